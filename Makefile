@@ -14,8 +14,9 @@
 # make drivers        installs SQL drivers of other languages from their packages, and plays their programs against `serve`
 # make hashes         renews assets/golden.json, the outcome that `doctor` expects, and the hashes in assets/par, after a
 #                     change of behaviour
+# make kernel         builds the libraries of the flow model's step anew, after a change of engine/flow/kernel.py
 
-.PHONY: run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
+.PHONY: kernel run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare run
@@ -50,6 +51,12 @@ matrix-all:
 hashes:
 	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
 	.venv/bin/python -m tests.par_proofs --renew
+
+# Not in the lock: only this command needs the compiler (100 MB to load, 400 MB unpacked).
+kernel: prepare
+	@test -x build/zig/ziglang/zig || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--target build/zig ziglang==0.17.1
+	.venv/bin/python -m tests.kernel_libraries
 
 SHARE = 0.02
 SEED = 1

@@ -17,6 +17,7 @@ from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import program_version
+from engine.flow import compiled
 from engine.words import as_json, from_json, joined, say
 
 
@@ -46,8 +47,23 @@ def examine() -> Iterator[Finding]:
     )
     yield from _qt()
     yield from _storage()
+    yield _simulation()
     yield _golden()
     yield _network()
+
+
+def _simulation() -> Finding:
+    """Plain Python gives the same results: the installation is well in any case."""
+    used = compiled.kernel()
+    if used.reason:
+        text = say("runs as plain Python, which gives the same results slowly: {reason}", reason=used.reason)
+    elif used.origin == "prebuilt":
+        text = say("runs as the C library that comes with the program")
+    elif used.origin == "compiled here":
+        text = say("runs as a C library compiled on this computer")
+    else:
+        text = say("runs as plain Python, as MIRRORDRILL_KERNEL says")
+    return Finding(say("simulation"), True, text)
 
 
 def _network() -> Finding:

@@ -38,7 +38,6 @@ LIBRARIES: Final = {
     "pyqtgraph": "pyqtgraph",
     "sqlalchemy": "SQLAlchemy",
     "alembic": "Alembic",
-    "numba": "numba",
     "lark": "lark",
     "sqlglot": "sqlglot",
     "pydantic": "pydantic",

@@ -32,7 +32,7 @@ COMPILED_LOCALES: Final = ROOT / "build" / "locales"
 SECOND_SQLITE: Final = "pysqlite3"
 SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
 NEEDED: Final = (
-    "numpy", "numba", "llvmlite", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
+    "numpy", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
 """What the engine imports, and what that does."""
@@ -56,7 +56,7 @@ PIP: Final = (
 )
 INSTALL_S_MAX: Final = 120.0
 """For the packages of one Python; without a network it is a matter of a second."""
-GENERIC: Final = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+PLAIN: Final = {"MIRRORDRILL_KERNEL": "python"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +141,11 @@ def variants() -> Iterator[Variant]:
     """Those that can run here; the others are told."""
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own}", sys.executable)
-    yield Variant(f"Python {own}, any processor", sys.executable, GENERIC)
+    yield Variant(f"Python {own}, plain kernel", sys.executable, PLAIN)
     with ThreadPoolExecutor() as pool:
         environments = list(pool.map(environment_if_any, find_pythons()))
     for made in filter(None, environments):
-        yield Variant(f"Python {Path(made).parents[1].name}", made, GENERIC)
+        yield Variant(f"Python {Path(made).parents[1].name}", made)
     there = _with_second_sqlite()
     if there is not None:
         yield Variant("another SQLite", there, options=("--sqlite", SECOND_SQLITE))
@@ -215,7 +215,7 @@ def _with_second_sqlite() -> str | None:
     """An interpreter like this one, with its packages and a second SQLite; None, told, where there is none."""
     made = MADE / "sqlite"
     inside = made / "bin" / "python"
-    look = [str(inside), "-c", f"import numba, {SECOND_SQLITE}"]
+    look = [str(inside), "-c", f"import numpy, {SECOND_SQLITE}"]
     try:
         if not inside.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
             subprocess.run([sys.executable, "-m", "venv", "--clear", made], check=True, capture_output=True)
@@ -248,8 +248,6 @@ def _run(variant: Variant, until_s: float | None, sample: bool) -> dict[str, obj
     if sample:
         asked.append("--sample")
     surroundings = {**os.environ, **variant.environment}
-    if variant.environment.get("NUMBA_CPU_NAME"):
-        surroundings["NUMBA_CACHE_DIR"] = str(MADE / "code")
     told = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, env=surroundings, check=False)
     if told.returncode != 0:
         raise SystemExit(f"{variant.name}: {told.stderr[-2000:]}")

@@ -154,7 +154,7 @@ def noticed(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
 
 
 def put_in_place(mutant: Mutant) -> None:
-    """From now on the import of the module gives the mutant, compiled anew where numba compiles."""
+    """From now on the import of the module gives the mutant, compiled anew where it is the kernel."""
     load = SourceFileLoader.get_code
 
     def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
@@ -164,9 +164,10 @@ def put_in_place(mutant: Mutant) -> None:
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
     if mutant.path.endswith("flow/kernel.py"):
-        from numba.core import config
+        from engine.flow.compiled import loader
 
-        config.CACHE_DIR = tempfile.mkdtemp(dir=ROOT / "build" / "mutants")  # type: ignore[attr-defined]
+        loader.source = lambda: mutant.source
+        loader.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
 
 
 def main() -> None:
@@ -194,7 +195,7 @@ def main() -> None:
         for package in chosen.package or PACKAGES:
             mutants += sample(package, chosen.share, random.Random(f"{chosen.seed} {package}"))
 
-    import lark, numba, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
+    import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
 
     gc.freeze()
     for tests in [WORLD, TESTS["engine/flow"]]:

@@ -17,6 +17,7 @@ from app.files.scenario_files import NoScenario
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import program_version
+from engine.flow import compiled
 
 OpenWindow = Callable[[Scenario | None], int]
 """Shows the window, on a scenario if one is given; returns the exit code."""
@@ -40,11 +41,17 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
             if isinstance(result, str):
                 check_file(result)
         do: Callable[[argparse.Namespace], int] = options.do
+        compiled.report_fallback = _report_fallback
         return do(options)
     except ScenarioProblems as problems:
         return _refuse(str(problems))
     except (Unusable, NoScenario) as problem:
         return _refuse(f"mirrordrill: {problem}")
+
+
+def _report_fallback(reason: str) -> None:
+    text = f"mirrordrill: the flow model runs as plain Python, which gives the same results slowly: {reason}"
+    print(text, file=sys.stderr, flush=True)
 
 
 def _refuse(text: str) -> int:

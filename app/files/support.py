@@ -19,7 +19,7 @@ from app.files.known_words import HIDDEN, Names, act, sentence
 from app.storage import Profile, StorageProblem
 from engine.drill.judging.report import program_version
 
-PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "numba", "SQLAlchemy", "alembic", "lark", "sqlglot",
+PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "alembic", "lark", "sqlglot",
                    "pydantic")  # fmt: skip
 SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
 SETTINGS: Final = frozenset({ACCEPTED.name})

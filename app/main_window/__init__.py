@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from app import plain_imports  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
@@ -53,6 +53,7 @@ def open_window(scenario: Scenario | None) -> int:
         preload = Preload(window)
         at_the_end.callback(preload.end)
         window.ready.connect(preload.begin)
+        preload.done.connect(lambda: _show_fallback(window))
         window.show()
         if scenario is not None:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)
@@ -61,6 +62,15 @@ def open_window(scenario: Scenario | None) -> int:
             window.when_ready(lambda: window.scenario_given.emit(scenario))
         start.begin()
         return app.exec()
+
+
+def _show_fallback(window: MainWindow) -> None:
+    """Say it when steps of the flow run as plain Python although nobody chose that."""
+    from engine.flow import compiled  # not before the start page is on screen
+
+    if reason := compiled.kernel().reason:
+        text = tr("The flow model runs as plain Python, which gives the same results slowly: {reason}")
+        window.statusBar().addPermanentWidget(QLabel(text.format(reason=reason)))
 
 
 def _profile(at_the_end: ExitStack) -> Profile | None:

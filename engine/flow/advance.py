@@ -8,14 +8,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import kernel, rows
+from engine.flow import compiled, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
 from engine.flow.memory import Held, Memory
 from engine.flow.samples import Samples
-from engine.flow.setup import Crossing, SourceSetup, StreamSetup
-from engine.flow.sites import IDLE, NEC
+from engine.flow.setup import Crossing
 
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
@@ -55,13 +54,13 @@ def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, He
         every = samples.every
         rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
     now = arrays(flow)
-    ran = kernel.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
+    ran = compiled.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
     flow.passed = bool(now.counters[k.PASSED])
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.took(before, before + ran)
     held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
-    any_held = kernel.note_crossings(
+    any_held = compiled.note_crossings(
         flow.sources,
         flow.source_params,
         flow.streams,
@@ -134,14 +133,8 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
 
 
 def warm_up() -> None:
-    """Compiles the step, or loads it from disk: seconds after installation, a third of one later.
+    """Load the library of the step: a millisecond.
 
-    May be called from a thread, so that a window need not wait for it.
+    A thread may call it, so that a window need not wait where a compiler makes the library.
     """
-    flow = Flow.empty()
-    run(flow, 0)
-    source = flow.add_source(SourceSetup(site=NEC, workload=IDLE))
-    stream = flow.add_stream(source, StreamSetup(site=NEC))
-    flow.reading(source)
-    flow.stream_reading(stream)
-    flow.caught_up(stream)
+    compiled.kernel()

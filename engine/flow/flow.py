@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.flow import derive, rings, rows
+from engine.flow import compiled, derive, rings, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
 from engine.flow.memory import Arrays, Memory, mark_of
@@ -334,7 +334,7 @@ class Flow:
         self._source(source)
         out = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
-        k.read_source(self.sources, self.source_params, source, self.hosts, host, out)
+        compiled.read_source(self.sources, self.source_params, source, self.hosts, host, out)
         return out.tolist()
 
     def stream_counters(self, stream: int) -> list[float]:
@@ -343,7 +343,9 @@ class Flow:
         out = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
         target = self.place[stream, k.TARGET]
-        k.read_stream(self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, out)
+        compiled.read_stream(
+            self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, out
+        )
         return out.tolist()
 
     def totals(self, source: int) -> SourceTotals:
@@ -378,7 +380,7 @@ class Flow:
         """All log is on its way: the send queue is under a block."""
         source, _ = self._stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
-        held = k.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
+        held = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
         return Crossing.SEND_DONE in Crossing(held)
 
     def watch(self, source: int, crossings: Crossing) -> None:

@@ -1,58 +1,44 @@
-"""The compiled step of the flow model: what all sources and streams of log do in one step, over plain arrays.
+"""The step of the flow model: what all sources and streams of log do in one step, over plain arrays.
 
-Everything compiled stands in this one file, because numba's disk cache looks at one file's date only. The same
-source runs as plain Python when NUMBA_DISABLE_JIT is set. Values are read into local names and stored at the
-end: the compiler cannot know that two arrays lie apart and would reload everything after each store.
+This file is the only hand-written source of the step. It runs as plain Python, and `compiled/translate.py` translates
+it to C, which is what the program runs (`compiled/`). Both give the same bits. After a change run `make kernel`, which
+builds the libraries anew. Values are read into local names and stored at the end: the C compiler cannot know that two
+arrays lie apart and would reload everything after each store.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+# Arrays by their dimensions, as the translator reads them. Those of numbers hold integers of 64 bits.
+Row: TypeAlias = Array
+Table: TypeAlias = Array
+Cube: TypeAlias = Array
+Numbers: TypeAlias = Array
+NumberTable: TypeAlias = Array
+
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-# No function here makes or keeps an array, so none needs reference counts (_nrt, which numba's stubs do not know);
-# without them a step is three times as fast. forceinline spares the calls.
-OPTIONS: Any = {"error_model": "numpy", "_nrt": False}
-
-
-PARTS: list[tuple[Callable[..., Any], dict[str, Any]]] = []
-"""What is to be compiled and how. It waits for the first step: a program that shows a list needs no compiler."""
 
 
 def inside(function: Function) -> Function:
-    """Compiles a part of the step into its callers."""
-    PARTS.append((function, {"forceinline": True, **OPTIONS}))
+    """Mark a part of the step for the translator."""
     return function
 
 
 def entry(function: Function) -> Function:
-    """Compiles what Python calls, and keeps it on disk. Other threads go on: a long run must not stop a window."""
-    PARTS.append((function, {"cache": True, "nogil": True, **OPTIONS}))
-
-    @functools.wraps(function)
-    def compiled_at_first(*arguments: object) -> Any:
-        if globals()[function.__name__] is first:
-            _compile()
-        return globals()[function.__name__](*arguments)
-
-    first = cast(Function, compiled_at_first)
-    return first
+    """Mark a function that Python calls for the translator."""
+    return function
 
 
-def _compile() -> None:
-    """Put what numba makes of each part in its place; callers find it by its name in this module."""
-    from numba import njit
-
-    for function, options in PARTS:
-        globals()[function.__name__] = njit(**options)(function)
+def long_entry(function: Function) -> Function:
+    """Mark an entry during which other threads continue: a long run must not stop a window."""
+    return function
 
 
 # Columns of a source's state. The first five only ever add up; SOURCE_LAST and SOURCE_SMOOTH hold what each was at
@@ -308,21 +294,21 @@ HEADROOM = 1.01  # on the most log that steps can write, for rounding
 class Arrays(NamedTuple):
     """All that a step reads and changes, a row each of sources, streams, instances and links; see the columns above."""
 
-    sources: Array
-    source_params: Array
-    streams: Array
-    stream_params: Array
-    host_of: Array
-    place: Array
-    hosts: Array
-    links: Array
-    history: Array
-    levels: Array
-    source_work: Array
-    stream_work: Array
-    source_places: Array
-    stream_places: Array
-    counters: Array
+    sources: Table
+    source_params: Table
+    streams: Table
+    stream_params: Table
+    host_of: Numbers
+    place: NumberTable
+    hosts: Table
+    links: Table
+    history: Cube
+    levels: Table
+    source_work: Table
+    stream_work: Table
+    source_places: NumberTable
+    stream_places: NumberTable
+    counters: Row
 
 
 # Columns of a level: a comparison whose outcome is watched. The sign is a place in SIGNS.
@@ -336,7 +322,7 @@ PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # behind the counters that a
 
 
 @inside
-def look_back(history: Array, i: int, ring: int, now: int, steps: float) -> float:
+def look_back(history: Cube, i: int, ring: int, now: int, steps: float) -> float:
     """Position *steps* ago, linear between steps. The ring's length is a power of two."""
     mask = history.shape[2] - 1
     whole = int(steps)
@@ -365,7 +351,7 @@ def flush_backlog(
 
 
 @inside
-def draw(state: Array, j: int) -> float:
+def draw(state: Table, j: int) -> float:
     """A number in [0, 1) from the stream's own sequence (Lehmer, 31 bit, exact in doubles)."""
     noise = (int(state[j, NOISE]) * 16807) % 2147483647
     state[j, NOISE] = noise
@@ -373,7 +359,7 @@ def draw(state: Array, j: int) -> float:
 
 
 @inside
-def operate(state: Array, params: Array, i: int, room: float, dt: float) -> float:
+def operate(state: Table, params: Table, i: int, room: float, dt: float) -> float:
     """Log of the long operation in this step. One stream runs a batch, then waits for its commit."""
     log = params[i, OPERATION_KB]
     if params[i, OPERATION_BATCH] > 0.0:
@@ -389,7 +375,7 @@ def operate(state: Array, params: Array, i: int, room: float, dt: float) -> floa
 
 @inside
 def write_log(
-    state: Array, params: Array, i: int, hosts: Array, h: int, known: float, work: Array, dt: float
+    state: Table, params: Table, i: int, hosts: Table, h: int, known: float, work: Table, dt: float
 ) -> None:
     """Connections move one station on; those past their CPU part write log, which is then flushed."""
     leaving = state[i, THINKING] * params[i, THINK_OUT]
@@ -449,7 +435,7 @@ def write_log(
 
 @inside
 def write_pages(
-    work: Array, params: Array, i: int, first: int, past: int, share: float, generated: float, dt: float
+    work: Table, params: Table, i: int, first: int, past: int, share: float, generated: float, dt: float
 ) -> None:
     """The principals of a run that is like source *i* dirty pages and write them at checkpoints."""
     touches = work[TOUCHES, i]
@@ -473,35 +459,36 @@ def write_pages(
 
 
 @inside
-def disturb(state: Array, params: Array, j: int, sent: float, dt: float) -> float:
+def disturb(state: Table, params: Table, j: int, sent: float, dt: float) -> float:
     """Jitter of this step in steps, after letting lost packets stall the link."""
     jitter = 0.0
     if params[j, JITTER_STEPS] > 0.0:
-        state[j, WANDER] += (
-            params[j, WANDER_KICK] * (2.0 * draw(state, j) - 1.0) - params[j, WANDER_BACK] * state[j, WANDER]
-        )
+        kick = 2.0 * draw(state, j) - 1.0
+        state[j, WANDER] += params[j, WANDER_KICK] * kick - params[j, WANDER_BACK] * state[j, WANDER]
         packets = max(1.0, state[j, MESSAGE_KB] * params[j, WIRE_RATIO] / PACKET_KB)
         # A message is there when its last packet is: the worst of n lies (n-1)/(n+1) above the mean.
         jitter = params[j, JITTER_STEPS] * (state[j, WANDER] + (packets - 1.0) / (packets + 1.0))
     if params[j, LOSS_PER_KB] > 0.0:
         state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
-        if state[j, STALL_S] == 0.0 and draw(state, j) < params[j, LOSS_PER_KB] * sent:
-            packets_per_s = max(state[j, MESSAGE_RATE], sent * params[j, WIRE_RATIO] / (PACKET_KB * dt))
-            state[j, STALL_S] = params[j, ROUND_TRIP_S] + min(
-                params[j, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
-            )
+        if state[j, STALL_S] == 0.0:
+            chance = draw(state, j)
+            if chance < params[j, LOSS_PER_KB] * sent:
+                packets_per_s = max(state[j, MESSAGE_RATE], sent * params[j, WIRE_RATIO] / (PACKET_KB * dt))
+                state[j, STALL_S] = params[j, ROUND_TRIP_S] + min(
+                    params[j, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
+                )
     return float(jitter)
 
 
 @inside
 def carry_log(
-    state: Array,
-    params: Array,
+    state: Table,
+    params: Table,
     j: int,
-    hosts: Array,
+    hosts: Table,
     h: int,
     m: int,
-    history: Array,
+    history: Cube,
     now: int,
     may_send: float,
     known: float,
@@ -534,7 +521,7 @@ def carry_log(
 
 
 @inside
-def commit(state: Array, params: Array, i: int, acknowledged: float, dt: float) -> None:
+def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) -> None:
     """Answers the commits that the durable log now covers."""
     generated = state[i, GENERATED]
     before = state[i, DURABLE]
@@ -563,7 +550,7 @@ def commit(state: Array, params: Array, i: int, acknowledged: float, dt: float) 
 
 
 @inside
-def redo(state: Array, params: Array, j: int, touches_per_kb: float, share: float, work: Array) -> None:
+def redo(state: Table, params: Table, j: int, touches_per_kb: float, share: float, work: Table) -> None:
     """The target applies log."""
     wanted = min(state[j, HARDENED] - state[j, REDONE], params[j, REDO_KB])
     redone = wanted * share
@@ -575,14 +562,14 @@ def redo(state: Array, params: Array, j: int, touches_per_kb: float, share: floa
 
 @inside
 def write_target_pages(
-    work: Array,
-    params: Array,
+    work: Table,
+    params: Table,
     j: int,
     first: int,
     past: int,
     hot_inverse: float,
-    place: Array,
-    source_work: Array,
+    place: NumberTable,
+    source_work: Table,
     share: float,
     dt: float,
 ) -> None:
@@ -614,14 +601,14 @@ def write_target_pages(
 
 @inside
 def spend_cpu(
-    sources: Array,
-    source_params: Array,
+    sources: Table,
+    source_params: Table,
     i: int,
-    streams: Array,
-    stream_params: Array,
+    streams: Table,
+    stream_params: Table,
     j: int,
     wake_up: float,
-    work: Array,
+    work: Table,
     sent: float,
     dt: float,
     hz: float,
@@ -654,7 +641,7 @@ def spend_cpu(
 
 
 @inside
-def log_to_send(sources: Array, i: int, stream_params: Array, j: int) -> float:
+def log_to_send(sources: Table, i: int, stream_params: Table, j: int) -> float:
     """End of the log that stream *j* of source *i* may carry now."""
     return float(sources[i, RELEASED] if stream_params[j, FROM_GENERATED] > 0.0 else sources[i, FLUSHED])
 
@@ -744,7 +731,7 @@ def add_demands(flow: Arrays, dt: float) -> None:
 
 @inside
 def add_both(
-    hosts: Array, column: int, h: int, m: int, times: int, own: float, other: float, more: float
+    hosts: Table, column: int, h: int, m: int, times: int, own: float, other: float, more: float
 ) -> None:
     """Adds so often *own* to a column of instance *h*, then *other* and *more* to that of *m*."""
     if h == m:
@@ -763,7 +750,7 @@ def add_both(
 
 
 @inside
-def share_hosts(hosts: Array, dt: float, hz: float) -> None:
+def share_hosts(hosts: Table, dt: float, hz: float) -> None:
     """What each source and stream of an instance gets in this step."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
@@ -937,7 +924,7 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
 
 
 @inside
-def finish_received(state: Array, params: Array, j: int, history: Array, now: int) -> None:
+def finish_received(state: Table, params: Table, j: int, history: Cube, now: int) -> None:
     """A target without a session hardens what had arrived; nothing is under way and nobody hears of it."""
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
@@ -950,7 +937,7 @@ def finish_received(state: Array, params: Array, j: int, history: Array, now: in
 
 
 @inside
-def smooth(state: Array, i: int, total: int, totals: int, value: float) -> None:
+def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
     """Rate of what adds up since the last look, smoothed over about a second; LAST and SMOOTH follow the total."""
     rate = (value - state[i, totals + total]) / LOOK_S
     state[i, totals + total] = value
@@ -993,7 +980,7 @@ def look(flow: Arrays) -> None:
 
 
 @inside
-def source_is_sound(state: Array, params: Array, i: int) -> bool:
+def source_is_sound(state: Table, params: Table, i: int) -> bool:
     """No connection is lost or invented, and everything is a number."""
     total = 0.0
     for column in range(SOURCE_COLUMNS):
@@ -1023,7 +1010,7 @@ def slack_kb(position_kb: float) -> float:
 
 
 @inside
-def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bool:
+def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bool:
     """No log is lost or invented on its way, and everything is a number."""
     total = 0.0
     for column in range(STREAM_COLUMNS):
@@ -1041,7 +1028,7 @@ def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bo
 
 
 @inside
-def source_crossed(state: Array, params: Array, i: int, reuse: float) -> int:
+def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
     """Crossings that hold for a source whose log before *reuse* may be overwritten, at this instant."""
     held = 0
     if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
@@ -1052,13 +1039,13 @@ def source_crossed(state: Array, params: Array, i: int, reuse: float) -> int:
 
 
 @entry
-def stream_crossings(state: Array, params: Array, j: int, flushed: float, block_kb: float) -> int:
+def stream_crossings(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
     """Crossings that hold for a stream at this instant, its source having *flushed* so much log."""
     return stream_crossed(state, params, j, flushed, block_kb)
 
 
 @inside
-def stream_crossed(state: Array, params: Array, j: int, flushed: float, block_kb: float) -> int:
+def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
     """`stream_crossings`, for the step."""
     held = 0
     carrying = params[j, CARRYING] > 0.0
@@ -1072,7 +1059,7 @@ def stream_crossed(state: Array, params: Array, j: int, flushed: float, block_kb
 
 
 @inside
-def source_held(state: Array, params: Array, i: int, reuse: float) -> int:
+def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
     """Armed crossings that hold for a source whose log before *reuse* may be overwritten."""
     armed = int(state[i, SOURCE_ARMED])
     return source_crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
@@ -1080,7 +1067,7 @@ def source_held(state: Array, params: Array, i: int, reuse: float) -> int:
 
 @inside
 def stream_held(
-    sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array, j: int
+    sources: Table, source_params: Table, streams: Table, stream_params: Table, place: NumberTable, j: int
 ) -> int:
     """Armed crossings that hold for a stream at this instant."""
     armed = int(streams[j, STREAM_ARMED])
@@ -1112,13 +1099,13 @@ def holds(flow: Arrays) -> bool:
 
 @entry
 def note_crossings(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    place: Array,
-    of_sources: Array,
-    of_streams: Array,
+    sources: Table,
+    source_params: Table,
+    streams: Table,
+    stream_params: Table,
+    place: NumberTable,
+    of_sources: Numbers,
+    of_streams: Numbers,
 ) -> bool:
     """Writes the armed crossings that hold for each source and stream; returns whether any does."""
     found = 0
@@ -1132,7 +1119,7 @@ def note_crossings(
 
 
 @entry
-def read_source(state: Array, params: Array, i: int, hosts: Array, host: int, out: Array) -> None:
+def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, out: Row) -> None:
     """The counters of `SOURCE_COUNTERS`, in that order, at this instant."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     busy = commits > 1e-6
@@ -1153,14 +1140,14 @@ def read_source(state: Array, params: Array, i: int, hosts: Array, host: int, ou
 
 @entry
 def read_stream(
-    state: Array,
-    params: Array,
+    state: Table,
+    params: Table,
     j: int,
     generated: float,
     flushed: float,
-    hosts: Array,
+    hosts: Table,
     target: int,
-    out: Array,
+    out: Row,
 ) -> None:
     """The counters of `STREAM_COUNTERS`, in that order, its source's log being *generated* and *flushed* so far."""
     out[0] = state[j, STREAM_SMOOTH + SENT]
@@ -1271,7 +1258,7 @@ OWN_OF_STREAM = (
 
 
 @inside
-def differences(rows: Array, a: int, b: int) -> int:
+def differences(rows: Table, a: int, b: int) -> int:
     """Columns in which two rows differ."""
     found = 0
     for column in range(rows.shape[1]):
@@ -1280,7 +1267,7 @@ def differences(rows: Array, a: int, b: int) -> int:
 
 
 @inside
-def streams_alike(streams: Array, params: Array, place: Array, history: Array, a: int, b: int) -> bool:
+def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cube, a: int, b: int) -> bool:
     """Two streams differ in nothing but their pages, and in random numbers of which they make no use."""
     if (
         place[a, TARGET] != place[b, TARGET]
@@ -1359,7 +1346,7 @@ def find_alike(flow: Arrays, exactly: bool) -> None:
 
 
 @inside
-def note_runs(places: Array, count: int) -> None:
+def note_runs(places: NumberTable, count: int) -> None:
     """The first of those alike, and the runs of neighbours that are alike."""
     groups = 0
     runs = 0
@@ -1444,7 +1431,7 @@ def give_all(flow: Arrays) -> None:
 
 
 @inside
-def is_roomy(sources: Array, params: Array, work: Array, source_places: Array, steps: int) -> bool:
+def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
     """So many steps cannot fill the log file of any source that is worked out for others with less or more room."""
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
@@ -1455,26 +1442,26 @@ def is_roomy(sources: Array, params: Array, work: Array, source_places: Array, s
     return True
 
 
-@entry
+@long_entry
 def advance(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    hosts: Array,
-    links: Array,
-    history: Array,
-    levels: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-    counters: Array,
-    source_samples: Array,
-    stream_samples: Array,
-    clock: Array,
+    sources: Table,
+    source_params: Table,
+    streams: Table,
+    stream_params: Table,
+    host_of: Numbers,
+    place: NumberTable,
+    hosts: Table,
+    links: Table,
+    history: Cube,
+    levels: Table,
+    source_work: Table,
+    stream_work: Table,
+    source_places: NumberTable,
+    stream_places: NumberTable,
+    counters: Row,
+    source_samples: Cube,
+    stream_samples: Cube,
+    clock: Numbers,
     ticks: int,
     every: int,
     dt: float,

@@ -1,32 +1,21 @@
-"""Two twins of the flow model to measure it against: the same source as plain Python, and a SimPy model.
+"""A SimPy model of the same system, to measure the flow model against.
 
-The SimPy model plays Workload1 with safety FULL event by event: every client, every log block, every message.
+The model plays Workload1 with safety FULL event by event: every client, every log block, every message.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 from msgspec import Struct
 
 from engine import arithmetic
 from engine.chance import Chance
-from engine.flow import Site, Workload, kernel
+from engine.flow import Site, Workload
 from engine.flow.derive import KB_PER_S_OF_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
-
-
-def plain_advance() -> Callable[..., int]:
-    """`kernel.advance` with all that it calls as plain Python functions, made from the same code."""
-    names: dict[str, Any] = dict(vars(kernel))
-    for function, _ in kernel.PARTS:
-        names[function.__name__] = FunctionType(function.__code__, names, function.__name__)
-    plain: Callable[..., int] = names["advance"]
-    return plain
-
 
 Process = Generator[Any, Any, None]
 """Of SimPy, which has no types: what it waits for next."""

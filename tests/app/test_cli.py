@@ -313,7 +313,7 @@ def test_doctor_finds_nothing_wrong_here(call: Any, monkeypatch: pytest.MonkeyPa
     code, out, _ = call("doctor")
     assert code == 0, out
     assert {line.split()[1].rstrip(":") for line in out.splitlines()} == {
-        "version", "window", "fonts", "storage", "profile", "replay", "class",
+        "version", "window", "fonts", "storage", "profile", "simulation", "replay", "class",
     }  # fmt: skip
 
 

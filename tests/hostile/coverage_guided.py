@@ -26,7 +26,7 @@ INSTRUMENTED = [
 def main() -> None:
     import atheris
 
-    import engine.flow  # noqa: F401  before anything is instrumented: what numba compiles must stay as it is written
+    import engine.flow  # noqa: F401  before anything is instrumented
 
     with atheris.instrument_imports(include=INSTRUMENTED):
         from tests.hostile.targets import BYTES_TARGETS, TARGETS

@@ -26,7 +26,7 @@ def note(event, arguments):
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find("lab").load()).advance_to(100)  # what is compiled first may be kept beside the program
+Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 sys.addaudithook(note)
 assert cli.main(["run", "lab", "--inputs", sys.argv[1], "--json", sys.argv[2]], lambda scenario: 9) == 0
 from app.storage import open_profile
@@ -83,7 +83,7 @@ from app.storage import open_profile
 from app.files.folders import default_folder
 from engine.drill.running.drill import Drill
 
-Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
+Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 watched, chosen = sys.argv[1], Path(sys.argv[2])
 app = QApplication([])
 sys.addaudithook(note)
@@ -151,7 +151,7 @@ from pathlib import Path
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find("lab").load()).advance_to(100)  # numba may keep what it compiles beside the program
+Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 home, foreign, course = map(Path, sys.argv[1:4])
 chosen = home / "chosen"
 
@@ -213,7 +213,7 @@ def _watched(script: str, home: Path) -> dict[str, list[str]]:
 
 
 def _outside(paths: list[str], *allowed: Path) -> list[str]:
-    """Those below none of *allowed*; what Python and numba compile, and the place for what nobody reads, are none."""
+    """Those below none of *allowed*; what Python compiles, and the place for what nobody reads, are none."""
     return [
         path
         for path in paths
@@ -237,7 +237,7 @@ def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_p
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _outside(found["there"], *ours, *given) == []  # .cache: fonts and numba, by the platform
+    assert _outside(found["there"], *ours, *given) == []  # .cache: fonts
     assert str(home / "profile" / "journal.mark") in found["opened"]
     assert _outside(found["opened"], *ours) == []
 

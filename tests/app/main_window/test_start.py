@@ -193,7 +193,7 @@ def test_plots_t_sql_and_network_come_with_their_first_use() -> None:
         "engine.tsql.catalog",
         "engine.tsql.language.statements",
         "sqlglot",
-        "numba",
+        "engine.flow.compiled.loader",
         "app.serve",
         "app.classroom",
         "cryptography",

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start, warm_up
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
@@ -189,16 +189,3 @@ def test_broken_books_are_noticed() -> None:
     flow.sources[0, k.THINKING] += 5.0
     with pytest.raises(AssertionError, match="does not balance"):
         run(flow, 10)
-
-
-def test_after_warming_up_nothing_is_left_to_compile() -> None:
-    warm_up()
-    entries: tuple[Any, ...] = (k.advance, k.note_crossings, k.stream_crossings, k.read_source, k.read_stream)
-    compiled = [len(entry.signatures) for entry in entries]
-    flow = one()
-    flow.watch(0, Crossing.LOG_FULL)
-    samples = Samples(every=5)
-    run(flow, 20, samples)
-    reading(flow)
-    flow.caught_up(0)
-    assert [len(entry.signatures) for entry in entries] == compiled == [1, 1, 1, 1, 1]

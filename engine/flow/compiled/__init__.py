@@ -1,0 +1,46 @@
+"""The step of the flow as it runs: C from a library that comes with the program, else plain Python.
+
+`kernel.py` is the source of both, and both give the same bits. The library is loaded at the first use of one of the
+functions below: a program that only shows a list needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from engine.flow.compiled.loader import Kernel
+
+ENTRIES: Final = ("advance", "note_crossings", "stream_crossings", "read_source", "read_stream")
+"""Functions of `kernel.py` that Python calls."""
+
+advance: Callable[..., int]
+note_crossings: Callable[..., bool]
+stream_crossings: Callable[..., int]
+read_source: Callable[..., None]
+read_stream: Callable[..., None]
+
+
+_kernel: Kernel | None = None
+report_fallback: Callable[[str], None] | None = None
+"""Receives the reason when the first step loads plain Python although it was not chosen."""
+
+
+def kernel() -> Kernel:
+    """Return the functions in use; the first call loads them."""
+    global _kernel
+    if _kernel is None:
+        from engine.flow.compiled.loader import load
+
+        _kernel = load(ENTRIES)
+        globals().update(_kernel.functions)
+        if _kernel.reason and report_fallback is not None:
+            report_fallback(_kernel.reason)
+    return _kernel
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ENTRIES:
+        raise AttributeError(name)
+    return kernel().functions[name]

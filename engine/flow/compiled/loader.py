@@ -1,0 +1,196 @@
+"""Load the library of the step: the prebuilt one, else one compiled here, else none.
+
+This is the only module of the engine that reads files and starts a program (a C compiler). What it loads gives the
+same bits as plain Python, so no run depends on it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.flow import kernel
+from engine.flow.compiled.translate import TranslationError, fingerprint, translate
+
+CHOICE: Final = "MIRRORDRILL_KERNEL"
+"""Environment variable: `c` or `python`, for comparison."""
+
+LIBRARIES: Final = Path(__file__).parent / "libraries"
+_USERS: Final = (
+    os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+)
+CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_USERS) / "mirrordrill")
+"""Folders of libraries compiled here, the first that can be written: next to the program, or the user's."""
+
+SUFFIXES: Final = {"Linux": "so", "Darwin": "dylib", "Windows": "dll"}
+MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+FLAGS: Final = (
+    "-O2",
+    "-w",
+    "-shared",
+    "-fPIC",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fvisibility=hidden",
+)
+"""Of every compiler. Contraction would join a product and a sum, which changes the last bit."""
+
+COMPILE_S_MAX: Final = 60.0
+CALLED: Final = (
+    "PyTuple_Size", "PyTuple_GetItem", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyObject_GetBuffer",
+    "PyBuffer_Release", "PyErr_SetString", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread",
+)  # fmt: skip
+"""Functions of Python that the library calls, in the order of `connect`."""
+
+RESULTS: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
+
+
+Functions = dict[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Functions that run, and their origin."""
+
+    functions: Functions
+    origin: str
+    """`prebuilt`, `compiled here` or `plain Python`."""
+
+    reason: str = ""
+    """Why plain Python runs although it was not chosen; empty otherwise."""
+
+
+class LibraryError(Exception):
+    """A library cannot be used; `str()` gives the reason."""
+
+
+def load(entries: Sequence[str]) -> Kernel:
+    """Return the functions *entries* of the kernel, from the best library that passes the check."""
+    plain = {name: getattr(kernel, name) for name in entries}
+    choice = os.environ.get(CHOICE, "")
+    if choice == "python":
+        return Kernel(plain, "plain Python")
+    reasons = []
+    try:
+        text = source()
+        for origin, find in (("prebuilt", _prebuilt), ("compiled here", _compiled)):
+            try:
+                return Kernel(functions(find(text), text, plain), origin)
+            except LibraryError as problem:
+                reasons.append(str(problem))
+    except OSError as problem:
+        reasons.append(f"kernel.py cannot be read ({problem.strerror})")
+    reason = "; ".join(reasons)
+    if choice == "c":
+        raise LibraryError(reason)
+    return Kernel(plain, "plain Python", reason)
+
+
+def source() -> str:
+    """Return the text of the module that was imported. Raises OSError."""
+    return Path(kernel.__file__).read_text(encoding="utf-8")
+
+
+def library_name(system: str, machine: str) -> str:
+    machine = MACHINES.get(machine.lower(), machine.lower())
+    return f"{system.lower()}-{machine}.{SUFFIXES.get(system, 'so')}"
+
+
+def functions(path: Path, text: str, plain: Functions) -> Functions:
+    """Return the functions of the library at *path* for those in plain Python.
+
+    It must be built from *text* and round each operation. Raises LibraryError.
+    """
+    try:
+        library = ctypes.PyDLL(str(path))
+        built_from = ctypes.c_char.in_dll(library, "kernel_source")
+        _connect(library)
+        found = {name: _function(library, function) for name, function in plain.items()}
+    except (OSError, ValueError, AttributeError) as problem:
+        raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
+    if ctypes.string_at(ctypes.addressof(built_from)).decode() != fingerprint(text):
+        raise LibraryError(f"{path.name} was built from another kernel.py")
+    if not is_exact(library):
+        raise LibraryError(f"{path.name} joins products and sums")
+    return found
+
+
+def is_exact(library: ctypes.CDLL) -> bool:
+    """Return whether a product is rounded before the sum: 1 + 2^-29 + 2^-60 has a bit too many."""
+    multiply_add = library.multiply_add
+    multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double
+    factor = 1.0 + 2.0**-30
+    exact: bool = multiply_add(factor, factor, -(1.0 + 2.0**-29)) == 0.0
+    return exact
+
+
+def _connect(library: ctypes.CDLL) -> None:
+    addresses = [id(TypeError)]
+    for name in CALLED:
+        addresses.append(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
+    table = (ctypes.c_void_p * len(addresses))(*addresses)
+    library.connect.argtypes, library.connect.restype = [ctypes.c_void_p], None
+    library.connect(table)
+
+
+def _function(library: ctypes.CDLL, plain: Callable[..., Any]) -> Callable[..., Any]:
+    call = library[f"call_{plain.__name__}"]
+    call.argtypes = [ctypes.py_object]
+    call.restype = RESULTS[plain.__annotations__["return"]]
+
+    def entry(*arguments: object) -> Any:
+        return call(arguments)
+
+    return entry
+
+
+def _prebuilt(text: str) -> Path:
+    if sys.implementation.name != "cpython":
+        raise LibraryError(f"no library is made for {sys.implementation.name}")
+    path = LIBRARIES / library_name(platform.system(), platform.machine())
+    if not path.exists():
+        raise LibraryError(f"no library is made for {platform.system()} on {platform.machine()}")
+    return path
+
+
+def _compiled(text: str) -> Path:
+    """Return a library compiled on this computer, now or before. Raises LibraryError."""
+    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
+    if compiler is None or sys.implementation.name != "cpython":
+        raise LibraryError("this computer has no C compiler")
+    name = f"kernel-{fingerprint(text)[:16]}.{SUFFIXES.get(platform.system(), 'so')}"
+    for folder in CACHE_FOLDERS:
+        path = folder / name
+        if path.exists():
+            return path
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                os.replace(compile_c(translate(text, vars(kernel)), Path(place), compiler), path)
+        except OSError:
+            continue
+        except TranslationError as problem:
+            raise LibraryError(str(problem)) from problem
+        return path
+    raise LibraryError("no folder for a compiled library can be written")
+
+
+def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
+    """Compile *text* in *folder*; *flags* come after the usual ones. Raises LibraryError and OSError."""
+    c_file, library = folder / "kernel.c", folder / f"kernel.{SUFFIXES.get(platform.system(), 'so')}"
+    c_file.write_text(text, encoding="utf-8")
+    command = [compiler, *FLAGS, *flags, "-o", str(library), str(c_file)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=COMPILE_S_MAX)
+    except subprocess.SubprocessError as problem:
+        raise LibraryError(f"{Path(compiler).name} cannot compile the kernel") from problem
+    return library

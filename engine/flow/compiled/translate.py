@@ -1,0 +1,548 @@
+"""Translate `kernel.py` to C.
+
+The translator knows only the part of Python that the kernel uses. It refuses everything else with the line, and also
+what Python and C could evaluate in a different order. It is a pure function of the text and writes no file.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from engine.flow.compiled.prelude import KEYWORDS, PRELUDE
+
+FLOAT: Final = "double"
+INT: Final = "int64_t"
+BOOL: Final = "bool"
+NOTHING: Final = "void"
+RECORD: Final = "const Arrays *"
+SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": NOTHING, "Arrays": RECORD}
+ARRAYS: Final = {
+    "Row": (FLOAT, 1),
+    "Table": (FLOAT, 2),
+    "Cube": (FLOAT, 3),
+    "Numbers": (INT, 1),
+    "NumberTable": (INT, 2),
+}
+"""Element and dimensions of the arrays, by the alias with which `kernel.py` annotates them."""
+
+MARKS: Final = ("inside", "entry", "long_entry")
+ARITHMETIC: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+BITS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
+COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+
+ORDER: Final = "the order of evaluation matters; use a name for the result of the call"
+
+
+class TranslationError(Exception):
+    """The kernel uses something that the translator does not know; `str()` names the line."""
+
+    def __init__(self, node: ast.AST, reason: str) -> None:
+        super().__init__(f"kernel.py, line {getattr(node, 'lineno', 0)}: {reason}")
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """Array of *dims* dimensions; *element* is FLOAT or INT."""
+
+    element: str
+    dims: int
+
+    @property
+    def c(self) -> str:
+        return "Doubles" if self.element == FLOAT else "Longs"
+
+
+Type = str | ArrayType
+
+
+class Code(NamedTuple):
+    """Text of an expression in C, and its type."""
+
+    text: str
+    type: Type
+
+
+def c_type(kind: Type) -> str:
+    return kind if isinstance(kind, str) else kind.c
+
+
+def fingerprint(text: str) -> str:
+    """SHA-256 of a source without docstrings, comments and empty lines, which do not change what it does."""
+    bare = re.sub(r'"""(?s:.*?)"""', "", text)
+    lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
+
+
+def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:
+    """Return C for the kernel *text*, of which *constants* holds the names after its import.
+
+    With *lines* the C names the line of each statement, for the build that checks indices. Raises TranslationError.
+    """
+    return _Module(ast.parse(text), constants, lines).c(fingerprint(text))
+
+
+class _Module:
+    """All functions of the kernel."""
+
+    def __init__(self, tree: ast.Module, constants: Mapping[str, object], lines: bool) -> None:
+        self.constants = constants
+        self.lines = lines
+        self.nodes: dict[str, ast.FunctionDef] = {}
+        self.marks: dict[str, str] = {}
+        self.fields: dict[str, Type] = {}
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name not in MARKS:
+                marks = [ast.unparse(mark) for mark in node.decorator_list]
+                if len(marks) != 1 or marks[0] not in MARKS:
+                    raise TranslationError(node, f"{node.name} needs one of the marks {', '.join(MARKS)}")
+                if node.name in KEYWORDS:
+                    raise TranslationError(node, f"{node.name} is a word of C")
+                self.nodes[node.name], self.marks[node.name] = node, marks[0]
+            elif isinstance(node, ast.ClassDef):
+                for field in node.body:
+                    if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                        self.fields[field.target.id] = self.annotated(field.annotation)
+        self.order: list[str] = []
+        self._writers: dict[str, bool] = {}
+        for name in self.nodes:
+            self._visit(name, ())
+
+    def annotated(self, node: ast.expr | None) -> Type:
+        """Return the type that an annotation names."""
+        name = ast.unparse(node) if node is not None else "nothing"
+        if name in ARRAYS:
+            return ArrayType(*ARRAYS[name])
+        if name in SCALARS and node is not None:
+            return SCALARS[name]
+        raise TranslationError(node or ast.Pass(), f"the annotation {name} is not known")
+
+    def parameters(self, name: str) -> list[tuple[str, Type]]:
+        arguments = self.nodes[name].args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+            raise TranslationError(self.nodes[name], "only plain parameters without defaults are known")
+        return [(each.arg, self.annotated(each.annotation)) for each in arguments.args]
+
+    def result(self, name: str) -> str:
+        kind = self.annotated(self.nodes[name].returns)
+        if not isinstance(kind, str) or kind == RECORD:
+            raise TranslationError(self.nodes[name], f"{name} cannot return an array")
+        return kind
+
+    def is_writer(self, name: str) -> bool:
+        """Return whether the function changes an array, itself or by what it calls."""
+        return self._writers[name]
+
+    def _visit(self, name: str, callers: tuple[str, ...]) -> None:
+        """Put *name* behind all that it calls."""
+        if name in callers:
+            raise TranslationError(self.nodes[name], f"{name} calls itself")
+        if name in self._writers:
+            return
+        writes = False
+        for node in ast.walk(self.nodes[name]):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.nodes:
+                self._visit(node.func.id, (*callers, name))
+                writes |= self._writers[node.func.id]
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                writes = True
+        self._writers[name] = writes
+        self.order.append(name)
+
+    def c(self, source: str) -> str:
+        fields = "".join(f"    {c_type(kind)} {name};\n" for name, kind in self.fields.items())
+        parts = [PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
+        parts += [_Function(self, name).c() for name in self.order]
+        parts += [self._door(name) for name in self.nodes if self.marks[name] != "inside"]
+        text = "\n".join(parts)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        stamps = {"kernel_source": source, "kernel_text": digest}
+        return (
+            text
+            + "".join(f'\nEXPORT const char {name}[] = "{stamp}";' for name, stamp in stamps.items())
+            + "\n"
+        )
+
+    def _door(self, name: str) -> str:
+        """Return the C function that takes a tuple of Python's and calls the translated one."""
+        parameters, result = self.parameters(name), self.result(name)
+        arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
+        kind = c_type(result)
+        zero = "" if result == NOTHING else " 0"
+        out = [
+            f"EXPORT {kind} call_{name}(void *arguments) {{",
+            f"    View views[{len(arrays)}];",
+            "    int views_taken = 0;",
+            *([] if result == NOTHING else [f"    {kind} result = 0;"]),
+            f'    if (!is_length(arguments, {len(parameters)}, "{name}")) return{zero};',
+        ]
+        for place, (parameter, of) in enumerate(parameters):
+            if of == FLOAT:
+                out.append(f"    double {parameter} = python.as_float(python.item(arguments, {place}));")
+            elif of == INT:
+                out.append(f"    int64_t {parameter} = python.as_int(python.item(arguments, {place}));")
+            elif not isinstance(of, ArrayType):
+                raise TranslationError(self.nodes[name], f"an entry cannot take {parameter}")
+        out.append(f"    if (python.occurred()) return{zero};")
+        for place, parameter, of in arrays:
+            is_float = "true" if of.element == FLOAT else "false"
+            out.append(
+                f"    if (!take(arguments, {place}, views, &views_taken, {of.dims}, {is_float},"
+                f' "{name}: {parameter}")) goto end;'
+            )
+        for number, (_, parameter, of) in enumerate(arrays):
+            out.append(f"    {of.c} {parameter} = AS_ARRAY({of.c}, views[{number}]);")
+        call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
+        is_long = self.marks[name] == "long_entry"
+        out += [
+            *(["    void *thread = python.leave();"] if is_long else []),
+            f"    {'' if result == NOTHING else 'result = '}{call}",
+            *(["    python.enter(thread);"] if is_long else []),
+            "end:",
+            "    while (views_taken > 0) python.release(&views[--views_taken]);",
+            f"    return{'' if result == NOTHING else ' result'};",
+            "}",
+            "",
+        ]
+        return "\n".join(out)
+
+
+class _Function:
+    """Translation of one function."""
+
+    def __init__(self, module: _Module, name: str) -> None:
+        self.module, self.name, self.node = module, name, module.nodes[name]
+        self.parameters, self.result = module.parameters(name), module.result(name)
+        self.types: dict[str, Type] = dict(self.parameters)
+        self.temporaries = 0
+
+    def c(self) -> str:
+        body = self._block(self.node.body, 1)
+        own = list(self.types.items())[len(self.parameters) :]
+        for name in self.types:
+            if name in KEYWORDS:
+                raise TranslationError(self.node, f"{name} is a word of C")
+        head = ", ".join(f"{c_type(kind)} {name}" for name, kind in self.parameters)
+        begin = "INLINE" if self.module.marks[self.name] == "inside" else "static"
+        zero = [
+            f"    {c_type(kind)} {name} = {'{0}' if isinstance(kind, ArrayType) else '0'};"
+            for name, kind in own
+        ]
+        return "\n".join([f"{begin} {c_type(self.result)} {self.name}({head}) {{", *zero, *body, "}", ""])
+
+    # Statements
+
+    def _block(self, body: Iterable[ast.stmt], depth: int) -> list[str]:
+        out = []
+        for node in body:
+            if self.module.lines:
+                out.append(f'#line {node.lineno} "kernel.py"')
+            out += ["    " * depth + line for line in self._statement(node, depth)]
+        return out
+
+    def _statement(self, node: ast.stmt, depth: int) -> list[str]:
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                return []
+            case ast.Expr(value=ast.Call() as call):
+                self._check_order(call)
+                return [f"{self._value(call).text};"]
+            case ast.Return(value=None):
+                return ["return;"]
+            case ast.Return(value=ast.expr() as value):
+                return [f"return {self._as(self.result, self._root(value), node)};"]
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                return self._assign_all(targets, values, node)
+            case ast.Assign(targets=[ast.Call() | ast.Name() | ast.Subscript() as target], value=value):
+                return [self._store(target, self._root(value, target), node)]
+            case ast.AugAssign(target=ast.Name() | ast.Subscript() as target):
+                return [self._augment(node)]
+            case ast.If():
+                return self._if(node, depth)
+            case ast.While(orelse=[]):
+                return [f"while ({self._test(node.test)}) {{", *self._inner(node.body, depth), "}"]
+            case ast.For(target=ast.Name(id=name), orelse=[]):
+                return self._for(node, name, depth)
+            case ast.Break():
+                return ["break;"]
+            case ast.Continue():
+                return ["continue;"]
+        raise TranslationError(node, f"{type(node).__name__} is not known: {ast.unparse(node)[:60]}")
+
+    def _inner(self, body: list[ast.stmt], depth: int) -> list[str]:
+        return [line if line.startswith("#") else line[4 * depth :] for line in self._block(body, depth + 1)]
+
+    def _if(self, node: ast.If, depth: int) -> list[str]:
+        out = [f"if ({self._test(node.test)}) {{", *self._inner(node.body, depth)]
+        if node.orelse:
+            out += ["} else {", *self._inner(node.orelse, depth)]
+        return [*out, "}"]
+
+    def _for(self, node: ast.For, name: str, depth: int) -> list[str]:
+        """Return a loop with a counter of its own: Python's loop does not look at its variable again."""
+        self.temporaries += 1
+        counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
+        if name != "_":
+            self._declare(name, INT, node)
+        match node.iter:
+            case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 0 < len(arguments) < 4:
+                bounds = [self._as(INT, self._root(each), each) for each in arguments]
+                first, last = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+                step = self._constant_int(arguments[2]) if len(arguments) == 3 else 1
+                sign = "<" if step > 0 else ">"
+                head = f"for (int64_t {counter} = {first}, {end} = {last}; {counter} {sign} {end}; {counter} += {step})"
+                value = counter
+            case ast.Name(id=of) if isinstance(self.module.constants.get(of), tuple):
+                numbers = self.module.constants[of]
+                assert isinstance(numbers, tuple)
+                if not all(type(number) is int for number in numbers):
+                    raise TranslationError(node, f"{of} does not hold integers only")
+                values = ", ".join(map(str, numbers))
+                head = (
+                    f"static const int64_t {end}[] = {{{values}}};\n"
+                    f"for (size_t {counter} = 0; {counter} < {len(numbers)}; {counter}++)"
+                )
+                value = f"{end}[{counter}]"
+            case _:
+                raise TranslationError(node, f"no loop over {ast.unparse(node.iter)} is known")
+        lines = head.split("\n")
+        lines[-1] += " {"
+        begin = [f"    {name} = {value};"] if name != "_" else []
+        return ["{", *lines, *begin, *self._inner(node.body, depth), "}", "}"]
+
+    def _constant_int(self, node: ast.expr) -> int:
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            value = 0
+        if type(value) is not int or value == 0:
+            raise TranslationError(node, "the step of a range must be a number")
+        return value
+
+    def _assign_all(self, targets: list[ast.expr], values: list[ast.expr], node: ast.stmt) -> list[str]:
+        """Return all values first, then the stores from left to right, as Python does."""
+        if len(targets) != len(values):
+            raise TranslationError(node, "another number of values than of names")
+        first, then = [], []
+        for target, value in zip(targets, values, strict=True):
+            self.temporaries += 1
+            code = self._root(value)
+            first.append(f"    {c_type(code.type)} value_{self.temporaries} = {code.text};")
+            then.append("    " + self._store(target, Code(f"value_{self.temporaries}", code.type), node))
+        return ["{", *first, *then, "}"]
+
+    def _store(self, target: ast.expr, value: Code, node: ast.AST) -> str:
+        if isinstance(target, ast.Name):
+            self._declare(target.id, value.type, node)
+            return f"{target.id} = {value.text};"
+        place = self._value(target)
+        return f"{place.text} = {self._as(place.type, value, node)};"
+
+    def _augment(self, node: ast.AugAssign) -> str:
+        target = self._value(node.target)
+        value = self._root(
+            node.value, node.target if isinstance(node.target, ast.Subscript) else None, reads=1
+        )
+        sign = {**ARITHMETIC, **BITS}.get(type(node.op))
+        if sign is None or (sign == "/" and target.type == INT):
+            raise TranslationError(node, f"this assignment is not known: {ast.unparse(node)}")
+        if sign in BITS.values() and (target.type != INT or value.type != INT):
+            raise TranslationError(node, "bits of integers only")
+        return f"{target.text} {sign}= {self._as(target.type, value, node)};"
+
+    def _declare(self, name: str, kind: Type, node: ast.AST) -> None:
+        before = self.types.setdefault(name, kind)
+        if before != kind and (before, kind) != (INT, BOOL):
+            raise TranslationError(node, f"{name} is {c_type(before)} before and {c_type(kind)} here")
+
+    # Expressions
+
+    def _test(self, node: ast.expr) -> str:
+        code = self._root(node)
+        if code.type != BOOL:
+            raise TranslationError(node, f"not a comparison: {ast.unparse(node)}")
+        return code.text
+
+    def _root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
+        """Return a whole expression; *reads* arrays are read for its *target* meanwhile."""
+        calls, _ = self._check_order(node)
+        if isinstance(target, ast.Subscript):
+            reads += self._check_order(target.slice)[1]
+            if calls and reads:
+                raise TranslationError(node, ORDER)
+        return self._value(node)
+
+    def _check_order(self, node: ast.AST) -> tuple[int, int]:
+        """Return the calls that change arrays and the reads of arrays; refuse them where their order matters.
+
+        C may evaluate operands in any order, Python evaluates them from left to right.
+        """
+        if isinstance(node, ast.BoolOp | ast.IfExp):  # both evaluate one part after the other
+            parts = [self._check_order(part) for part in ast.iter_child_nodes(node)]
+            return sum(part[0] for part in parts), sum(part[1] for part in parts)
+        calls = reads = 0
+        for part in ast.iter_child_nodes(node):
+            more_calls, more_reads = self._check_order(part)
+            calls, reads = calls + more_calls, reads + more_reads
+        if calls > 1 or (calls and reads):
+            raise TranslationError(
+                node, "the order of evaluation matters; use a name for the result of the call"
+            )
+        if isinstance(node, ast.Subscript) and not _is_shape(node.value):
+            reads += 1
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in self.module.nodes
+        ):
+            return int(self.module.is_writer(node.func.id)), 0 if self.module.is_writer(
+                node.func.id
+            ) else reads
+        return calls, reads
+
+    def _value(self, node: ast.expr) -> Code:
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(value, node)
+            case ast.Name(id=name):
+                if name in self.types:
+                    return Code(name, self.types[name])
+                if name in self.module.constants:
+                    return self._constant(self.module.constants[name], node)
+            case ast.Attribute(value=ast.Name(id=record), attr=field) if self.types.get(record) == RECORD:
+                if field in self.module.fields:
+                    return Code(f"{record}->{field}", self.module.fields[field])
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.BinOp():
+                return self._binary(node)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Code(f"!{self._as(BOOL, self._value(operand), node)}", BOOL)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                code = self._number(operand)
+                return Code(f"(-{code.text})", code.type)
+            case ast.BoolOp(op=op, values=values):
+                sign = " && " if isinstance(op, ast.And) else " || "
+                return Code(
+                    f"({sign.join(self._as(BOOL, self._value(each), each) for each in values)})", BOOL
+                )
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                a, b = self._value(left), self._value(right)
+                if a.type != b.type or a.type not in (FLOAT, INT, BOOL):
+                    raise TranslationError(node, f"a comparison of {c_type(a.type)} and {c_type(b.type)}")
+                return Code(f"({a.text} {COMPARISONS[type(op)]} {b.text})", BOOL)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                a, b = self._value(body), self._value(orelse)
+                if a.type != b.type:
+                    raise TranslationError(node, f"{c_type(a.type)} or {c_type(b.type)}, by a condition")
+                return Code(f"({self._as(BOOL, self._value(test), test)} ? {a.text} : {b.text})", a.type)
+            case ast.Call(func=func, args=arguments, keywords=[]):
+                return self._call(ast.unparse(func), arguments, node)
+        raise TranslationError(node, f"not known: {ast.unparse(node)}")
+
+    def _constant(self, value: object, node: ast.AST) -> Code:
+        if type(value) is bool:
+            return Code("true" if value else "false", BOOL)
+        if type(value) is int and abs(value) < 1 << 62:
+            return Code(f"INT64_C({value})" if value >= 0 else f"(-INT64_C({-value}))", INT)
+        if type(value) is float and abs(value) < float("inf"):
+            return Code(repr(value) if value >= 0.0 else f"({value!r})", FLOAT)
+        raise TranslationError(node, f"the constant {value!r} is not known")
+
+    def _number(self, node: ast.expr) -> Code:
+        code = self._value(node)
+        if code.type not in (FLOAT, INT):
+            raise TranslationError(node, f"not a number: {ast.unparse(node)}")
+        return code
+
+    def _subscript(self, node: ast.Subscript) -> Code:
+        if _is_shape(node.value):
+            assert isinstance(node.value, ast.Attribute)
+            axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            array = self._value(node.value.value)
+            if not isinstance(array.type, ArrayType) or not isinstance(axis, int) or axis >= array.type.dims:
+                raise TranslationError(node, f"not a dimension: {ast.unparse(node)}")
+            return Code(f"{array.text}.n{axis}", INT)
+        array = self._value(node.value)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not isinstance(array.type, ArrayType) or len(indices) > array.type.dims:
+            raise TranslationError(node, f"not an array of so many dimensions: {ast.unparse(node)}")
+        if any(isinstance(part, ast.Call) for index in indices for part in ast.walk(index)):
+            raise TranslationError(node, "a call in an index")
+        text = ", ".join(self._as(INT, self._value(index), index) for index in indices)
+        left = array.type.dims - len(indices)
+        name = f"{array.type.dims}({array.text}, {text})"
+        if left == 0:
+            return Code(f"AT{name}", array.type.element)
+        if left == 1:
+            return Code(
+                f"ROW{len(indices)}({array.type.c}, {array.text}, {text})", ArrayType(array.type.element, 1)
+            )
+        raise TranslationError(node, "a part of an array must be one row")
+
+    def _binary(self, node: ast.BinOp) -> Code:
+        a, b = self._number(node.left), self._number(node.right)
+        kind = INT if a.type == b.type == INT else FLOAT
+        op = type(node.op)
+        if op in ARITHMETIC:
+            kind = FLOAT if op is ast.Div else kind
+            return Code(f"({self._as(kind, a, node)} {ARITHMETIC[op]} {self._as(kind, b, node)})", kind)
+        if kind == INT and op in BITS:
+            return Code(f"({a.text} {BITS[op]} {b.text})", INT)
+        if kind == INT and op is ast.Mod:
+            return Code(f"modulo({a.text}, {b.text})", INT)
+        raise TranslationError(node, f"this operation is not known: {ast.unparse(node)}")
+
+    def _call(self, name: str, nodes: list[ast.expr], node: ast.Call) -> Code:
+        arguments = [self._value(each) for each in nodes]
+        if name == "Arrays":
+            expected = list(self.module.fields.values())
+            if [each.type for each in arguments] != expected:
+                raise TranslationError(node, "other arrays than the record has")
+            return Code(f"&(const Arrays){{{', '.join(each.text for each in arguments)}}}", RECORD)
+        if name in self.module.nodes:
+            parameters = self.module.parameters(name)
+            if len(parameters) != len(arguments):
+                raise TranslationError(node, f"{name} has {len(parameters)} parameters")
+            pairs = zip(parameters, arguments, strict=True)
+            text = ", ".join(self._as(kind, each, node) for (_, kind), each in pairs)
+            return Code(f"{name}({text})", self.module.result(name))
+        kinds = {each.type for each in arguments}
+        if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
+            (kind,) = kinds
+            text = arguments[0].text
+            for each in arguments[1:]:
+                text = f"{name}_{'float' if kind == FLOAT else 'int'}({text}, {each.text})"
+            return Code(text, kind)
+        if len(arguments) == 1:
+            text = arguments[0].text
+            match name, arguments[0].type:
+                case ("int", "int64_t") | ("float", "double") | ("bool", "bool"):
+                    return arguments[0]
+                case "int", "double":
+                    return Code(f"(int64_t){text}", INT)
+                case "float", "int64_t":
+                    return Code(f"(double){text}", FLOAT)
+                case "abs", "double":
+                    return Code(f"__builtin_fabs({text})", FLOAT)
+                case "math.sqrt", "double":
+                    return Code(f"__builtin_sqrt({text})", FLOAT)
+                case "math.isfinite", "double":
+                    return Code(f"is_finite({text})", BOOL)
+        raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
+
+    def _as(self, kind: Type, code: Code, node: ast.AST) -> str:
+        """Return *code* as Python would convert it by arithmetic: an integer to a float, a truth to an integer."""
+        if code.type == kind:
+            return code.text
+        if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):
+            return f"({kind}){code.text}"
+        raise TranslationError(node, f"{c_type(code.type)} where {c_type(kind)} is wanted")
+
+
+def _is_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape"

@@ -1,0 +1,321 @@
+"""The step in C: same bits as plain Python, prebuilt for every system, and plain Python where no library fits."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.flow import Crossing, Flow, Mode, add_pair, compiled, kernel
+from engine.flow.advance import arrays
+from engine.flow.compiled import ENTRIES, loader
+from engine.flow.compiled.translate import TranslationError, fingerprint, translate
+from tests.engine.flow.pairs import W1, W2, setup
+from tests.kernel_libraries import TARGETS
+
+PLAIN = {name: getattr(kernel, name) for name in ENTRIES}
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+BUILDS = [(compiler, level) for compiler in COMPILERS for level in ("-O0", "-O2")]
+needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler here")
+
+Functions = dict[str, Callable[..., Any]]
+
+
+@cache
+def text() -> str:
+    return translate(loader.source(), vars(kernel))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    @cache
+    def build(c_text: str, compiler: str, *flags: str) -> Path:
+        return loader.compile_c(c_text, tmp_path_factory.mktemp("kernel"), compiler, *flags)
+
+    return build
+
+
+def flows() -> Iterator[Flow]:
+    """Flows with everything that the step treats differently."""
+    for seed in range(4):
+        chance = random.Random(seed)
+        flow = Flow.empty()
+        for number in range(chance.randint(1, 4)):
+            link: dict[str, Any] = {"rtt_ms": chance.choice((0.2, 15.0, 80.0))}
+            if chance.random() < 0.5:
+                link |= {"jitter_ms": 3.0, "loss": 0.002}
+            if chance.random() < 0.3:
+                link |= {"bandwidth_mbps": 5.0}
+            mode = chance.choice(list(Mode)) if number else Mode.FULL
+            add_pair(flow, setup(chance.choice((W1, W2)), mode, **link))
+            if chance.random() < 0.5:
+                flow.watch(number, Crossing.LOG_FULL)
+        yield flow
+    flow = Flow.empty()
+    for _ in range(3):
+        add_pair(flow, setup())
+    yield flow
+
+
+def step(functions: Functions, flow: Flow) -> list[bytes]:
+    """Run *flow* and return all that the functions have written."""
+    flow.part()
+    room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
+    room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))
+    worked_on = arrays(flow)
+    ran = functions["advance"](*worked_on, room, room_of_streams, flow.clock, 30, 10, flow.step_s)
+    held = np.zeros((2, 40), dtype=np.int64)
+    params = flow.source_params, flow.streams, flow.stream_params
+    found = functions["note_crossings"](flow.sources, *params, flow.place, held[0], held[1])
+    out = np.zeros((2, 20))
+    functions["read_source"](flow.sources, flow.source_params, 0, flow.hosts, int(flow.host_of[0]), out[0])
+    functions["read_stream"](
+        flow.streams, flow.stream_params, 0, 3.5, flow.sources[0, kernel.FLUSHED], flow.hosts, 0, out[1]
+    )
+    crossings = functions["stream_crossings"](flow.streams, flow.stream_params, 0, 1.5, 60.0)
+    numbers = f"{ran} {found} {crossings}".encode()
+    return [
+        numbers,
+        *(array.tobytes() for array in (*worked_on, room, room_of_streams, held, out, flow.clock)),
+    ]
+
+
+def assert_same_bits(functions: Functions) -> None:
+    for flow in flows():
+        assert step(functions, flow.fork()) == step(PLAIN, flow.fork())
+
+
+def test_the_library_in_use_gives_the_bits_of_plain_python() -> None:
+    assert_same_bits(compiled.kernel().functions)
+
+
+@needs_compiler
+@pytest.mark.parametrize("build", BUILDS, ids=" ".join)
+def test_every_compiler_gives_the_bits_of_plain_python(
+    build: tuple[str, str], built: Callable[..., Path]
+) -> None:
+    assert_same_bits(loader.functions(built(text(), *build), loader.source(), PLAIN))
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=" ".join)
+def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
+    """After a change of kernel.py or of the translator: `make kernel`."""
+    stamps = text().splitlines()[-2:]
+    library = (loader.LIBRARIES / loader.library_name(*target)).read_bytes()
+    for stamp in stamps:
+        assert stamp.split('"')[1].encode() in library, "run `make kernel`"
+
+
+@needs_compiler
+def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
+    path = built(translate(loader.source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED")
+    functions = loader.functions(path, loader.source(), PLAIN)
+    line_outside = ctypes.PyDLL(str(path)).take_line_outside
+    assert_same_bits(functions)
+    assert line_outside() == 0
+    with_wrong_place = next(flows())
+    with_wrong_place.part()
+    with_wrong_place.host_of = with_wrong_place.host_of + 1000
+    short = np.zeros(3)
+    functions["read_source"](
+        with_wrong_place.sources, with_wrong_place.source_params, 0, with_wrong_place.hosts, 0, short
+    )
+    source_line = loader.source().splitlines()[line_outside() - 1]
+    assert source_line.strip().startswith("out[3] =")
+
+
+@needs_compiler
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="flags of one processor")
+def test_a_library_that_joins_products_and_sums_is_refused(built: Callable[..., Path]) -> None:
+    path = built(text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast")
+    if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        pytest.skip("a processor without these instructions")
+    with pytest.raises(loader.LibraryError, match="joins products and sums"):
+        loader.functions(path, loader.source(), PLAIN)
+
+
+def test_a_library_of_another_kernel_is_refused() -> None:
+    path = loader.LIBRARIES / loader.library_name(platform.system(), platform.machine())
+    if not path.exists():
+        pytest.skip("no library for this system")
+    with pytest.raises(loader.LibraryError, match=r"another kernel\.py"):
+        loader.functions(path, loader.source() + "\nx = 1\n", PLAIN)
+
+
+@pytest.fixture
+def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(loader, "LIBRARIES", tmp_path / "none")
+    monkeypatch.setattr(loader, "CACHE_FOLDERS", (Path("/proc/none"), tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@needs_compiler
+def test_a_compiler_makes_the_library_where_none_fits(without_libraries: Path) -> None:
+    loaded = loader.load(ENTRIES)
+    assert (loaded.origin, loaded.reason) == ("compiled here", "")
+    assert len(list(without_libraries.iterdir())) == 1
+    again = loader.load(ENTRIES)
+    assert again.origin == "compiled here"
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_plain_python_runs_where_there_is_no_compiler_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    loaded = loader.load(ENTRIES)
+    assert loaded.functions == PLAIN
+    assert "no library is made for" in loaded.reason
+    assert "no C compiler" in loaded.reason
+    said: list[str] = []
+    monkeypatch.setattr(compiled, "_kernel", None)
+    monkeypatch.setattr(compiled, "report_fallback", said.append)
+    before: Functions = {name: vars(compiled)[name] for name in ENTRIES if name in vars(compiled)}
+    try:
+        assert compiled.kernel().functions == PLAIN
+        assert compiled.kernel().reason == loaded.reason
+    finally:
+        vars(compiled).update(before)
+    assert said == [loaded.reason]
+
+
+def test_the_choice_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(loader.CHOICE, "python")
+    assert loader.load(ENTRIES) == loader.Kernel(PLAIN, "plain Python")
+    monkeypatch.setenv(loader.CHOICE, "c")
+    monkeypatch.setattr(loader, "LIBRARIES", Path("nowhere"))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(loader.LibraryError):
+        loader.load(ENTRIES)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    if compiled.kernel().origin == "plain Python":
+        pytest.skip("plain Python")
+    flow = next(flows())
+    good = [flow.sources, flow.source_params, 0, flow.hosts, 0, np.zeros(11)]
+    compiled.read_source(*good)
+    wrong: list[tuple[int, object]] = [
+        (0, flow.sources.astype(np.float32)), (0, flow.sources[0]), (0, flow.sources.astype(np.int64)),
+        (0, flow.sources[:, ::2]), (0, None), (2, "one"), (5, [0.0] * 11),
+    ]  # fmt: skip
+    for place, value in wrong:
+        with pytest.raises((TypeError, ValueError, BufferError)):
+            compiled.read_source(*good[:place], value, *good[place + 1 :])
+    with pytest.raises(TypeError, match="read_source"):
+        compiled.read_source(*good[:-1])
+
+
+def test_comments_and_docstrings_need_no_new_libraries() -> None:
+    bare = "def f(x):\n    return x\n"
+    assert fingerprint('def f(x):\n    """Text."""\n\n    # note\n    return x  # note\n') == fingerprint(
+        bare
+    )
+    assert fingerprint(bare.replace("    return", "  return")) != fingerprint(bare)
+
+
+HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
+
+
+def translated(body: str) -> str:
+    return translate(f"{HEAD}{body}", {"A": 3, "B": (1, 2), "BAD": "x"})
+
+
+DRAW = "@inside\ndef draw(t: Table) -> float:\n    t[0, 0] = 1.0\n    return 1.0\n\n"
+
+REFUSED = {
+    "power": ("@inside\ndef f(x: float) -> float:\n    return x ** 2.0\n", 7),
+    "remainder of floats": ("@inside\ndef f(x: float) -> float:\n    return x % 2.0\n", 7),
+    "floor division": ("@inside\ndef f(x: int) -> int:\n    return x // 2\n", 7),
+    "bits of a float": ("@inside\ndef f(x: float) -> float:\n    return x & 1\n", 7),
+    "truth of a number": ("@inside\ndef f(x: int) -> int:\n    if x:\n        return 1\n    return 0\n", 7),
+    "mixed comparison": ("@inside\ndef f(x: int) -> bool:\n    return x < 1.5\n", 7),
+    "mixed minimum": ("@inside\ndef f(x: int) -> float:\n    return min(x, 1.5)\n", 7),
+    "chain of comparisons": ("@inside\ndef f(x: int) -> bool:\n    return 0 < x < 3\n", 7),
+    "name of two types": ("@inside\ndef f(x: int) -> None:\n    y = 1\n    y = 1.5\n", 8),
+    "unknown call": ("@inside\ndef f(x: float) -> float:\n    return math.exp(x)\n", 7),
+    "unknown name": ("@inside\ndef f(x: float) -> float:\n    return x + y\n", 7),
+    "unknown constant": ("@inside\ndef f(x: float) -> float:\n    return x + BAD\n", 7),
+    "unknown annotation": ("@inside\ndef f(x: str) -> None:\n    return\n", 6),
+    "no mark": ("def f(x: int) -> None:\n    return\n", 5),
+    "word of C": ("@inside\ndef f(x: int) -> None:\n    short = 1\n", 6),
+    "recursion": ("@inside\ndef f(x: int) -> int:\n    return f(x)\n", 6),
+    "default": ("@inside\ndef f(x: int = 1) -> None:\n    return\n", 6),
+    "list": ("@inside\ndef f(x: int) -> None:\n    y = [x]\n", 7),
+    "with": ("@inside\ndef f(x: int) -> None:\n    with x:\n        return\n", 7),
+    "else of a loop": ("@inside\ndef f() -> None:\n    while True:\n        break\n    else:\n        return\n", 7),
+    "too many dimensions": ("@inside\ndef f(x: Row) -> float:\n    return x[0, 1]\n", 7),
+    "float as index": ("@inside\ndef f(x: Row) -> float:\n    return x[1.0]\n", 7),
+    "float into integers": ("@inside\ndef f(x: Numbers) -> None:\n    x[0] = 1.5\n", 7),
+    "order of two calls": (f"{DRAW}@inside\ndef f(t: Table) -> float:\n    return draw(t) + draw(t)\n", 12),
+    "order of call and read": (f"{DRAW}@inside\ndef f(t: Table) -> float:\n    return draw(t) + t[0, 0]\n", 12),
+    "order of call and store": (f"{DRAW}@inside\ndef f(t: Table) -> None:\n    t[0, 0] += draw(t)\n", 12),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_translator_does_not_know_it_refuses_with_the_line(name: str) -> None:
+    body, line = REFUSED[name]
+    with pytest.raises(TranslationError, match=rf"^kernel\.py, line {line}: "):
+        translated(body)
+
+
+ODDS = '''
+@inside
+def last(row: Row) -> float:
+    return row[row.shape[0] - 1]
+
+@entry
+def odds(t: Table, c: Cube, n: Numbers, x: float, i: int) -> int:
+    """Text."""
+    a, b = x, x + 1.0
+    a, b = b, a
+    t[0, 0], t[0, 1] = t[0, 1], t[0, 0]
+    n[0] = i % 7
+    n[1] = i % A
+    n[2] = -i % 7
+    n[3] = i & 6 | 1
+    n[4] = int(x)
+    t[1, 0] = min(a, b, x) - max(-a, b)
+    t[1, 1] = abs(-x) + i / 3 + math.sqrt(abs(x))
+    t[1, 2] = last(c[1, 1]) + last(t[0])
+    for k in range(5, 0, -2):
+        n[5] += k
+        k = 0
+    n[6] = k
+    for k in B:
+        n[7] += 10 * n[7] + k
+    found = 0
+    while found < 9:
+        found += 4
+        if found == 8:
+            continue
+        if not math.isfinite(x) or (i > 3 and found > 5):
+            break
+    n[8] += x != a
+    t[2, 0] = 1.0 if i > 3 else -0.0
+    return found
+'''
+
+
+@needs_compiler
+def test_every_construct_means_in_c_what_it_means_in_python(built: Callable[..., Path]) -> None:
+    names: dict[str, Any] = {"A": -4, "B": (1, 2), "math": __import__("math")}
+    names |= {"inside": lambda f: f, "entry": lambda f: f}
+    code = f"from __future__ import annotations\n{ODDS}"
+    exec(code, names)
+    path = built(translate(f"{HEAD}{ODDS}", names), COMPILERS[0], "-O1")
+    in_c = loader.functions(path, f"{HEAD}{ODDS}", {"odds": names["odds"]})["odds"]
+    chance = np.random.default_rng(1)
+    for i in (-9, -7, 0, 1, 3, 4, 5, 12345678901):
+        for x in (0.0, -0.0, 1.5, -7.25, 1e-300, 1e9):
+            made = chance.random((3, 4)), chance.random((2, 3, 5)), chance.integers(-9, 9, 9)
+            twin = [array.copy() for array in made]
+            assert in_c(*made, x, i) == names["odds"](*twin, x, i)
+            assert [array.tobytes() for array in made] == [array.tobytes() for array in twin]

@@ -1,0 +1,58 @@
+"""Build the prebuilt libraries of the step for every system: `make kernel` (python -m tests.kernel_libraries).
+
+The compiler is the one of the package `ziglang`, which compiles for all systems on any of them. The libraries use no
+library of C, so they run with every version of it. The same text and compiler give the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from engine.flow import kernel
+from engine.flow.compiled.loader import FLAGS, LIBRARIES, library_name, source
+from engine.flow.compiled.translate import translate
+
+ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
+ALONE: Final = ("-nostdlib", "-fno-builtin")
+"""Without a library of C; on macOS every library links to the one of the system."""
+
+TARGETS: Final = {
+    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", *ALONE),
+    ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", *ALONE),
+    ("Windows", "x86_64"): ("x86_64-windows-gnu", *ALONE, "-Wl,--entry=DllMainCRTStartup"),
+    ("Darwin", "x86_64"): ("x86_64-macos.11.0", "-fno-builtin"),
+    ("Darwin", "aarch64"): ("aarch64-macos.11.0", "-fno-builtin"),
+}
+"""System and processor, the compiler's word for both, and flags."""
+
+
+def build(system: str, machine: str, folder: Path) -> Path:
+    """Build the library for *system* on *machine* in *folder*."""
+    target, *flags = TARGETS[system, machine]
+    text = folder / "kernel.c"
+    text.write_text(translate(source(), vars(kernel)), encoding="utf-8")
+    made = folder / library_name(system, machine)
+    command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", made.name, text.name]
+    subprocess.run(command, check=True, cwd=folder)
+    return made
+
+
+def main() -> None:
+    for system, machine in TARGETS:
+        with tempfile.TemporaryDirectory() as folder:
+            made = build(system, machine, Path(folder))
+            same = (LIBRARIES / made.name).exists() and (
+                LIBRARIES / made.name
+            ).read_bytes() == made.read_bytes()
+            (LIBRARIES / made.name).write_bytes(made.read_bytes())
+            os.chmod(LIBRARIES / made.name, 0o644)
+            print(f"{made.name}: {made.stat().st_size} bytes{', as before' if same else ''}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
