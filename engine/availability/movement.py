@@ -290,7 +290,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
     world.update_availability(secondary, **replicas.doors(world, secondary))
-    if lead.extra_files != follow.extra_files:
+    if (lead.extra_files, lead.encryption_key) != (follow.extra_files, follow.encryption_key):
         new_kb = [file.added_kb for file in lead.extra_files if file not in follow.extra_files]
         world.after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):

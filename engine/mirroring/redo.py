@@ -13,7 +13,7 @@ from engine.messages import wording
 from engine.mirroring import quorum, roles, sync, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, Key, MirrorState, World
-from engine.protocol import errorlog, files, volumes
+from engine.protocol import encryption, errorlog, files, volumes
 
 
 def note_change(world: World, key: Key) -> None:
@@ -89,16 +89,20 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
 
 
 def files_of(copy: DatabaseCopy) -> dict[str, object]:
-    """What a copy knows of its files, by the names of its fields."""
-    names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files")
+    """Files and encryption that the log brings to a copy, by the names of its fields."""
+    names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files", "encryption_key", "encrypted")
     return {name: getattr(copy, name) for name in names}
 
 
 def trouble_with_files(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
-    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
+    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None. Without
+    the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo meets it is derived."""
     computer = world.computer_of(copy.server)
+    missing = encryption.missing_certificate(world.instances[copy.server], lead.encryption_key)
+    if missing is not None:
+        return missing
     if copy.data_failed_tick is not None:
         return 823, *files.io_error(copy, "read")
     for file in lead.extra_files:

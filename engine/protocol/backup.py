@@ -76,6 +76,9 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     copy_only: bool = False
     tail: bool = False
     """Taken WITH NORECOVERY: nothing was written after it."""
+    encryption_key: int = 0
+    """Thumbprint of the certificate that protects the encryption key of the database; 0: it has none."""
+    encrypted: bool = False
     image: DatabaseCopy | None = None
     """The copy that a full or differential backup was taken of: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
@@ -395,6 +398,8 @@ def _taken(
         started_tick=started,
         tick=world.tick,
         extra_files=copy.extra_files,
+        encryption_key=copy.encryption_key,
+        encrypted=copy.encrypted,
     )
 
 

@@ -50,14 +50,19 @@ def thumbprint(number: int) -> bytes:
     return (number & (2**160 - 1)).to_bytes(20, "big")
 
 
-def need_certificate(here: Instance, image: DatabaseCopy, title: str) -> None:
-    """A backup with an encryption key, also of a database whose encryption is off, is read by nobody without the
-    certificate that protects it: 33111."""
-    number = image.encryption_key
-    if number and all(one.thumbprint != number or not one.has_private_key for one in here.certificates):
-        raise SqlError(
-            33111, "certificate", f"0x{thumbprint(number).hex().upper()}", also=(3013,), title=title, state=3
-        )
+def need_key(here: Instance, number: int, title: str) -> None:
+    """Raise 33111 where the private key of the certificate *number* is missing; 0: the backup needs none. A backup of a
+    database with an encryption key needs it also while its encryption is off."""
+    missing = missing_certificate(here, number)
+    if missing is not None:
+        raise SqlError(*missing, also=(3013,), title=title, state=3)
+
+
+def missing_certificate(here: Instance, number: int) -> tuple[int, str, str] | None:
+    """Return 33111 with its arguments if the server cannot open an encryption key that certificate *number* protects."""
+    if not number or any(one.thumbprint == number and one.has_private_key for one in here.certificates):
+        return None
+    return 33111, "certificate", f"0x{thumbprint(number).hex().upper()}"
 
 
 def protects(world: World, server: str, number: int) -> bool:

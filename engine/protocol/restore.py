@@ -131,7 +131,7 @@ def restore_database(
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.instances[server].version:
         raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
-    encryption.need_certificate(world.instances[server], chosen.image, title)
+    encryption.need_key(world.instances[server], chosen.encryption_key, title)
     ending = ending or Ending(recovery)
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
@@ -312,6 +312,7 @@ def restore_log(
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
     if chosen.family != copy.family:
         raise SqlError(3154, copy.database, also=(3013,), title=title)
+    encryption.need_key(world.instances[server], chosen.encryption_key, title)
     end = copy.end_of_log_kb
     if lineage.common_kb(chosen.lineage, copy.lineage) < end:
         raise SqlError(4330, also=(3013,), title=title)
@@ -398,6 +399,8 @@ def _done(
         lineage=chosen.lineage,
         fork=chosen.fork,
         standby=ending.standby,
+        encryption_key=chosen.encryption_key,
+        encrypted=chosen.encrypted,
         extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
     )
     _keep_history(world, key, chosen, ending.recovery and reached)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.protocol import backup, clock, logspace, restore, statements
+from engine.protocol import backup, clock, encryption, logspace, restore, statements
 from engine.tsql.batches import backupsets
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.machine import Machine
@@ -150,12 +150,15 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     number = int(to_number(machine.value(dict(statement.options).get("FILE", 1))))
     if not 1 <= number <= len(found):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
+    chosen = found[number - 1]
+    if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # the header alone is not encrypted
+        encryption.need_key(machine.context.server, chosen.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
         return [Message(3262, 0, 1, 0, text_of(3262, number)[1])]
     if statement.what == "HEADERONLY":
         _show(machine, backupsets.header(machine.context, found))
     elif statement.what == "FILELISTONLY":
-        _show(machine, backupsets.file_list(machine.context, found[number - 1]))
+        _show(machine, backupsets.file_list(machine.context, chosen))
     else:
         raise Unsimulated(statement.title)
     return []

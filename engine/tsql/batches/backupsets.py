@@ -12,7 +12,7 @@ from typing import Final
 from engine.constants import PRODUCT
 from engine.identifiers import unique_id
 from engine.model import DatabaseCopy, DbFile
-from engine.protocol import backup, volumes
+from engine.protocol import backup, encryption, volumes
 from engine.protocol.lineage import lsn
 from engine.protocol.restore import files_in
 from engine.tsql.batches.context import Context
@@ -89,6 +89,7 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
         "FileGroupId": 0 if file.log else 1,
         "IsReadOnly": 0,
         "IsPresent": 1,
+        "TDEThumbprint": encryption.thumbprint(image.encryption_key) if image.encryption_key else None,
     }
 
 

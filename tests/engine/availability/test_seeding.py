@@ -151,3 +151,69 @@ def test_basic_groups(edition: str, basic: str, names: str, errors: list[int]) -
         assert orders(world) is SyncState.SYNCHRONIZED
         assert sql(world, "NODE_2", "USE Orders") == [976], "nobody reads at the secondary of a basic group"
         assert sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]
+
+
+# --- encrypted databases: the certificate has to be at every replica [DOC: TDE] ----------------------------------
+
+ENCRYPT = (
+    "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x1'",
+    "CREATE CERTIFICATE tde WITH SUBJECT = 'tde'",
+    "USE Orders; CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde; "
+    "ALTER DATABASE Orders SET ENCRYPTION ON; USE master",
+)
+PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'x1')"
+
+
+def encrypt(world: model.World) -> None:
+    for text in ENCRYPT:
+        assert sql(world, "NODE_1", text) == []
+
+
+def bring_certificate(world: model.World) -> None:
+    assert sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
+    for name in ("tde.cer", "tde.pvk"):
+        do(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
+        until(world, world.tick / 100 + 5)
+    assert sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
+
+
+def test_an_encrypted_database_is_seeded_only_where_its_certificate_is() -> None:
+    world = prepared()
+    encrypt(world)
+    add(world)
+    until(world, world.tick / 100 + 600)
+    assert orders(world) is None
+    assert rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
+        ["FAILED", "SQL Error", 33111]
+    ]
+    assert 33111 in numbers(world, "NODE_2")
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
+    bring_certificate(world)
+    assert sql(world, "NODE_1", AUTOMATIC) == []
+    until(world, world.tick / 100 + 1200)
+    assert orders(world) is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_2", "Orders"].encrypted
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, world.tick / 100 + 30)
+    assert sql(world, "NODE_2", "USE Orders") == []
+    assert sql(world, "NODE_2", "USE master; DROP CERTIFICATE tde") == [3716]
+
+
+def test_redo_of_a_database_encrypted_after_its_restore_suspends_without_the_certificate() -> None:
+    world = ag_lab(version=2016)
+    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    until(world, world.tick / 100 + 5)
+    encrypt(world)
+    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
+    assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1") == []
+    until(world, world.tick / 100 + 30)
+    mine = world.copies["NODE_2", "Orders"].availability
+    assert (mine.state, mine.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
+    assert numbers(world, "NODE_2").count(33111) == 1
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
+    bring_certificate(world)
+    assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME") == []
+    until(world, world.tick / 100 + 60)
+    assert orders(world) is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_2", "Orders"].encryption_key

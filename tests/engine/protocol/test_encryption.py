@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.model import World
+from engine.model import MirrorState, World
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, do, lab
 
@@ -67,3 +67,52 @@ def test_an_edition_or_version_without_it_says_so() -> None:
     assert numbers(world, P, f"USE {DB}; {KEY}") == [33117]
     world.instances[P] = replace(world.instances[P], version=2005)
     assert numbers(world, P, f"USE {DB}; {KEY}") == [102]
+
+
+def test_files_and_log_of_an_encrypted_backup_are_read_only_with_the_certificate() -> None:
+    """The header is not encrypted."""
+    world = single()
+    assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\plain.bak'") == [4035, 3014]
+    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == []
+    assert numbers(world, P, f"USE master; BACKUP LOG {DB} TO DISK = 'D:\\s.trn'") == [4035, 3014]
+    assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\s.bak'") == [4035, 3014]
+    for name in ("plain.bak", "s.trn", "s.bak"):
+        do(world, f"copy-file {P} {M} D:\\{name}", then_s=600.0)
+    for what in ("FILELISTONLY", "VERIFYONLY"):
+        assert numbers(world, M, f"RESTORE {what} FROM DISK = 'D:\\s.bak'") == [33111, 3013]
+        assert numbers(world, P, f"RESTORE {what} FROM DISK = 'D:\\s.bak'") in ([], [3262])
+    assert numbers(world, M, "RESTORE HEADERONLY FROM DISK = 'D:\\s.bak'") == []
+    listed = ask(world, P, "RESTORE FILELISTONLY FROM DISK = 'D:\\s.bak'").grids[0][0]
+    assert any(isinstance(value, str) and value.startswith("0x") for value in listed), "TDEThumbprint"
+    plain = f"RESTORE DATABASE {DB} FROM DISK = 'D:\\plain.bak' WITH REPLACE, NORECOVERY"
+    assert numbers(world, M, plain)[-1] == 3014
+    assert numbers(world, M, f"RESTORE LOG {DB} FROM DISK = 'D:\\s.trn' WITH NORECOVERY") == [33111, 3013]
+
+
+def test_a_mirror_without_the_certificate_stops_redo_and_the_session_is_suspended() -> None:
+    world = single()
+    for server in (P, M):
+        world.update_copy((server, DB), log_backup_every_s=0.0)
+        world.call_off("log.backup", server)
+    for what, option in (("DATABASE", "REPLACE, "), ("LOG", "")):
+        path = f"D:\\{what}.bak"
+        assert numbers(world, P, f"BACKUP {what} {DB} TO DISK = '{path}'")[-1] == 3014
+        do(world, f"copy-file {P} {M} {path}", then_s=600.0 if option else 100.0)
+        restore = f"RESTORE {what} {DB} FROM DISK = '{path}' WITH {option}NORECOVERY"
+        assert numbers(world, M, restore)[-1] == 3014
+    assert numbers(world, P, f"{CERTIFICATE}; USE {DB}; {KEY}; ALTER DATABASE {DB} SET ENCRYPTION ON") == []
+    assert numbers(world, M, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://{P}:5022'") == []
+    assert numbers(world, P, f"USE master; ALTER DATABASE {DB} SET PARTNER = 'TCP://{M}:5022'") == []
+    do(world, then_s=30.0)
+    assert world.copies[P, DB].mirroring.state is MirrorState.SUSPENDED
+    assert 33111 in [line[1] for line in world.errorlog[M]]
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER") == [1422]
+    assert numbers(world, P, "BACKUP CERTIFICATE tde TO " + FILES.format("ENCRYPTION")) == []
+    for name in ("tde.cer", "tde.pvk"):
+        do(world, f"copy-file {P} {M} D:\\{name}", then_s=5.0)
+    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == []
+    do(world, then_s=60.0)
+    assert world.copies[P, DB].mirroring.state is not MirrorState.SUSPENDED
+    assert world.copies[M, DB].encrypted
