@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
-from engine.model import DatabaseCopy, Instance, World
+from engine.model import Instance, World
 from engine.protocol import security, statements
 
 STANDARD_HAS_IT: Final = 2019
@@ -59,7 +59,7 @@ def need_key(here: Instance, number: int, title: str) -> None:
 
 
 def missing_certificate(here: Instance, number: int) -> tuple[int, str, str] | None:
-    """Return 33111 with its arguments if the server cannot open an encryption key that certificate *number* protects."""
+    """Return 33111 with its arguments if the server lacks the certificate *number*, 0 for none, or its private key."""
     if not number or any(one.thumbprint == number and one.has_private_key for one in here.certificates):
         return None
     return 33111, "certificate", f"0x{thumbprint(number).hex().upper()}"
