@@ -88,7 +88,7 @@ def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
         )
         yield ClusterRow("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
     if known.witness is not None:
-        reached = world.clusters[node.cluster].witness_there and not known.witness.failed
+        reached = world.clusters[node.cluster].witness_there
         state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
         yield ClusterRow("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)

@@ -121,7 +121,7 @@ def begin(world: World, guid: int, server: str) -> None:
     group = replicas.group_of(world, server, guid)
     assert group is not None
     asked = world.replicas[server, guid]
-    kind = asked.pending or ("role-move" if _moved(world, group) else "automatic")
+    kind = asked.pending or ("role-move" if _moved(world, group, server) else "automatic")
     replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
@@ -135,10 +135,11 @@ def begin(world: World, guid: int, server: str) -> None:
     consider(world, guid, server)
 
 
-def _moved(world: World, group: AvailabilityGroup) -> bool:
+def _moved(world: World, group: AvailabilityGroup, server: str) -> bool:
     """A person has asked the cluster, not SQL Server, to move the role."""
-    found = roles.find(world, group.name)
-    return found is not None and found[1].way == "move"
+    node = config.node_of(world, server)
+    role = node.config.role(group.name) if node is not None else None
+    return role is not None and role.way == "move"
 
 
 def _begin_one(

@@ -47,10 +47,22 @@ def meet_secondaries(world: World, guid: int, primary: str) -> None:
 def watch(world: World) -> None:
     """After anything has happened: a replica without a primary, or with a former one, follows the one there is."""
     for (server, guid), state in sorted(world.replicas.items()):
+        if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
+            _report_lost(world, server, guid)
         follows = state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         if follows and world.instances[server].answering:
             _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
+
+
+def _report_lost(world: World, server: str, guid: int) -> None:
+    """A primary that could not write down the loss of a secondary tries again; commits wait until then."""
+    for copy in replicas.copies(world, server, guid):
+        for peer in copy.availability.lost:
+            if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(world, copy.key, peer, False):
+                kept = tuple(one for one in world.copies[copy.key].availability.lost if one != peer)
+                world.update_availability(copy.key, lost=kept)
+                world.touch(guid)
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
@@ -66,6 +78,9 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
 def _follow_primary(world: World, server: str, guid: int) -> None:
     from_cluster = replicas.group_of(world, server, guid)
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
+        return
+    here, there = config.node_of(world, server), config.node_of(world, from_cluster.primary)
+    if here is None or there is None or not config.hears(world, here.name, there.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
     mine = world.replicas[server, guid]

@@ -232,9 +232,9 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
-    """The group by the name of its role, from the newest partition that knows it."""
+    """The group of a role, from the partition that has the role so; else from the newest one that knows it."""
     found = [
-        (node.config.epoch, group)
+        ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
         if node.partition and config.up(world, node)
         for group in node.config.groups

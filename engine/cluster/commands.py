@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.cluster import config, membership, quorum, roles, setup
+from engine.cluster import config, membership, roles, setup, witnesses
 from engine.inputs import InputProblem, but_there_are
 from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
 from engine.words import say
@@ -23,6 +23,7 @@ def stop(world: World, name: str) -> None:
 
 
 def _leave(world: World, name: str, there: list[str]) -> None:
+    membership.hand_over_vote(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
     roles.node_left(world, name)
     living = [node for node in there if config.up(world, world.nodes[node])]
@@ -30,9 +31,8 @@ def _leave(world: World, name: str, there: list[str]) -> None:
         return
     membership.level(world, living)
     first = world.nodes[living[0]]
-    counted = tuple(node for node in first.config.counted if node != name)
-    config.update(world, first.name, counted=counted)
     membership.count(world, first.cluster)
+    membership.look_again(world, living)
     world.emit(
         "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
     )
@@ -70,9 +70,10 @@ def force_quorum(world: World, name: str) -> None:
         raise InputProblem(
             say("the cluster service runs on {node}; stop it before you force quorum", node=name)
         )
+    newest = max(node.config.epoch, witnesses.tag(world, node.config, (name,)))
     known = replace(
         node.config,
-        epoch=node.config.epoch + membership.FORCED_EPOCHS,
+        epoch=newest + membership.FORCED_EPOCHS,
         forced=True,
         counted=(name,),
         witness_counts=False,
@@ -128,9 +129,8 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
         host = name.lstrip("\\").partition("\\")[0]
         spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
-        known = replace(first.config, witness=witness)
         there = config.members(world, first.partition)
-        if spelled is None or not quorum.reaches_witness(world, known, there):
+        if spelled is None or not witnesses.reaches(world, witness, there):
             raise InputProblem(say("the share {name} cannot be reached", name=name))
     config.update(world, first.name, witness=witness)
     membership.count(world, cluster)
@@ -310,8 +310,9 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
         raise InputProblem(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))
-    first = _writer(world, spelled[cluster.lower()])
-    if first.config.witness is None:
-        raise InputProblem(say("the cluster {cluster} has no witness", cluster=first.cluster))
-    config.update(world, first.name, witness=replace(first.config.witness, failed=failed))
-    world.after(membership.COUNT_AGAIN_S, "cluster.count", first.cluster)
+    name = spelled[cluster.lower()]
+    witness = config.current(world, name).witness
+    if witness is None:
+        raise InputProblem(say("the cluster {cluster} has no witness", cluster=name))
+    witnesses.put(world, name, replace(witnesses.store(world, name, witness), failed=failed))
+    world.all_dirty()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from engine.cluster import quorum
+from engine.cluster import quorum, witnesses
 from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
 from engine.protocol import network, security
 
@@ -66,11 +66,17 @@ def update(world: World, node: str, **changes: object) -> bool:
         return False
     there = members(world, partition)
     reached = [name for name in there if name == node or hears(world, node, name)]
-    if reached != there and not quorum.majority(old, reached, quorum.reaches_witness(world, old, reached)):
+    newest = max(reached, key=lambda name: world.nodes[name].config.epoch)
+    if world.nodes[newest].config.epoch > old.epoch:
+        return False
+    alone = old.forced and reached == there
+    if not alone and not quorum.majority(old, reached, witnesses.votes(world, old, reached)):
         return False
     new = replace(old, epoch=old.epoch + 1, **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)
+    cluster = world.nodes[node].cluster
+    witnesses.write(world, cluster, new, reached, (old.witness, new.witness))
     world.all_dirty()
     return True
 

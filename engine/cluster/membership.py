@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, quorum, roles
+from engine.cluster import clusterlog, config, quorum, roles, witnesses
 from engine.model import Cluster, ClusterConfig, Node, World, ticks
 from engine.words import say
 
@@ -28,6 +28,9 @@ SERVICE_START_S: Final = 5.0
 FORCED_EPOCHS: Final = 1_000
 """A cluster that was forced has the newer database, whatever the others have written since. Ours."""
 
+BETTER_EPOCH: Final = "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
+"""Line of the cluster log. Known from public logs; the second half is assumed."""
+
 Pair = tuple[str, str]
 
 
@@ -38,6 +41,7 @@ def watch(world: World) -> None:
             _watch_power(world, world.nodes[name])
         _note_silence(world, cluster)
         _note_witness(world, world.clusters[cluster.name])
+        _note_outdated(world, world.clusters[cluster.name])
         _gather_soon(world, world.clusters[cluster.name])
 
 
@@ -47,7 +51,9 @@ def _watch_power(world: World, node: Node) -> None:
         alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
         partition = 0 if alone else node.partition
         world.call_off("cluster.started", node.name)
-        world.nodes[node.name] = replace(node, service="off", prevented=False, partition=partition)
+        world.nodes[node.name] = replace(
+            node, service="off", prevented=False, outdated=False, partition=partition
+        )
     elif powered and node.service == "off":
         world.nodes[node.name] = replace(node, service="starting")  # the others still have to miss it
         world.after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
@@ -86,10 +92,17 @@ def _note_silence(world: World, cluster: Cluster) -> None:
 
 def _note_witness(world: World, cluster: Cluster) -> None:
     """A witness that is lost or back changes the votes that are counted, with dynamic quorum."""
-    known = config.current(world, cluster.name)
-    there = quorum.reaches_witness(world, known, [name for name in cluster.nodes if name in world.nodes])
+    parts = [config.members(world, partition) for partition in config.partitions(world, cluster.name)]
+    living = [[name for name in part if config.up(world, world.nodes[name])] for part in parts]
+    watching = max((part for part in living if part), key=lambda part: _newest(world, part).epoch, default=[])
+    if not watching:
+        return
+    known = _newest(world, watching)
+    there = witnesses.reaches(world, known.witness, watching)
     if there != cluster.witness_there:
         world.clusters[cluster.name] = replace(cluster, witness_there=there)
+        if there:
+            witnesses.write(world, cluster.name, known, watching, (known.witness,))
         if known.witness is not None:
             text = say("the witness of {cluster} is lost", cluster=cluster.name)
             if there:
@@ -126,10 +139,16 @@ def regroup(world: World, name: str) -> None:
             _part(world, old, living, sides)
 
 
+def look_again(world: World, there: list[str]) -> None:
+    """A member has left in good order; without a majority the others find out soon."""
+    if there and not _may_go_on(world, there):
+        world.after(REGROUP_S[1], "cluster.regroup", world.nodes[there[0]].cluster)
+
+
 def _may_go_on(world: World, there: list[str]) -> bool:
     """Nobody has been lost; but the witness may have been, whose vote was needed."""
     known = world.nodes[there[0]].config
-    return known.forced or quorum.majority(known, there, quorum.reaches_witness(world, known, there))
+    return known.forced or quorum.majority(known, there, witnesses.votes(world, known, there))
 
 
 def _sides(living: list[str], lost: set[Pair]) -> list[list[str]]:
@@ -154,7 +173,7 @@ def _part(world: World, old: list[str], living: list[str], sides: list[list[str]
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (old[0] not in side, -len(side), side)):
         known = _newest(world, side)
-        held = free and quorum.reaches_witness(world, known, side)
+        held = free and witnesses.votes(world, known, side)
         if winner is None and (quorum.majority(known, side, held) or known.forced):
             winner = side
             free = free and not held
@@ -221,13 +240,25 @@ def count(world: World, name: str) -> None:
         if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
             continue
         known = node.config
-        counted, witness = quorum.count(cluster, known, there, quorum.reaches_witness(world, known, there))
+        counted, witness = quorum.count(cluster, known, there, witnesses.votes(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
 
 
 # --- joining and forming ----------------------------------------------------------------------------------
+
+
+def hand_over_vote(world: World, name: str) -> None:
+    """A node that is about to leave in good order has the votes counted without it. [DOC: failover clustering quorum]"""
+    node = world.nodes[name]
+    cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
+    left = [other for other in left if other != name]
+    if left and config.up(world, node):
+        known = node.config
+        counted, witness = quorum.count(cluster, known, left, witnesses.votes(world, known, left))
+        if (counted, witness) != (known.counted, known.witness_counts):
+            config.update(world, name, counted=counted, witness_counts=witness)
 
 
 def _waiting(world: World, cluster: Cluster) -> list[str]:
@@ -257,16 +288,45 @@ def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
     return found
 
 
-def _formable(world: World, cluster: Cluster) -> list[list[str]]:
-    """Sets of waiting nodes that have a majority by the newest database among them."""
-    lost = {pair for pair in combinations(_waiting(world, cluster), 2) if not config.hears(world, *pair)}
+def _apart(world: World, cluster: Cluster) -> list[list[str]]:
+    """Sets of waiting nodes that hear one another and no member of a partition, which they would join instead."""
+    waiting = _waiting(world, cluster)
+    lost = {pair for pair in combinations(waiting, 2) if not config.hears(world, *pair)}
+    members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
+    return [
+        side
+        for side in _sides(waiting, lost)
+        if not any(config.hears(world, node, member) for node in side for member in members)
+    ]
+
+
+def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
+    """(waiting nodes that may form the cluster, the newest database that they reach): they have a majority by it.
+
+    A share or a storage account with a newer tag has no database to go with it: the nodes wait.
+    """
     found = []
-    for side in _sides(_waiting(world, cluster), lost):
+    for side in _apart(world, cluster):
+        known = witnesses.database(world, _newest(world, side), side)
         able = [node for node in side if not world.nodes[node].prevented]
-        known = _newest(world, side)
-        if able and quorum.majority(known, side, quorum.reaches_witness(world, known, side)):
-            found.append(side)
+        if able and quorum.majority(known, side, witnesses.votes(world, known, side)):
+            found.append((side, known))
     return found
+
+
+def _note_outdated(world: World, cluster: Cluster) -> None:
+    """Waiting nodes learn at the witness that the cluster has a newer database than they have. [DOC: manage quorum]"""
+    for side in _apart(world, cluster):
+        known = witnesses.database(world, _newest(world, side), side)
+        newer = witnesses.tag(world, known, side) > known.epoch
+        for name in side:
+            node = world.nodes[name]
+            if newer and not node.outdated:
+                clusterlog.write(world, name, "ERR", "QUORUM", BETTER_EPOCH)
+                text = say("{node} does not form the cluster: the witness has a newer tag", node=name)
+                world.emit("cluster", text, server=name, what="outdated")
+            if newer != node.outdated:
+                world.nodes[name] = replace(world.nodes[name], outdated=newer)
 
 
 def _meeting(world: World, cluster: Cluster) -> list[str]:
@@ -276,7 +336,11 @@ def _meeting(world: World, cluster: Cluster) -> list[str]:
     if len(living) < 2:
         return []
     first = max(living, key=lambda node: node.config.epoch)
-    others = [n.name for n in world.nodes.values() if n.partition and n.partition != first.partition]
+    others = [
+        node.name
+        for node in world.nodes.values()
+        if node.cluster == cluster.name and node.partition not in (0, first.partition)
+    ]
     strong = config.members(world, first.partition)
     return [node for node in others if any(config.hears(world, node, member) for member in strong)]
 
@@ -293,8 +357,8 @@ def gather(world: World, name: str) -> None:
         world.emit("cluster", say("{node} gives up its partition and joins the forced one", node=node), server=node,
                    what="gave way")  # fmt: skip
         roles.node_left(world, node)
-    for side in _formable(world, world.clusters[name]) if not config.partitions(world, name) else []:
-        form(world, side, _newest(world, side))
+    while formable := _formable(world, world.clusters[name]):
+        form(world, *formable[0])
     for node, partition in _joinable(world, world.clusters[name]):
         _join(world, node, partition)
 
@@ -303,7 +367,7 @@ def form(world: World, side: list[str], known: ClusterConfig) -> None:
     """*side* forms the cluster with the database *known*."""
     partition = world.next_id()
     for node in side:
-        world.nodes[node] = replace(world.nodes[node], partition=partition, config=known)
+        world.nodes[node] = replace(world.nodes[node], partition=partition, config=known, outdated=False)
     text = say("{node} has formed the cluster", node=side[0])
     world.emit("cluster", text, server=side[0], what="formed")
     config.update(world, side[0])
@@ -316,7 +380,7 @@ def form(world: World, side: list[str], known: ClusterConfig) -> None:
 def _join(world: World, node: str, partition: int) -> None:
     there = config.writer(world, partition)
     assert there is not None
-    world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config)
+    world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config, outdated=False)
     config.update(world, node)
     world.emit("cluster", say("{node} has joined the cluster", node=node), server=node, what="joined")
     world.after(COUNT_AGAIN_S, "cluster.count", there.cluster)

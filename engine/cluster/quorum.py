@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from engine.model import Cluster, ClusterConfig, World
-from engine.protocol import network
+from engine.model import Cluster, ClusterConfig
 
 WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 """Versions of Windows Server that are told apart, oldest first."""
@@ -57,14 +56,3 @@ def majority(config: ClusterConfig, side: Collection[str], with_witness: bool) -
     """*side* has more than half of the votes that are counted."""
     votes = sum(node in side for node in config.counted) + (config.witness_counts and with_witness)
     return 2 * votes > len(config.counted) + config.witness_counts
-
-
-def reaches_witness(world: World, config: ClusterConfig, side: Collection[str]) -> bool:
-    """Some node of *side* gets at the witness."""
-    witness = config.witness
-    if witness is None or witness.failed:
-        return False
-    host = world.computers.get(witness.name)
-    if host is None:
-        return True
-    return host.powered and any(node == host.name or network.passing(world, node, host.name) for node in side)

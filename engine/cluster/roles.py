@@ -84,9 +84,12 @@ def each(world: World) -> Iterator[tuple[Node, ClusterRole]]:
                     yield node, role
 
 
-def find(world: World, name: str) -> tuple[Node, ClusterRole] | None:
-    """The role of that name where a partition runs it; of two partitions the newer."""
+def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
+    """The role of that name where a partition runs it: that of *server*, else of two partitions the newer."""
     found = [(node, role) for node, role in each(world) if role.name.lower() == name.lower()]
+    here = config.node_of(world, server)
+    if here is not None:
+        found = [(node, role) for node, role in found if node.partition == here.partition]
     return max(found, key=lambda pair: pair[0].config.epoch, default=None)
 
 
@@ -129,7 +132,9 @@ def watch(world: World) -> None:
                 if why:
                     world.after(delay_s, "role.failed", node.name, role.name, role.step)
         elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
-            tried = tuple(name for name in role.tried if kind.hostable(world, role, name))
+            tried = tuple(
+                name for name in role.tried if _member(world, node, name) and kind.hostable(world, role, name)
+            )
             if tried != role.tried:
                 role = _change(world, node.name, role, tried=tried)
             if any(
@@ -141,7 +146,9 @@ def watch(world: World) -> None:
 
 def _member(world: World, node: Node, name: str) -> bool:
     other = world.nodes.get(name)
-    return other is not None and other.partition == node.partition and config.up(world, other)
+    if other is None or other.partition != node.partition:
+        return False
+    return config.up(world, other) and (name == node.name or config.hears(world, node.name, name))
 
 
 def _takes(world: World, node: Node, name: str, role: ClusterRole) -> bool:

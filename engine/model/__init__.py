@@ -25,6 +25,7 @@ from engine.model.clusters import (
     Resource,
     ResourceState,
     Witness,
+    WitnessStore,
 )
 from engine.model.computers import Computer, Link, Volume
 from engine.model.databases import NO_MEMBERSHIP, DatabaseCopy, DbFile, Membership, PageRepair
@@ -114,6 +115,7 @@ __all__ = [
     "User",
     "Volume",
     "Witness",
+    "WitnessStore",
     "WitnessRecord",
     "WitnessState",
     "World",

@@ -27,7 +27,6 @@ class Witness(Struct, frozen=True, kw_only=True, gc=False):
     """File Share Witness, Physical Disk or Cloud Witness."""
     name: str
     """Computer that holds the share; name of the disk or of the storage account otherwise."""
-    failed: bool = False
 
 
 class Resource(Struct, frozen=True, kw_only=True, gc=False):
@@ -107,6 +106,17 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
         return dict(self.weights).get(node, 0)
 
 
+class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
+    """Content of a disk, share or storage account that is or was the witness of the cluster."""
+
+    witness: Witness
+    tag: int = 0
+    """Epoch of the cluster database at the last write (Paxos tag); in witness.log on a share."""
+    database: ClusterConfig | None = None
+    """Copy of the cluster database; only on a disk."""
+    failed: bool = False
+
+
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     """What does not depend on who is up."""
 
@@ -124,7 +134,9 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     silent: tuple[tuple[tuple[str, str], Tick], ...] = ()
     """Pairs of members that do not hear one another, and since when."""
     witness_there: bool = False
-    """Some node gets at the witness."""
+    """A member of the partition with quorum reaches the witness."""
+    stores: tuple[WitnessStore, ...] = ()
+    """Contents of the present witness and of earlier ones."""
     gathering: bool = False
     """Nodes that wait for a cluster are about to join or to form it."""
 
@@ -141,6 +153,8 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     """Number of the partition with quorum in which it takes part; 0 for none."""
     prevented: bool = False
     """Started with PreventQuorum: it joins and never forms a cluster."""
+    outdated: bool = False
+    """It waits because the witness has the tag of a newer cluster database than its own."""
     paused: bool = False
     level: int = 0
     """Service packs of SQL Server that have been installed on it since the start."""

@@ -227,5 +227,45 @@ def _forced() -> list[FigureRow]:
     ]  # fmt: skip
 
 
+PARTITION_IN_TIME: Final = "[DOC: manage quorum; Start-ClusterNode]"
+
+
+def _stale(kind: str, windows: str) -> World:
+    """NODE_2 fails, NODE_1 goes on alone and fails; then NODE_2 starts, with the witness of that kind."""
+    world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
+    play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
+    return world
+
+
+def _partition_in_time() -> list[FigureRow]:
+    found = []
+    for id, kind, windows in (
+        ("share", "File Share Witness", "2008 R2"),
+        ("share.2016", "File Share Witness", "2016"),
+        ("cloud.2016", "Cloud Witness", "2016"),
+    ):
+        world = _stale(kind, windows)
+        waits = not goes_on(world)
+        ours = "it waits" if waits else "it formed the cluster"
+        what = f"{kind}, Windows {windows}: a node starts alone that missed changes"
+        found.append(statement(f"CLU.time.{id}", PARTITION_IN_TIME, what, "it does not start", waits, ours))
+        play(world, "240 power-on NODE_1\n", 400.0)
+        both = len([node for node in world.nodes.values() if node.partition])
+        found.append(statement(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the node with the newest database starts, too",
+                               "the cluster forms with both", both == 2, f"{both} nodes"))  # fmt: skip
+        forced = _stale(kind, windows)
+        play(forced, "240 force-quorum NODE_2\n", 300.0)
+        alone = goes_on(forced)
+        found.append(statement(f"CLU.time.{id}.forced", PARTITION_IN_TIME, "quorum is forced on the old node instead",
+                               "the cluster forms with its database", alone, "up" if alone else "down"))  # fmt: skip
+    disk = _stale("Physical Disk", "2008 R2")
+    newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
+    ok = goes_on(disk) and disk.nodes["NODE_2"].config.epoch >= newest
+    found.append(statement("CLU.time.disk", PARTITION_IN_TIME, "Physical Disk, Windows 2008 R2: the same",
+                           "it takes the newer database from the disk and starts", ok,
+                           "it started with the newer database" if ok else "it did not"))  # fmt: skip
+    return found
+
+
 def rows() -> list[FigureRow]:
-    return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced()]
+    return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced(), *_partition_in_time()]

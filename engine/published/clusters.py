@@ -67,6 +67,7 @@ def cluster_world(
     windows: str = "2016",
     *,
     witness: bool = False,
+    witness_kind: str = "Physical Disk",
     without_vote: Collection[str] = (),
     lower: str | None = None,
     dynamic: bool = True,
@@ -75,7 +76,7 @@ def cluster_world(
     cores: int = SSD.cores,
     seed: int = 1,
 ) -> World:
-    """Nodes without an instance; *witness*: a disk that every node reaches."""
+    """Nodes without an instance; *witness*: one that every node reaches, by default a disk."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
@@ -91,7 +92,7 @@ def cluster_world(
     )
     known = ClusterConfig(
         weights=tuple((name, int(name not in without_vote)) for name in nodes),
-        witness=Witness(kind="Physical Disk", name="Quorum") if witness else None,
+        witness=Witness(kind=witness_kind, name="Quorum") if witness else None,
     )
     counted, with_witness = quorum.count(cluster, known, nodes, witness)
     known = replace(known, counted=counted, witness_counts=with_witness)

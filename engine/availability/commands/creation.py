@@ -50,7 +50,7 @@ def create(
         raise SqlError(41199, "")
     if replicas.by_name(world, server, name) is not None:
         raise SqlError(41042, name)
-    if roles.find(world, name) is not None:
+    if roles.find(world, name, server) is not None:
         raise SqlError(41171, name)
     group = _planned(world, server, name, options, given)
     configuration.check_group(world, group, OPERATION, instance.version)
@@ -121,7 +121,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
         raise SqlError(41106, group.name)
     if group.replica(server) is None:
         raise _in_join(name, SqlError(41041, server, group.name))
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, server)
     if found is None or found[1].state is not ResourceState.ONLINE:
         raise SqlError(41136, group.name)
     errorlog.write(world, server, 41058, group.name)

@@ -25,7 +25,7 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
         raise SqlError(41122, group.name)
     if state.pending:
         raise SqlError(41113, group.name)
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, server)
     if found is not None and found[1].state in (ResourceState.OFFLINE_PENDING, ResourceState.ONLINE_PENDING):
         raise SqlError(41123, group.name)
     return group
@@ -56,7 +56,7 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
         world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
     )
     node = config.node_of(world, server)
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, server)
     if node is None or found is None:
         raise SqlError(41104, group.name)
     there, role = found
@@ -91,7 +91,7 @@ def offline(world: World, server: str, name: str) -> list[Message]:
                   if modes.get(peer) is CommitMode.SYNCHRONOUS_COMMIT is modes[server]]  # fmt: skip
         if any(state is not SyncState.SYNCHRONIZED for state in states):
             raise SqlError(19416, group.name)
-    found = roles.find(world, group.name)
+    found = roles.find(world, group.name, server)
     if found is None:
         raise SqlError(41150, group.name)
     roles.set_offline(world, found[0].name, found[1])

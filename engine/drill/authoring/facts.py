@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from engine import arithmetic
 from engine.availability.policy import READY
-from engine.cluster import config, instances, quorum
+from engine.cluster import config, instances, witnesses
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring import batches
 from engine.drill.team.calls import Calls, closed_by, true_statuses
@@ -378,8 +378,7 @@ def _of_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], flo
 
 
 def _witness(world: World, node: Node) -> bool:
-    known = config.current(world, node.cluster)
-    return quorum.reaches_witness(world, known, config.members(world, node.partition))
+    return witnesses.reaches(world, node.config.witness, config.members(world, node.partition))
 
 
 def _owners(facts: Facts, server: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations, product
 
 import pytest
+from msgspec.structs import replace
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
@@ -152,3 +153,33 @@ def test_the_loss_of_a_witness_ends_nobodys_patience() -> None:
     assert world.nodes["N1"].partition
     until(world, 9)
     assert not world.nodes["N1"].partition
+
+
+def test_forced_quorum_ends_with_more_than_half_of_the_nodes() -> None:
+    """Exactly half of them is not enough."""
+    world = cluster(4, False, "2016")
+    until(world, 1)
+    do(world, "power-off N2", "power-off N3", "power-off N4")
+    until(world, 40)
+    assert not world.nodes["N1"].partition
+    do(world, "force-quorum N1")
+    until(world, 60)
+    assert world.nodes["N1"].config.forced
+    do(world, "power-on N2")
+    until(world, 200)
+    assert world.nodes["N2"].partition == world.nodes["N1"].partition
+    assert world.nodes["N1"].config.forced
+    do(world, "power-on N3")
+    until(world, 400)
+    assert not world.nodes["N1"].config.forced
+
+
+def test_lower_quorum_priority_names_the_node_whose_vote_is_taken() -> None:
+    """Without it the last node loses its vote; with it, the named one, as long as it is there."""
+    for lower, counted in ((None, ("N1", "N2", "N3")), ("N2", ("N1", "N3", "N4"))):
+        world = cluster(5, False, "2012 R2")
+        world.clusters["CLU1"] = replace(world.clusters["CLU1"], lower_priority_node=lower)
+        until(world, 1)
+        do(world, "power-off N5")
+        until(world, 60)
+        assert world.nodes["N1"].config.counted == counted

@@ -73,3 +73,73 @@ def role(world: World, name: str) -> ClusterRole:
 
 def serves(world: World, database: str = "Sales") -> bool:
     return serving.first(world, database) is not None
+
+
+PAIR = """
+title = "Two nodes with a group"
+summary = "Two nodes with an availability group."
+level = "beginner"
+minutes = 5
+seed = 1
+brief = "Two nodes with an availability group."
+
+[[source]]
+paper = "SQL Server documentation"
+section = "Availability groups"
+
+[[server]]
+name = "N1"
+version = {version}
+
+[[server]]
+name = "N2"
+version = {version}
+
+[[server]]
+name = "FSW"
+sql = false
+
+[[cluster]]
+name = "CLU1"
+nodes = ["N1", "N2"]
+windows = "{windows}"
+{witness}
+
+[[database]]
+name = "Sales"
+workload = "Workload1"
+scale = 0.1
+
+[[availability_group]]
+name = "AG1"
+databases = ["Sales"]
+primary = "N1"
+listener = "AGL1"
+
+[[availability_group.replica]]
+server = "N1"
+failover = "AUTOMATIC"
+
+[[availability_group.replica]]
+server = "N2"
+failover = "AUTOMATIC"
+
+[[client]]
+name = "APP"
+databases = ["Sales"]
+data_source = "AGL1"
+"""
+
+WITNESSES = {
+    "disk": 'witness = "Quorum"\nwitness_kind = "disk"',
+    "file share": 'witness = "FSW"',
+    "cloud": 'witness = "account"\nwitness_kind = "cloud"',
+    "none": "",
+}
+
+
+def pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
+    """N1 primary and N2 synchronous with automatic failover; a witness of the kind, or none."""
+    version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
+    text = PAIR.format(version=version, windows=windows, witness=WITNESSES[witness])
+    return build_world(load_scenario(text, "pair"), seed)
