@@ -59,7 +59,9 @@ def _report_lost(world: World, server: str, guid: int) -> None:
     """A primary that could not write down the loss of a secondary tries again; commits wait until then."""
     for copy in replicas.copies(world, server, guid):
         for peer in copy.availability.lost:
-            if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(world, copy.key, peer, False):
+            if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
+                world, copy.key, peer, False
+            ):
                 kept = tuple(one for one in world.copies[copy.key].availability.lost if one != peer)
                 world.update_availability(copy.key, lost=kept)
                 world.touch(guid)

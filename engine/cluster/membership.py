@@ -28,7 +28,9 @@ SERVICE_START_S: Final = 5.0
 FORCED_EPOCHS: Final = 1_000
 """A cluster that was forced has the newer database, whatever the others have written since. Ours."""
 
-BETTER_EPOCH: Final = "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
+BETTER_EPOCH: Final = (
+    "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
+)
 """Line of the cluster log. Known from public logs; the second half is assumed."""
 
 Pair = tuple[str, str]

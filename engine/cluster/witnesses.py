@@ -36,7 +36,9 @@ def reaches(world: World, witness: Witness | None, side: Collection[str]) -> boo
     host = world.computers.get(witness.name)
     if host is None:
         return True
-    return host.powered and any(node == host.name or network.passing(world, node, host.name) for node in nodes)
+    return host.powered and any(
+        node == host.name or network.passing(world, node, host.name) for node in nodes
+    )
 
 
 def votes(world: World, config: ClusterConfig, side: Collection[str]) -> bool:

@@ -115,9 +115,9 @@ __all__ = [
     "User",
     "Volume",
     "Witness",
-    "WitnessStore",
     "WitnessRecord",
     "WitnessState",
+    "WitnessStore",
     "World",
     "ticks",
 ]  # fmt: skip

@@ -251,7 +251,7 @@ def _partition_in_time() -> list[FigureRow]:
         found.append(statement(f"CLU.time.{id}", PARTITION_IN_TIME, what, "it does not start", waits, ours))
         play(world, "240 power-on NODE_1\n", 400.0)
         both = len([node for node in world.nodes.values() if node.partition])
-        found.append(statement(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the node with the newest database starts, too",
+        found.append(statement(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the newer node starts, too",
                                "the cluster forms with both", both == 2, f"{both} nodes"))  # fmt: skip
         forced = _stale(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
