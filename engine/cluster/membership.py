@@ -252,7 +252,7 @@ def count(world: World, name: str) -> None:
 
 
 def hand_over_vote(world: World, name: str) -> None:
-    """A node that is about to leave in good order has the votes counted without it. [DOC: failover clustering quorum]"""
+    """Count the votes without a node that leaves in good order. [DOC: failover clustering quorum]"""
     node = world.nodes[name]
     cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
     left = [other for other in left if other != name]
