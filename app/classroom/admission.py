@@ -13,6 +13,7 @@ from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import Refused
 from app.classroom.gate import Gate, same
 from app.classroom.models import Class, Seat
+from app.classroom.names import is_name
 from app.classroom.record import Record
 from app.classroom.seat_log import NOBODY, Given
 from app.classroom.seat_state import SeatState, state_of
@@ -95,7 +96,7 @@ class Admission:
             return there
         if len(self._lines) >= SEATS_MAX:
             raise Refused(tr("the class is full"))
-        if not name.isprintable() or not name.strip():
+        if not is_name(name):
             raise Refused(tr("a name needs printable characters"))
         made = Seat(
             name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,

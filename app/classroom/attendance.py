@@ -123,7 +123,7 @@ class Attendance:
     # --- the instructor
 
     def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
-        """Have *do* do the inject; what cannot be done is noted as tried."""
+        """Have *do* apply the inject. One that is refused is noted, too: played again, it changes nothing."""
         self.answered.add(number)
         self._instruction = (number, line)
         try:
@@ -131,7 +131,7 @@ class Attendance:
         finally:
             self._instruction = None
         if not done:
-            self._note(self._drill.tick, "", "", number)
+            self._note(self._drill.tick, line, self._drill.state_hash(), number)
 
     def read(self, number: int) -> None:
         """A message was shown."""
@@ -173,7 +173,7 @@ class Attendance:
 
     def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
         if self._ended:
-            return
+            raise NotRecorded(tr("You have left the class: this run is no longer recorded."))
         try:
             self._kept.append(tick, line, digest, instruction)
         except OSError as problem:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from app.classroom import seat_log
-from app.classroom.acts import Act
+from app.classroom.acts import ACTS_MAX, Act
 from app.classroom.models import Class
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, played
@@ -20,12 +24,12 @@ from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
+from app.files.guarded_player import OF_FILE, UnplayableError, guarded
 from app.words import formatting
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill.authoring.contents import sha256
+from engine.drill.authoring.contents import sha256, visible
 from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Row
 from engine.drill.running.modes import Mode
 from engine.drill.time import verify
@@ -42,6 +46,26 @@ PART: Final = "part-"
 BYTES_MAX: Final = 500_000_000
 """Of an archive, and of all that it holds."""
 MEMBERS_MAX: Final = 10_000
+MEMBER_BYTES_MAX: Final = 50_000_000
+"""Of one member: twice the longest log of a seat, each letter of it escaped."""
+PORTION: Final = 1 << 16
+"""Bytes of a member that are expanded at once."""
+BAD_ARCHIVE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,  # damaged bzip2
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    RecursionError,
+    NotImplementedError,
+    RuntimeError,  # an encrypted member
+    struct.error,
+    MemoryError,
+)
+"""Errors that zipfile and json raise for an archive that is damaged, or hostile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +138,7 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
         run = Rerun(scenario, part.seed, part.mode, whole=True)
         run.play(acts)
         found = run.verdict()
-        asked += [
-            [seat.id, seat.name, *(row.get(name) for name in ANSWERED)]
-            for row in run.drill.report()["questions"]
-        ]
+        asked += [[seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _questions(run)]
         board.append({"seat": seat.id, "name": seat.name, "verdict": found})
         told: dict[str, object] = {
             "seat": seat.id,
@@ -131,6 +152,13 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
         out.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     out.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
     out.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
+
+
+def _questions(run: Rerun) -> list[Row]:
+    """The questions of a run; none of one that cannot be reported."""
+    with suppress(InputProblem, UnplayableError), guarded():
+        return run.drill.report()["questions"]
+    return []
 
 
 def handed_out(record: Record) -> bytes:
@@ -168,32 +196,42 @@ def checked(file: Path) -> Iterator[Checked]:
 def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = archive.infolist()
-            if len(members) > MEMBERS_MAX or sum(one.file_size for one in members) > BYTES_MAX:
+            members = {one.filename: one for one in archive.infolist()}
+            if len(members) > MEMBERS_MAX or sum(one.file_size for one in members.values()) > BYTES_MAX:
                 raise NoLog(tr("{file} is too large").format(file=file))
-            texts = {one.filename: _member(archive, one) for one in members}
-        parts = [
-            folder
-            for number in range(1, PARTS_MAX + 1)
-            if (folder := folder_of_part(number)) + ARCHIVE in texts
-        ]
-        if "" not in parts:
-            raise KeyError(ARCHIVE)
-        read = [(folder, *_shared(texts, folder)) for folder in parts]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, RecursionError, NotImplementedError) as why:
-        raise NoLog(tr("{file} is not the archive of a class: {why}").format(file=file, why=why)) from why
-    for folder, shared, claims in read:
-        yield from _of_part(texts, file, folder, shared, claims)
+            parts = [
+                folder
+                for number in range(1, PARTS_MAX + 1)
+                if (folder := folder_of_part(number)) + ARCHIVE in members
+            ]
+            if "" not in parts:
+                raise KeyError(ARCHIVE)
+            read = [(folder, *_shared(archive, members, folder)) for folder in parts]
+            for folder, shared, claims in read:
+                yield from _of_part(archive, members, file, folder, shared, claims)
+    except NoLog:
+        raise
+    except BAD_ARCHIVE as why:
+        raise NoLog(
+            tr("{file} is not the archive of a class: {why}").format(file=file, why=_visible(why))
+        ) from why
 
 
-def _shared(texts: Mapping[str, bytes], folder: str) -> tuple[object, dict[object, dict[str, object]]]:
+def _shared(
+    archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], folder: str
+) -> tuple[object, dict[object, dict[str, object]]]:
     """What all seats of a part share, and what its board says of each."""
-    board = json.loads(texts.get(folder + BOARD, b"[]"))
-    return json.loads(texts[folder + ARCHIVE]), {one["seat"]: one for one in board}
+    board: object = []
+    if folder + BOARD in members:
+        board = _strict(_member(archive, members[folder + BOARD]))
+    if not isinstance(board, list) or not all(isinstance(one, dict) for one in board):
+        raise ValueError(BOARD)
+    return _strict(_member(archive, members[folder + ARCHIVE])), {one["seat"]: one for one in board}
 
 
 def _of_part(
-    texts: Mapping[str, bytes],
+    archive: zipfile.ZipFile,
+    members: Mapping[str, zipfile.ZipInfo],
     file: str,
     folder: str,
     shared: object,
@@ -202,24 +240,47 @@ def _of_part(
     if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
         raise NoLog(tr("{file}: its scenario is not the one that was played").format(file=file))
     kind = str(shared.get("kind") or "")
-    for name in sorted(name for name in texts if name.startswith(folder + SEATS)):
-        head, _, log = texts[name].partition(b"\n")
-        told = _object(head)
-        given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
-        what, acts = seat_log.parse(given + b"\n" + log, f"{file}/{name}")
+    for name in sorted(name for name in members if name.startswith(folder + SEATS)):
+        place = f"{file}/{visible(name)}"
+        try:
+            head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
+            told = _object(head)
+            given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
+            what, acts = seat_log.parse(given + b"\n" + log, place)
+        except (NoLog, *BAD_ARCHIVE) as problem:
+            yield Checked(place, None, "", None, _visible(problem), part=kind)
+            continue
         group = str(told.get("group") or "")
-        found = replace(_of_log(f"{file}/{name}", what, acts), group=group, part=kind)
+        found = replace(_of_log(place, what, acts), group=group, part=kind)
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compared(found, claim)
     for seat, claim in claims.items():
-        problem = tr("it is on the board, but its log is missing")
+        missing = tr("it is on the board, but its log is missing")
         number = seat if isinstance(seat, int) else None
-        yield Checked(file, number, str(claim.get("name")), None, problem, part=kind)
+        yield Checked(file, number, visible(str(claim.get("name"))), None, missing, part=kind)
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
+    """The bytes of *member*, read in portions. Raises ValueError where it is larger than allowed."""
+    read, lines = bytearray(), 0
     with archive.open(member) as opened:
-        return opened.read(member.file_size)  # no more than it says, whatever is in it
+        while portion := opened.read(PORTION):
+            read += portion
+            lines += portion.count(b"\n")
+            if len(read) > MEMBER_BYTES_MAX or (lines_max is not None and lines > lines_max):
+                raise ValueError(tr("{file} is too large").format(file=visible(member.filename)))
+    return bytes(read)
+
+
+def _strict(raw: bytes) -> object:
+    """JSON that can be written again. Raises ValueError."""
+    found = json.loads(raw)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
+
+
+def _visible(problem: BaseException) -> str:
+    return visible(str(problem) or type(problem).__name__)
 
 
 def _object(raw: bytes) -> dict[str, object]:
@@ -246,11 +307,13 @@ def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
 
 
 def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:
+    name = visible(what.name)
     try:
-        found = verdict(loaded(what.text, what.scenario), what.seed, what.mode, acts)
-    except ScenarioProblems as problems:
-        return Checked(file, what.seat, what.name, None, str(problems))
-    return Checked(file, what.seat, what.name, found, _parted(found))
+        with guarded():
+            found = verdict(loaded(what.text, what.scenario), what.seed, what.mode, acts, OF_FILE)
+    except (ScenarioProblems, InputProblem, UnplayableError) as problems:
+        return Checked(file, what.seat, name, None, said(str(problems)))
+    return Checked(file, what.seat, name, found, _parted(found))
 
 
 def _parted(found: Verdict) -> str:
@@ -265,17 +328,24 @@ def _of_run(raw: bytes, file: str) -> Checked:
     """A file of `run --json`, of the debrief or of `class join`. Raises NoRun."""
     report, text = run_files.parse(raw, file)
     whole: Row = report
-    told = whole.get("class") or {}
-    seat, name = told.get("seat"), str(told.get("name") or report["scenario"])
+    told = whole.get("class")
+    seat, name = _told_seat(told if isinstance(told, dict) else {}, report["scenario"])
     try:
-        drill = verify.played_again(load_scenario(text, f"{report['scenario']}.toml"), report)
-    except (InputProblem, ScenarioProblems) as problem:
+        with guarded():
+            drill = run_files.play(report, text)
+            claimed = report.copy()
+            if not claimed["score"].get("scored"):  # what claims no score claims no false one
+                claimed.pop("score")
+            parted = verify.divergence(drill, claimed)
+    except (InputProblem, ScenarioProblems, UnplayableError) as problem:
         return Checked(file, seat, name, None, said(str(problem)))
-    claimed = report.copy()
-    if not report["score"].get("scored"):  # what claims no score claims no false one
-        claimed.pop("score")
-    parted = verify.divergence(drill, claimed)
     acts = [Act(number, item.tick, item.words, "", 0) for number, item in enumerate(drill.journal, 1)]
     end = Act(len(acts) + 1, drill.tick, "", "", 0)
-    found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end])
+    found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
     return Checked(file, seat, name, found, "" if parted is None else said(str(parted)))
+
+
+def _told_seat(told: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
+    """Number and name of the seat, as a file says them."""
+    seat, name = told.get("seat"), told.get("name")
+    return seat if type(seat) is int else None, visible(str(name or scenario))

@@ -15,13 +15,15 @@ from app.classroom.partings import Course, Deed, Parting, partings
 from app.classroom.record import ERASED, Record
 from app.classroom.scenario import loaded
 from app.classroom.shapes import Verdict
-from app.classroom.verdict import Rerun
+from app.classroom.verdict import Rerun, no_verdict
 from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
+from app.files.guarded_player import UnplayableError, guarded
 from app.learning.reflection import Reflection
 from app.words import language
 from app.words.language import tr
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.calibration import calibration
@@ -157,6 +159,18 @@ def looked_back(log: Log, pdf: bool, curve_s: float, words: str) -> SeatReview:
     """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most, and *curve_s*
     of wall time for what each act and wait cost. *words*: the language, of which a process of its own knows nothing."""
     language.use(words)
+    try:
+        with guarded():
+            return _looked_back(log, pdf, curve_s)
+    except (UnplayableError, InputProblem) as problem:
+        last = log.acts[-1] if log.acts else None
+        at_s = last.tick / TICKS_PER_S if last else 0.0
+        goals = [goal.name for goal in _scenario(log.text, log.scenario).goals]
+        outcome = no_verdict(last.number if last else 0, at_s, str(problem), goals)
+        return SeatReview(log.number, log.name, log.group, outcome, (), (), "", reflection=_thought(log))
+
+
+def _looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)

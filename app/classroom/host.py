@@ -31,7 +31,7 @@ from app.classroom.bus import (
 )
 from app.classroom.conversation import Refused, check_may, close, hear, say, send
 from app.classroom.gate import same
-from app.classroom.instructions import answered, as_message, check_answer, is_for
+from app.classroom.instructions import answered, as_message, check_answers, is_for
 from app.classroom.judge import Judge
 from app.classroom.live_board import LiveBoard
 from app.classroom.looks import Looks
@@ -43,6 +43,7 @@ from app.classroom.scenario import loaded, played
 from app.classroom.seat_log import welcome
 from app.classroom.seat_state import SeatState, meant, state_of
 from app.classroom.shapes import Verdict
+from app.classroom.verdict import NOT_IN_A_CLASS
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.writer import Writer
 from app.learning.reflection import Reflection
@@ -252,8 +253,9 @@ class Host:
             )  # fmt: skip
             if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
                 raise Refused(tr("the log is longer than the log of a seat may be"))
-            for act in new:
-                check_answer(act, line.number, self._instructions)
+            if any(act.instruction for act in new):
+                log = await self._writer.read(self._record.acts, number)
+                check_answers(new, line, log, self._instructions)
             if not new:
                 return
             await self._writer.acts(line.number, new)
@@ -305,9 +307,11 @@ class Host:
     async def _given(self, said: wire.Instruct) -> None:
         if said.what == INJECT:
             try:
-                parse_line(said.text)
+                verb = parse_line(said.text).verb
             except InputProblem as problem:
                 raise Refused(str(problem)) from problem
+            if verb in NOT_IN_A_CLASS:
+                raise Refused(tr("A class cannot go back in time."))
         lines = meant(said, self._lines)
         # Without a time it is for those who are there now; with one, for each seat that comes to that time.
         later = said.tick is not None and said.seat is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -10,10 +11,19 @@ from typing import Final
 from app.classroom.acts import Act
 from app.classroom.models import Class
 from app.classroom.shapes import Verdict
+from app.classroom.verdict import no_verdict
 from app.classroom.workers import Workers
+from engine.constants import TICKS_PER_S
+
+logger = logging.getLogger(__name__)
+
+UNJUDGEABLE: Final = "the simulation did not come to an end"
 
 TOGETHER: Final = 50
 """Seats whose acts go to a worker at once."""
+
+BREAKS_MAX: Final = 2
+"""Workers that may end while they play one seat's run alone; then that run is given up."""
 
 RESTS: Final = 4.0
 """How much longer than it has weighed a seat a worker rests then: others need the processor, too. Assumed."""
@@ -38,6 +48,12 @@ class Judge:
         self._to_do = [asyncio.Event() for _ in self._unjudged]
         self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
         """For each worker its seats that have come to something else since they were weighed, the first one first."""
+        self._breaks: dict[int, int] = {}
+        """Seat -> how many workers have ended while they played its run alone."""
+        self._alone = [False for _ in self._unjudged]
+        """For each worker: its seats are played one at a time, as one of them has ended it."""
+        self._unweighable: set[int] = set()
+        """Seats whose weighing has ended a worker."""
 
     @property
     def places(self) -> range:
@@ -48,7 +64,9 @@ class Judge:
 
     def add(self, number: int, new: Sequence[Act]) -> None:
         """Acts of a seat that are to be judged; those that are waiting already may be among them, as the record was
-        read while another host wrote to it."""
+        read while another host wrote to it. A run that was given up is not played again."""
+        if self._breaks.get(number, 0) >= BREAKS_MAX:
+            return
         place = self._workers.place(number)
         acts = {act.number: act for act in (*self._unjudged[place].get(number, ()), *new)}
         self._unjudged[place][number] = [acts[one] for one in sorted(acts)]
@@ -60,19 +78,35 @@ class Judge:
         await self._workers.go_on(place, {})  # it starts now, not with the first act
         while True:
             await self._weigh_until(place, to_do)
-            some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}
+            count = 1 if self._alone[place] else TOGETHER
+            some = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
             if not unjudged:
                 to_do.clear()
             found = await self._workers.go_on(place, some)
-            for number in some:
+            for number, acts in some.items():
                 verdict = found.get(number)
+                if verdict is None and (
+                    not acts or acts[0].number == 1
+                ):  # it had the whole log, and has ended
+                    self._alone[place] = True
+                    self._breaks[number] = self._breaks.get(number, 0) + (len(some) == 1)
+                    if self._breaks[number] >= BREAKS_MAX:
+                        last = acts[-1] if acts else Act(0, 0, "", "", 0)
+                        verdict = no_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
                 if verdict is not None:
-                    self._unweighed[place][number] = None
-                    await self._judged(number, verdict)
+                    await self._tell(number, verdict, place)
                 else:  # the worker is a new one: from the beginning, and what came meanwhile
                     log = await self._log_of(number)
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *since])
+
+    async def _tell(self, number: int, verdict: Verdict, place: int) -> None:
+        if verdict["state_hash"] and number not in self._unweighable:
+            self._unweighed[place][number] = None
+        try:
+            await self._judged(number, verdict)
+        except Exception:  # the other seats are judged all the same
+            logger.exception("seat %d", number)
 
     async def _weigh_until(self, place: int, to_do: asyncio.Event) -> None:
         """Find out what seats can still reach, one after the other, while nothing is to be judged."""
@@ -80,7 +114,9 @@ class Judge:
         while unweighed and not to_do.is_set():
             number, begun = next(iter(unweighed)), loop.time()
             del unweighed[number]
-            worth = await self._workers.reachable(place, number)
+            worth, ended = await self._workers.reachable(place, number)
+            if ended:
+                self._unweighable.add(number)
             if worth is not None:
                 self._weighed(number, *worth)
             with suppress(TimeoutError):

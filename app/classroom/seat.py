@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import Empty
 from typing import Final
 
-from app.classroom.acts import SENT_BACK, answered, effective
+from app.classroom.acts import SENT_BACK, Act, answered, effective
 from app.classroom.link import Link
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
@@ -110,11 +110,18 @@ class SeatRun:
         self._frozen, self._looked_at = False, False
         self._pending: dict[int, tuple[Tick, Instruction]] = {}
         self._answered = answered(kept.acts)
-        for act in effective(kept.acts):
+        self._play_again(effective(kept.acts))
+        self._started, self._from = time.monotonic(), self.drill.tick
+
+    def _play_again(self, acts: Iterable[Act]) -> None:
+        for act in acts:
             self.drill.advance_to(act.tick)
             if act.line:
-                self.drill.do(act.line)
-        self._started, self._from = time.monotonic(), self.drill.tick
+                try:
+                    self.drill.do(act.line)
+                except InputProblem:
+                    if not act.instruction:  # an inject may have been refused
+                        raise
 
     @property
     def frozen(self) -> bool:
@@ -215,11 +222,7 @@ class SeatRun:
                 assert given is not None, "the seat has a run"
                 self._link.tick, self._link.over = tick, False
                 self.drill = Drill(self._scenario, given.seed, given.mode)
-                for act in effective(self._kept.acts):
-                    if act.tick < tick:
-                        self.drill.advance_to(act.tick)
-                        if act.line:
-                            self.drill.do(act.line)
+                self._play_again(act for act in effective(self._kept.acts) if act.tick < tick)
                 self.drill.advance_to(tick)
                 self._note(SENT_BACK, number)
                 self._answered = answered(self._kept.acts)
@@ -276,17 +279,16 @@ class SeatRun:
         self._show(Instruction(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
 
     def _carry_out(self, number: int, one: Instruction) -> None:
-        """An inject happens, a message is shown; the log says so, with an empty line for what could not be done."""
+        """An inject happens, a message is shown; the log says so, also of an inject that is refused."""
         self._answered.add(number)
         if one["what"] == INJECT:
             try:
                 self.do(one["text"], number)
-                return
             except InputProblem:
-                pass
+                self._note(one["text"], number)
         else:
             self._show(one)
-        self._note("", number)
+            self._note("", number)
 
     # --- inside
 

@@ -16,9 +16,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from app.classroom.acts import Act, BadLog, act, as_line, new_of
+from app.classroom.acts import ACTS_MAX, Act, BadLog, act, as_line, new_of
 from app.classroom.code import Invitation
 from app.classroom.models import RUNNING
+from app.classroom.names import is_name
 from app.classroom.shapes import Welcome
 from app.classroom.wire import NAME_MAX
 from app.files.folders import default_folder
@@ -104,14 +105,16 @@ def given(said: object) -> Given:
 
 def parse(raw: bytes, file: str) -> tuple[Given, list[Act]]:
     """A log as it was handed in; *file* is its name in messages. Raises NoLog."""
-    lines = raw.split(b"\n")
-    if lines[-1]:
-        lines[-1] = b""  # torn by a kill: its act was never acknowledged
     try:
-        made = given(_json(lines[0]))
-        acts = [act(_json(line)) for line in lines[1:] if line]
+        if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
+            raise NoLog(tr("it has more than {n} acts").format(n=ACTS_MAX))
+        head, *lines = raw.split(b"\n")[
+            :-1
+        ]  # behind the last end of line: torn by a kill, never acknowledged
+        made = given(_json(head))
+        acts = [act(_json(line)) for line in lines if line]
         return made, new_of(acts, 0, 0, lambda first, last: ())
-    except (NoLog, BadLog) as problem:
+    except (NoLog, BadLog, ValueError) as problem:
         raise NoLog(
             tr("{file} is not a seat's log: {problem}").format(file=file, problem=problem)
         ) from problem
@@ -141,7 +144,10 @@ def drawn_seat() -> int:
 
 def _json(line: bytes) -> object:
     try:
-        return json.loads(line)
+        found = json.loads(line)
+        if b"\\u" in line:  # half a surrogate pair cannot be written down again
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except (ValueError, RecursionError) as problem:
         raise NoLog(str(problem)) from problem
 
@@ -157,7 +163,7 @@ class SeatLog:
 
     def __init__(self, folder: Path, name: str) -> None:
         """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
-        if not (name.strip() and name.isprintable() and len(name) <= NAME_MAX):
+        if not is_name(name):
             raise NoLog(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem

@@ -8,6 +8,7 @@ from typing import Final
 
 from app.classroom.acts import Act, goes_back
 from app.classroom.shapes import Verdict
+from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
 from app.words.sentences import said
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -23,13 +24,21 @@ NOT_IN_A_CLASS: Final = frozenset({"rewind"})
 """Verbs that would shorten a log."""
 
 
+FAILURES_MAX: Final = 3
+"""Inputs of one run that end in an error of the simulation. The run is not played further after the next one. Assumed:
+each costs a second pass over the log."""
+
+
 class Rerun:
     """A seat's run, played again act by act; acts may come in any portions."""
 
-    def __init__(self, scenario: Scenario, seed: int, mode: str, whole: bool = False) -> None:
+    def __init__(
+        self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
+    ) -> None:
         """*whole*: with what a debrief needs, which takes twice as long; the verdict is the same."""
         self._kind = Drill if whole else Lean
-        self.drill = self._kind(scenario, seed, mode)
+        self._budget = budget
+        self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
         self.acts = 0
         self._done = 0
         self._last: Act | None = None
@@ -39,55 +48,108 @@ class Rerun:
         self._log: list[Act] = []
         """The acts that it has behind it."""
         self._sent_back = 0
+        self._failures = 0
+        self._stopped = False
+        """The run cannot be played further; later acts are only counted."""
+
+    @property
+    def drill(self) -> Drill:
+        return self._player.drill
 
     def fork(self) -> Rerun:
         """An independent run with the same past."""
         twin = copy.copy(self)
-        twin.drill, twin._log = self.drill.fork(), list(self._log)
+        twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
+        twin._log = list(self._log)
         return twin
 
     def play(self, acts: Iterable[Act]) -> None:
-        """Go on with *acts*, those after the ones that were played."""
+        """Go on with *acts*, those after the ones that were played. What cannot be played is noted as where the run
+        has parted."""
         for act in acts:
-            self._play(act)
+            if goes_back(act):
+                self._go_back(act.tick)
+                act = act._replace(line="")
+            self._log.append(act)
+            if not self._stopped:
+                try:
+                    self._play(act)
+                except UnplayableError as problem:
+                    self._part(act, str(problem))
+                    self._stopped = True
             self.acts = act.number
 
     def _play(self, act: Act) -> None:
-        if goes_back(act):
-            self._go_back(act.tick)
-            act = act._replace(line="")
-        drill, self._hash = self.drill, None
-        self._log.append(act)
-        drill.advance_to(act.tick)
-        if drill.tick < act.tick:
+        """Raises UnplayableError where the run cannot be played further."""
+        self._hash = None
+        self._player.advance_to(act.tick)
+        if self.drill.tick < act.tick:
             self._part(act, "the run was over before")
             return
         if act.line:
-            try:
-                if act.line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-                    raise InputProblem("a class cannot go back in time")
-                drill.do(act.line)
-            except InputProblem as problem:
-                self._part(act, f"{act.line.splitlines()[0]}: {said(str(problem))}")
+            self._apply(act)
             if not act.instruction:
                 self._done += 1
                 self._last = act
-        self._hash = drill.state_hash() if act.digest else None
+        with guarded():
+            self._hash = self.drill.state_hash() if act.digest else None
         if act.digest != (self._hash or ""):
             self._part(act, "another state")
 
+    def _apply(self, act: Act) -> None:
+        try:
+            words = act.line.split(maxsplit=1)
+            if not words:
+                raise InputProblem("an empty line is no input")
+            if words[0].lower() in NOT_IN_A_CLASS:
+                raise InputProblem("a class cannot go back in time")
+            self._player.apply(act.line)
+        except InputProblem as problem:
+            if act.instruction:  # an inject may be refused: the seat's own run has refused it, too
+                return
+            self._part(act, f"{first_line(act.line)}: {said(str(problem))}")
+        except UnplayableError as problem:
+            self._part(act, f"{first_line(act.line)}: {problem}")
+            self._failures += 1
+            if self._failures > FAILURES_MAX or self._player.is_spent:
+                raise
+            self._log[-1] = act._replace(line="", digest="")  # the error may have left half a change
+            self._restore(self._again(self._log))
+
     def _go_back(self, tick: int) -> None:
         """As it was at *tick*, before anything that was done then; what has parted once has parted."""
-        before = Rerun(self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill)
-        before.play(act for act in self._log if act.tick < tick)
-        self.drill, self._log, self._done, self._last = before.drill, before._log, before._done, before._last
+        self._restore(self._again(act for act in self._log if act.tick < tick))
         self._sent_back += 1
+
+    def _again(self, log: Iterable[Act]) -> Rerun:
+        """A new run with the acts of *log*, on what is left of the budget."""
+        before = Rerun(
+            self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
+        )
+        before._player.spent_s, before._failures = self._player.spent_s, self._failures
+        before.play(log)
+        return before
+
+    def _restore(self, before: Rerun) -> None:
+        self._player, self._log, self._done, self._last = (
+            before._player, before._log, before._done, before._last,
+        )  # fmt: skip
+        self._failures, self._stopped = before._failures, before._stopped
 
     def _part(self, act: Act, why: str) -> None:
         if self._parted is None:
             self._parted = (act.tick / TICKS_PER_S, why)
 
     def verdict(self) -> Verdict:
+        """What the run comes to as far as it can be played."""
+        try:
+            with guarded():
+                return self._verdict()
+        except (UnplayableError, InputProblem) as problem:
+            parted = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
+            return no_verdict(self.acts, *parted, goals=self.drill.goals)
+
+    def _verdict(self) -> Verdict:
         drill, last = self.drill, self._last
         score = drill.score()
         goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
@@ -99,7 +161,7 @@ class Rerun:
             done=self._done,
             sent_back=self._sent_back,
             last_act_t_s=_s(last.tick if last else None),
-            last_act=last.line.splitlines()[0] if last else "",
+            last_act=first_line(last.line) if last else "",
             stuck_since_s=_s(moved) if still else None,
             goals=goals,
             progress=_progress(drill),
@@ -110,6 +172,32 @@ class Rerun:
             parted_t_s=self._parted[0] if self._parted else None,
             parted=self._parted[1] if self._parted else "",
         )
+
+
+def no_verdict(acts: int, t_s: float, why: str, goals: Iterable[str] = ()) -> Verdict:
+    """The verdict on a run of *acts* entries that cannot be judged, from *t_s* on, and *why*: none of *goals* is
+    reached."""
+    return Verdict(
+        acts=acts,
+        t_s=t_s,
+        done=0,
+        sent_back=0,
+        last_act_t_s=None,
+        last_act="",
+        stuck_since_s=None,
+        goals=dict.fromkeys(goals),
+        progress=None,
+        score=None,
+        downtime_s=0.0,
+        ended_by=None,
+        state_hash="",
+        parted_t_s=t_s,
+        parted=why,
+    )
+
+
+def first_line(text: str) -> str:
+    return next(iter(text.splitlines()), "")
 
 
 def _s(tick: int | None) -> float | None:
@@ -124,8 +212,10 @@ def _progress(drill: Drill) -> float | None:
     return 100.0 * met / arithmetic.total(goal.weight for goal in goals)
 
 
-def verdict(scenario: Scenario, seed: int, mode: str, acts: Iterable[Act]) -> Verdict:
+def verdict(
+    scenario: Scenario, seed: int, mode: str, acts: Iterable[Act], budget: Budget = OF_SEAT
+) -> Verdict:
     """The whole log at once."""
-    run = Rerun(scenario, seed, mode)
+    run = Rerun(scenario, seed, mode, budget=budget)
     run.play(acts)
     return run.verdict()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +23,13 @@ if TYPE_CHECKING:  # a worker imports what plays runs once it follows its host
 NICE: Final = 5
 """A worker waits where the host itself has something to do: the board says how seats are even while it is judging."""
 
+STUCK_S: Final = 60.0
+"""Processor time after which a step of a run counts as endless. A step takes some milliseconds. Assumed."""
+LOOK_S: Final = 1.0
+"""Interval at which a worker looks for that."""
+
+_busy = False
+"""In a worker: a run is being played."""
 _runs: dict[int, Rerun] = {}
 """In a worker: each of its seats' runs as far as it was played; some 100 kB each."""
 _unplayed: Rerun | None = None
@@ -41,6 +50,7 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
         os._exit(0)  # a host that was killed leaves nobody behind
 
     threading.Thread(target=follow, daemon=True).start()
+    threading.Thread(target=_end_if_stuck, daemon=True).start()
     with suppress(AttributeError):  # not on Windows
         os.nice(NICE)
     from app.classroom.scenario import loaded
@@ -51,7 +61,13 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
 
 def _go_on(logs: Mapping[int, Sequence[Act]]) -> dict[int, Verdict]:
     """In a worker: the runs with the acts after those they have had, and what they come to now."""
-    return {seat: run.verdict() for seat, acts in logs.items() if (run := _played(seat, acts))}
+    global _busy
+    _show_progress()
+    _busy = True
+    try:
+        return {seat: run.verdict() for seat, acts in logs.items() if (run := _played(seat, acts))}
+    finally:
+        _busy = False
 
 
 def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
@@ -72,11 +88,36 @@ def _reachable(seat: int) -> tuple[float, float] | None:
     from engine.drill.par.lean import Lean
     from engine.drill.par.regret import reachable
 
+    global _busy
     run = _runs.get(seat)
     if run is None or not isinstance(run.drill, Lean) or not run.drill.scenario.scored:
         return None
     known = certificates.plans(run.drill)[:1]  # a class waits for many
-    return run.drill.world.t_s, reachable(run.drill, known)
+    _show_progress()
+    _busy = True
+    try:
+        return run.drill.world.t_s, reachable(run.drill, known)
+    except Exception:  # of this seat alone: the board shows nothing there
+        logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
+        return None
+    finally:
+        _busy = False
+
+
+def _show_progress() -> None:
+    from app.files.guarded_player import progress
+
+    progress.at_s = time.process_time()
+
+
+def _end_if_stuck() -> None:
+    """In a worker: end it where one step of a seat's run does not come to an end, so that the host notices."""
+    from app.files.guarded_player import progress
+
+    while True:
+        time.sleep(LOOK_S)
+        if _busy and time.process_time() - progress.at_s > STUCK_S:
+            os._exit(1)
 
 
 class Workers:
@@ -104,16 +145,16 @@ class Workers:
             del self._pools[place]
             return {}
 
-    async def reachable(self, place: int, seat: int) -> tuple[float, float] | None:
-        """Where the run of a seat of a worker stands, in seconds, and the points that it can still reach; None: nobody
-        knows."""
+    async def reachable(self, place: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
+        """Where the run of a seat of a worker stands, in seconds, and the points that it can still reach, or None if
+        that is unknown; and whether the worker has ended meanwhile."""
         pool = self._pools.get(place)
         if pool is None:
-            return None
+            return None, False
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _reachable, seat)
+            return await asyncio.get_running_loop().run_in_executor(pool, _reachable, seat), False
         except BrokenProcessPool:  # it is noticed again with the next acts
-            return None
+            return None, True
 
     def close(self) -> None:
         for pool in self._pools.values():

@@ -16,7 +16,6 @@ from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_j
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
-from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
@@ -230,14 +229,16 @@ def _told(drill: Drill) -> list[str]:
 def recorded_run(file: str) -> tuple[Report, Drill]:
     """The report in *file* and its run, played again."""
     from app.files import run_files
-    from engine.drill.time import verify
+    from app.files.guarded_player import UnplayableError
 
     try:
         report, text = run_files.read(Path(file))
-        scenario = load_scenario(text, f"{report['scenario']}.toml")
-        return report, verify.played_again(scenario, report)
+        drill = run_files.play(report, text)
     except (run_files.NoRun, InputProblem) as problem:
         raise Unusable(str(problem)) from problem
+    except UnplayableError as problem:
+        raise Unusable(f"{file} cannot be replayed: {problem}") from problem
+    return report, drill
 
 
 def _replay(options: argparse.Namespace) -> int:

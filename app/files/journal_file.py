@@ -9,12 +9,15 @@ from typing import IO, Final
 from app.host.recorder import NotRecorded
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Report
-from engine.drill.running.drill import Drill, replay
+from engine.drill.running.drill import Drill
 
 MARK: Final = b'{"begun": '
 """How such a file begins; that of a run that is over is a report."""
+
+
+CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
+"""Parts of a report that such a file does not have: only the replay knows them."""
 
 
 class JournalFile:
@@ -64,17 +67,22 @@ class JournalFile:
             raise NotRecorded(tr("The run cannot be recorded: {why}.").format(why=why)) from problem
 
 
-def read(raw: bytes) -> Report:
-    """The report of a run that was cut off, with the hashes that were recorded. Raises ValueError, KeyError and
-    InputProblem for what is none; a last line that is not whole does not count."""
+def read(raw: bytes) -> dict[str, object]:
+    """Inputs, end and hashes of a run that was cut off, as its report has them; nothing is played. Raises ValueError,
+    KeyError and TypeError for what is none; a last line that is not whole does not count."""
     first, *entries = [json.loads(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     begun = first["begun"]
-    lines = [entry["line"] for entry in entries if entry["line"]]
-    tick = max((int(entry["tick"]) for entry in entries), default=0)
-    scenario = load_scenario(begun["scenario_text"], f"{begun['scenario']}.toml")
-    report = replay(scenario, begun["seed"], begun["mode"], lines, tick).report()
-    noted = [each for entry in entries for each in entry["hashes"]]
-    report["hashes"] = [
-        {"t_s": at / TICKS_PER_S, "inputs": inputs, "hash": digest} for at, inputs, digest in noted
+    if not all(type(entry["tick"]) is int and isinstance(entry["line"], str) for entry in entries):
+        raise ValueError("an entry has no tick, or no line")
+    hashes = [
+        {"t_s": at / TICKS_PER_S, "inputs": inputs, "hash": digest}
+        for entry in entries
+        for at, inputs, digest in entry["hashes"]
     ]
-    return report
+    return {
+        **{name: begun[name] for name in ("scenario", "seed", "mode", "scenario_text")},
+        "inputs": [entry["line"] for entry in entries if entry["line"]],
+        "ended_at_s": max((entry["tick"] for entry in entries), default=0) / TICKS_PER_S,
+        "hashes": hashes,
+        **CUT_OFF,
+    }

@@ -9,12 +9,18 @@ from typing import Final, cast
 
 from app.export.source import Source, as_json
 from app.files import journal_file, scenario_files
+from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, guarded
 from app.files.scenario_files import NoScenario
 from app.words.language import tr
 from engine.drill.authoring.contents import visible
+from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Report
+from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
+from engine.model import ticks
+from engine.verbs.lines import parse_script
+from engine.words import joined
 
 BYTES_MAX: Final = 200_000_000
 """More is not read. A run of two hours with two hundred databases has about a quarter of it."""
@@ -70,13 +76,15 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     try:
         whole = not raw.startswith(journal_file.MARK)
         found = json.loads(raw.decode("utf-8")) if whole else journal_file.read(raw)
-    except (KeyError, TypeError, IndexError, InputProblem) as error:
+    except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise NoRun(
-            tr("{file} is not a run that was cut off: {error}.").format(file=file, error=error)
+            tr("{file} is not a run that was cut off: {error}.").format(file=file, error=visible(str(error)))
         ) from error
     except (ValueError, RecursionError) as error:
         raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
+    if whole and isinstance(report, dict):
+        report.pop("cut_off", None)  # it has all parts, and each of them is compared
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
         raise NoRun(
@@ -144,6 +152,21 @@ def _is_event(entry: object) -> bool:
 def _is_figure(value: object, most: float) -> bool:
     """A number from 0 to *most*: not a truth value, and not what is no number at all."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
+    """The run of *report*, played again within *budget*; *text*: of its scenario.
+
+    Raises ScenarioProblems, InputProblem for lines that are no inputs, and UnplayableError.
+    """
+    with guarded():
+        scenario = load_scenario(text, f"{report['scenario']}.toml")
+        inputs, problems = parse_script("\n".join(report["inputs"]))
+        if problems:
+            raise InputProblem(joined("; ", problems))
+        player = GuardedPlayer(Drill(scenario, report["seed"], report["mode"]), budget)
+        player.play(inputs, ticks(report["ended_at_s"]))
+        return player.drill
 
 
 def _text(file: str, report: Report) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from queue import Empty
@@ -24,7 +24,7 @@ from app.widgets.notice import Notice
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from engine.drill.time.slices import again
+from engine.drill.time.slices import Slices, again
 from engine.inputs import InputProblem
 
 LISTEN_MS: Final = 100
@@ -76,6 +76,8 @@ class WindowSeat(QObject):
         self._limit = Limit()
         self._at_limit, self._behind = False, False
         """The run has come as far as it may; the class clock is behind it."""
+        self._loading = False
+        """The run is being played again up to where it was; nothing that the host says is heard meanwhile."""
         self._pending: dict[int, Instruction] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
@@ -153,16 +155,21 @@ class WindowSeat(QObject):
 
     def _look(self) -> None:
         """What the host has said, and what is due by now."""
+        if self._loading:
+            if not self._session.loading:  # the run was dropped for another one
+                self._give_up()
+            return
         mine = (self._history, self._shown)
         if self._history is not None and not any(self._session.history is one for one in mine if one):
-            self._timer.stop()  # another run is on screen
-            self._attendance.end()
+            self._give_up()  # another run is on screen
             return
-        while True:
+        while not self._loading:
             try:
                 self._hear(self._attendance.link.incoming.get_nowait())
             except Empty:
                 break
+        if self._loading:
+            return
         self._heed_limit()
         self._carry_out()
         link = self._attendance.link
@@ -237,8 +244,29 @@ class WindowSeat(QObject):
             if not self._frozen:
                 self._session.play()
 
+        self._play_again(again(history, inputs, tick, lenient=True), there)
+
+    def _play_again(self, slices: Slices[History], then: Callable[[History], None]) -> None:
+        """Play the run up to where it was, perhaps over many frames, *then* go on."""
+        self._loading = True
+
+        def played(history: History) -> None:
+            if self._timer.isActive():  # the class was not left meanwhile
+                self._loading = False
+                then(history)
+
         self._play.leave()
-        self._session.work(again(history, inputs, tick), there)
+        self._session.work(slices, played, stopped=self._give_up, failed=lambda _: self._give_up())
+
+    def _give_up(self) -> None:
+        """The run of this seat is not on screen any more, so that nothing of it could be recorded."""
+        self._timer.stop()
+        self._attendance.end()
+        self._notice.warn(
+            tr(
+                "You are no longer connected to the class. To continue your run, join with the same code and name."
+            )
+        )
 
     def _turn(self, state: str) -> None:
         """Freeze, go on, end."""
@@ -292,20 +320,17 @@ class WindowSeat(QObject):
     def _go_back(self, number: int, one: Instruction) -> None:
         """To the earlier moment to which the instructor sends the seat."""
         tick = one["tick"] or 0
-        self._play.leave()
         history, inputs = self._attendance.go_back(tick)
         self._history = history
-        self._timer.stop()
 
         def there(played: History) -> None:
             self._attendance.came_back(number)
             self._play.attend(played, self._attendance, self._reflects)
-            self._timer.start()
             self._notice.tell(sent_back(tick, one["text"]))
             if not self._frozen:
                 self._session.play()
 
-        self._session.work(again(history, inputs, tick), there)
+        self._play_again(again(history, inputs, tick, lenient=True), there)
 
     def _keep_frozen(self, running: bool) -> None:
         if running and (self._frozen or self._at_limit) and self._session.history is self._history:

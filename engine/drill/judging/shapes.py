@@ -73,6 +73,8 @@ class Report(TypedDict, total=False):
     score: ScoreJson
     readings: Row
     failed_parts: list[dict[str, str]]
+    cut_off: bool
+    """Only inputs, end and hashes are known: the program was killed while it recorded the run."""
 
 
 class Point(TypedDict):

@@ -100,6 +100,8 @@ def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """`divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
+    if report.get("cut_off"):  # nothing else was recorded
+        return found or _other_end(drill, report)
     event = yield from _first_event(report["events"], drill)
     if found is None and event:
         return Divergence(drill.hashes[-1], None, None, (), event)

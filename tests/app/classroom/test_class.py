@@ -14,8 +14,12 @@ from typing import Any
 import pytest
 
 from app.classroom import console
-from app.classroom.models import Class
+from app.classroom.acts import Act
+from app.classroom.instructions import answered
+from app.classroom.models import Class, Instruction
 from app.classroom.record import Record
+from app.classroom.verdict import verdict
+from app.files import scenario_files
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
 from tests.hostile import class_kills
@@ -160,6 +164,65 @@ def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answere
         assert one.hears("instruction")["number"] == inject["number"]
         forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
         assert "act 2 is not the inject that it answers" in one.turned_away(forged)
+
+
+def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
+    host: HostProcess, folder: Path
+) -> None:
+    def joined(seat: Stranger) -> int:
+        return int(seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")["seat"])
+
+    with Stranger(host.invited) as seat, Stranger(host.invited) as other:
+        number = joined(seat)
+        other.asks(join(host.invited, "Leo", "o" * 32), "welcome")
+        seat.says({"kind": "at", "tick": 900, "frozen": False})
+        steer(folder, f"inject {number} power-off SERVER_B", f"inject {number} at 90 power-off SERVER_W",
+              f"back {number} 1.5 again")  # fmt: skip
+        now, later, back = seat.hears("instruction"), seat.hears("instruction"), seat.hears("instruction")
+        stolen = acts(act(1, 100, "power-off SERVER_B", "", now["number"]))
+        assert "answers what nobody has asked" in other.turned_away(stolen)
+    dodges = [
+        act(1, 100, "", "", now["number"]),
+        act(1, 100, "power-on SERVER_B", "", now["number"]),
+        act(1, 100, "power-off SERVER_W", "", later["number"]),
+        act(1, 100, "", "", back["number"]),
+        act(1, 200, "sent-back", "", back["number"]),
+    ]
+    for dodge in dodges:
+        with Stranger(host.invited) as seat:
+            joined(seat)
+            assert "that it answers" in seat.turned_away(acts(dodge)), dodge
+    assert {now["number"], back["number"]} <= set(board(folder)["Lea"]["unanswered"])
+    log = [act(1, 100, "power-off SERVER_B", "", now["number"]), act(2, 500, "note one"),
+           act(3, 150, "sent-back", "", back["number"])]  # fmt: skip
+    again = [
+        act(4, 150, "sent-back", "", back["number"]),
+        act(4, 150, "power-off SERVER_B", "", now["number"]),
+    ]
+    for entry in again:
+        with Stranger(host.invited) as seat:
+            joined(seat)
+            seat.asks(acts(*log), "acknowledged")
+            assert "answers what was answered before" in seat.turned_away(acts(*log, entry)), entry
+    assert not {now["number"], back["number"]} & set(board(folder)["Lea"]["unanswered"])
+    with Stranger(host.invited) as seat:
+        joined(seat)
+        log += [act(4, 9000, "power-off SERVER_W", "", later["number"]), act(5, 9100, "", "", 0)]
+        assert seat.asks(acts(*log), "acknowledged")["number"] == 5
+    assert later["number"] not in board(folder)["Lea"]["unanswered"]
+
+
+def test_an_inject_that_is_refused_is_answered_by_its_line() -> None:
+    scenario = scenario_files.find("planned-failover").load()
+    inject = Instruction(
+        number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
+    )
+    tried = Act(1, 100, "power-off NOWHERE", "", 1)
+    assert answered([tried], [inject]) == {1}
+    assert answered([Act(1, 100, "", "", 1)], [inject]) == set(), (
+        "the board tells the truth of an older record"
+    )
+    assert verdict(scenario, scenario.seed, "practice", [tried])["parted"] == ""
 
 
 def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(

@@ -87,7 +87,7 @@ def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: SeatLog
         link.incoming.put(instruction(2, "message", "hello"))
         link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))
     run.advance_to(1000)
-    assert lines(kept) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "", 3)]
+    assert lines(kept) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
     assert shown == ["hello"]
     again = run_of(kept, link, shown)
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.classroom import class_files
 from app.classroom.acts import Act
 from app.classroom.code import invitation
+from app.classroom.link import Link
 from app.classroom.record import Record
-from app.classroom.seat_log import handed_out
+from app.classroom.seat_log import SeatLog, handed_out
 from app.classroom.shapes import Seen, State
 from app.learning.reflection import Reflection
 from app.main_window.assembly import Assembly
@@ -83,6 +85,72 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     seat._hear(State(kind="state", state="running", until=None, clock=None, break_s=None, hosts=[]))
     seat._heed_limit()
     assert window.session.running
+    classes.stop()
+
+
+def _is_sent(link: Link, kept: SeatLog) -> bool:
+    return link.acknowledged == len(kept.acts)
+
+
+def test_a_seat_that_is_killed_and_rejoins_is_recorded(
+    hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is played again over many frames, and the timer of the seat runs meanwhile."""
+    window = hands.window
+    classes = classes_of(window)
+    monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
+    for turn in range(6):
+        classes.join(host.code, "Kim")
+        seat = classes.seat
+        assert seat is not None
+        qtbot.waitUntil(lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS)
+        for _ in range(3):
+            seat._look()  # as the timer does it
+        hands.search()
+        seat._look()
+        assert seat._timer.isActive()
+        assert "in the class" in window.run_facts.text()
+        before = len(seat._attendance._kept.acts)
+        hands.wait(20.0)
+        window.do(f"note turn {turn}")
+        assert len(seat._attendance._kept.acts) > before
+        assert seat._attendance._kept.acts[-1].line == f"note turn {turn}"
+        link, kept = seat._attendance.link, seat._attendance._kept
+        qtbot.waitUntil(partial(_is_sent, link, kept), timeout=WAIT_MS)
+        seat._timer.stop()  # a kill: nothing is said
+        link.end()
+        kept.close()
+        classes.seat = None
+        window.navigation.show_home()
+        window.session.close()
+    record = record_of(host)
+    (kim,) = [one.id for one in record.seats() if one.name == "Kim"]
+    notes = [act.line for act in record.acts(kim) if act.line]
+    record.close()
+    assert notes == [f"note turn {turn}" for turn in range(6)]
+
+
+def test_a_seat_never_plays_on_unrecorded(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Lou")
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    seat = classes.seat
+    assert seat is not None
+    hands.wait(1.0)
+    seat._attendance.end()
+    tick = hands.drill.tick
+    window.session.do("note nobody hears this")
+    assert "no longer recorded" in window.notice.text
+    window.session.play()
+    for _ in range(40):
+        window.session.on_frame(1000.0)
+    assert not window.session.running
+    assert hands.drill.tick < tick + 3000
+    window.navigation.show_home()
+    window.session.close()
+    seat._look()
+    assert "You are no longer connected to the class" in window.notice.text
     classes.stop()
 
 

@@ -1,0 +1,26 @@
+"""Names of people in a class. No Qt."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.classroom.wire import NAME_MAX
+
+INVISIBLE: Final = frozenset(
+    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
+    | set(range(0x180B, 0x1810))
+    | set(range(0xFE00, 0xFE10))
+    | set(range(0xE0100, 0xE01F0))
+)
+"""Code points that show nothing although Python calls them printable: the braille blank, and what Unicode lists as
+Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.txt]."""
+
+
+def is_name(name: str) -> bool:
+    """Whether *name* can be read by others: printable, nothing invisible, and not blank."""
+    return (
+        len(name) <= NAME_MAX
+        and bool(name.strip())
+        and name.isprintable()
+        and INVISIBLE.isdisjoint(map(ord, name))
+    )

@@ -1,0 +1,158 @@
+"""Play inputs that somebody else wrote, within a budget. No Qt.
+
+Judge, export, report, verify and replay all play through this module. Whatever such a run does, its player gets a
+finding about that run: no other exception leaves here, and no run takes more than its budget.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.running.drill import Drill
+from engine.drill.time.slices import passing
+from engine.inputs import Input, InputProblem
+from engine.model import Tick
+
+MEMORY_MAX: Final = 1_000_000_000
+"""Bytes by which one run may enlarge the process. Assumed: ten times two hours with two hundred databases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of one run. All figures are assumed."""
+
+    tick_max: Tick
+    """Simulated time that the run may take."""
+    base_s: float
+    """Processor time of a run of any length."""
+    share: float
+    """Processor seconds for each simulated second. A hundred databases in the middle of faults need 0.02."""
+    most_s: float
+    """Processor time of the longest run."""
+    events_max: int = 2_000_000
+
+    def allowed_s(self, tick: Tick) -> float:
+        """Processor time of a run that has come to *tick*."""
+        return min(self.most_s, self.base_s + self.share * tick / TICKS_PER_S)
+
+
+OF_SEAT: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
+"""For a seat: its instructor waits for it, and knows who it is."""
+OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
+"""For a file, which may come from a stranger."""
+
+
+class Progress:
+    """The last sign of life of what is played in this process, for whoever watches over it."""
+
+    at_s = 0.0
+    """Processor time of this process."""
+
+
+progress: Final = Progress()
+
+
+class UnplayableError(Exception):
+    """A run cannot be played further; the text says why, as a clause for a sentence."""
+
+
+class GuardedPlayer:
+    """A run that is played within a budget."""
+
+    def __init__(self, drill: Drill, budget: Budget, spent_s: float = 0.0) -> None:
+        """*spent_s*: processor time that the run has used before."""
+        self.drill = drill
+        self.spent_s = spent_s
+        self._budget = budget
+        self._resident = resident_bytes()
+
+    @property
+    def is_spent(self) -> bool:
+        """Its processor time is used up."""
+        return self.spent_s > self._budget.allowed_s(self.drill.tick)
+
+    def advance_to(self, tick: Tick) -> None:
+        """Let time pass up to *tick*, or to the end of the drill. Raises UnplayableError."""
+        if tick > self._budget.tick_max:
+            raise UnplayableError(tr("it takes more simulated time than allowed"))
+        with self._metered():
+            for _ in passing(self.drill, tick):
+                self._check()
+                self._begin()
+
+    def apply(self, line: str) -> None:
+        """Apply an input. Raises InputProblem where it is refused, UnplayableError where it cannot be played."""
+        with self._metered():
+            self.drill.do(line)
+
+    def play(self, inputs: Iterable[Input], tick: Tick) -> None:
+        """Apply *inputs* at their times, pass over those that are refused, and go on to *tick*. Raises
+        UnplayableError."""
+        for item in inputs:
+            self.advance_to(item.tick)
+            try:
+                self.apply(item.words)
+            except InputProblem:  # a run that has parted may refuse what was done
+                continue
+        self.advance_to(tick)
+
+    @contextmanager
+    def _metered(self) -> Iterator[None]:
+        self._begin()
+        with guarded():
+            try:
+                yield
+            finally:
+                self._count()
+            self._check()
+
+    def _begin(self) -> None:
+        self._begun_s = time.thread_time()
+
+    def _count(self) -> None:
+        now_s = time.thread_time()
+        self.spent_s += now_s - self._begun_s
+        self._begun_s = now_s
+
+    def _check(self) -> None:
+        """Raises UnplayableError where the budget is used up."""
+        self._count()
+        progress.at_s = time.process_time()
+        if self.is_spent:
+            raise UnplayableError(tr("it takes more processor time than allowed"))
+        grown = resident_bytes() - self._resident
+        if len(self.drill.events) > self._budget.events_max or grown > MEMORY_MAX:
+            raise UnplayableError(tr("it takes more memory than allowed"))
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn every exception but a refusal (InputProblem, ScenarioProblems) into an UnplayableError."""
+    try:
+        yield
+    except (InputProblem, ScenarioProblems, UnplayableError):
+        raise
+    except Exception as problem:
+        raise UnplayableError(
+            tr("the simulation failed ({error})").format(error=type(problem).__name__)
+        ) from problem
+
+
+def resident_bytes() -> int:
+    """Memory of this process; 0 where the system does not tell it cheaply (all but Linux)."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

@@ -1,0 +1,379 @@
+"""Inputs of others at every door: whatever they hold is the finding of that seat or file, and stops nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import threading
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from app import cli
+from app.classroom import class_files, debrief, seat_log
+from app.classroom.acts import Act
+from app.classroom.class_files import Checked, checked
+from app.classroom.judge import Judge
+from app.classroom.models import Seat
+from app.classroom.names import is_name
+from app.classroom.plan import Plan
+from app.classroom.record import Record
+from app.classroom.seat_log import NoLog
+from app.classroom.shapes import Verdict
+from app.classroom.verdict import Rerun, verdict
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.files import run_files, scenario_files
+from app.files.guarded_player import Budget
+from app.files.run_files import NoRun
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
+from engine.inputs import Input
+from tests.class_process import new_class
+from tests.shipped import shipped
+
+NAME: Final = "lab"
+LINES: Final = (
+    " ",
+    "\t",
+    "\n",
+    "\u2003",
+    "\u2028",
+    "rewind 0",
+    "add-node SQLFCI1 SQLFCI1",
+    "connect SERVER_A " + "[" * 30_000,
+    "batch SERVER_A#tds1 " + "[" * 30_000,
+    "answer x " + "9" * 5_000,
+    "sql SERVER_A " + "(" * 20_000,
+    "power-off " + "x" * 60_000,
+    "sent-back",
+    "@",
+    "@dba",
+    "",
+)
+"""Lines of a seat that are no inputs, or that an engine with an error fails on."""
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return scenario_files.find(NAME).load()
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that fails on one input, after it has changed something."""
+    applied = Drill.do
+
+    def fail(self: Drill, line: str) -> Input:
+        if line.startswith("power-off SERVER_W"):
+            applied(self, "power-off SERVER_B")
+            raise KeyError("SERVER_W")
+        return applied(self, line)
+
+    monkeypatch.setattr(Drill, "do", fail)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_a_seat_is_a_finding_about_that_seat(scenario: Scenario, line: str) -> None:
+    acts = [Act(1, 100, line, "", 0), Act(2, 300, "power-off SERVER_B", "", 0), Act(3, 400, "", "", 0)]
+    found = verdict(scenario, 1, "lab", acts)
+    assert (found["acts"], found["t_s"]) == (3, 4.0)
+    assert bool(found["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
+    assert found["last_act"] == "power-off SERVER_B", "what came after it was played"
+    run = debrief.Log(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
+    assert debrief.looked_back(run, pdf=False, curve_s=0.0, words="en").verdict["acts"] == 3
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_error_of_the_engine_leaves_the_state_before_the_input(scenario: Scenario) -> None:
+    run = Rerun(scenario, 1, "lab")
+    run.play([Act(1, 100, "power-off SERVER_W", "", 0), Act(2, 200, "", "", 0)])
+    assert run.drill.world.computers["SERVER_B"].powered
+    assert "KeyError" in run.verdict()["parted"]
+    run.play(Act(number, 200 + number, "power-off SERVER_W", "", 0) for number in range(3, 9))
+    found = run.verdict()
+    assert (found["acts"], found["parted_t_s"]) == (8, 1.0)
+    assert run.drill.tick < 208, "after some errors the run is not played further"
+
+
+def test_a_run_that_takes_too_much_work_is_not_played_further(scenario: Scenario) -> None:
+    acts = [Act(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), Act(2, 2_000_000, "", "", 0)]
+    found = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
+    assert "processor time" in found["parted"]
+    assert found["t_s"] < 1000
+    few = verdict(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
+    assert "simulated time" in few["parted"]
+    small = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
+    assert "memory" in small["parted"]
+
+
+# --- the judge of a class
+
+
+def judged(logs: dict[int, list[Act]], end: int | None = None) -> dict[int, Verdict]:
+    """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
+
+    async def judge_all() -> dict[int, Verdict]:
+        found: dict[int, Verdict] = {}
+        over = asyncio.Event()
+
+        async def log_of(number: int) -> list[Act]:
+            return logs[number]
+
+        async def take(number: int, verdict: Verdict) -> None:
+            found[number] = verdict
+            if len(found) == len(logs):
+                over.set()
+            if verdict["parted"]:
+                raise ValueError("a finding that nobody takes")
+
+        scenario = shipped(NAME)
+        the_class = new_class(scenario, Plan(scenario=NAME, mode="lab"), "")
+        judge = Judge(the_class, log_of, take, lambda *_: None)
+        judge._workers.count = 1
+        if end is not None:
+            whole = judge._workers.go_on
+
+            async def go_on(place: int, some: dict[int, list[Act]]) -> dict[int, Verdict]:
+                return {} if end in some else await whole(place, some)
+
+            judge._workers.go_on = go_on  # type: ignore[method-assign,assignment]
+        for number, acts in logs.items():
+            judge.add(number, acts)
+        task = asyncio.create_task(judge.run(0))
+        try:
+            await asyncio.wait_for(over.wait(), 120)
+            return found
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            judge.close()
+            while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
+                await asyncio.sleep(0.01)
+
+    return asyncio.run(judge_all())
+
+
+def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
+    found = judged({1: [Act(1, 100, " ", "", 0)], 2: good, 3: []})
+    assert found[1]["parted"]
+    assert (found[2]["parted"], found[2]["acts"], found[3]["acts"]) == ("", 1, 0)
+
+
+def test_a_seat_that_ends_its_worker_is_given_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
+    found = judged({1: good, 2: good, 3: good}, end=2)
+    assert found[2]["parted"] == "the simulation did not come to an end"
+    assert (found[1]["parted"], found[3]["parted"]) == ("", "")
+
+
+# --- a class that was handed in, and its export
+
+
+def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[Act]]) -> Record:
+    record = Record(str(tmp_path / "class.sqlite"))
+    record.begin(new_class(scenario, Plan(scenario=NAME, mode="lab"), ""))
+    for number, log in enumerate(logs, 1):
+        seat = Seat(name=f"Seat {number}", token_hash=str(number))
+        record.keep([seat], {})
+        record.keep([], {seat.id: log})
+    return record
+
+
+def test_export_and_report_of_a_class_survive_one_seat(
+    tmp_path: Path, scenario: Scenario, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
+    class_of(tmp_path, scenario, [[Act(1, 100, "\n", "", 0)], good]).close()
+    database, out = tmp_path / "class.sqlite", tmp_path / "class.zip"
+    for what in ("report", "export"):
+        code = cli.main(["class", what, "--database", str(database), "--out", str(out)], lambda _: 9)
+        assert code == AS_ASKED, capsys.readouterr().err
+    assert [bool(one.problem) for one in checked(out)] == [True, False]
+
+
+def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
+    record = class_of(tmp_path, scenario, [[Act(1, 500, "power-off SERVER_B", "", 0)]] * 2)
+    with zipfile.ZipFile(io.BytesIO(class_files.archive(record))) as archive:
+        found = {name: archive.read(name) for name in archive.namelist()}
+    record.close()
+    return found
+
+
+def written(tmp_path: Path, members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    out = tmp_path / "class.zip"
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out
+
+
+HEAD: Final = b'{"seat": 2, "name": "Bob"}\n'
+MEMBERS: Final = (
+    b"\n" * 30_000,
+    b"",
+    b"\xff" * 100,
+    b'{"seat": 2, "name": "\\ud800"}\n[1, 5, "", "", 0]\n',
+    HEAD + b"[" * 30_000 + b"\n",
+    HEAD + b'[1, 5, " ", "", 0]\n',
+    HEAD + b'[1, 5, "note \\ud800", "", 0]\n',
+    HEAD + b'[1, 1e400, "", "", 0]\n',
+    HEAD + b'[1, Infinity, "", "", 0]\n',
+    HEAD + b'[1, 1000000000, "", "", 0]\n',
+    b'{"seat": ' + b"9" * 5_000 + b', "name": "Bob"}\n',
+    b'{"seat": [[]], "name": {}}\n',
+)
+
+
+@pytest.mark.parametrize("member", MEMBERS, ids=lambda member: repr(member[:60]))
+def test_one_log_of_an_archive_is_a_finding_about_that_log(
+    tmp_path: Path, scenario: Scenario, member: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    members = good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
+    file = written(tmp_path, members)
+    assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
+    said = capsys.readouterr()
+    assert "Seat 1: follows from its inputs" in said.out
+    assert said.err == ""
+    said.out.encode()
+
+
+def test_a_member_is_expanded_within_limits(
+    tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """450 million lines in 440 KB: counted while they are expanded, and never all there."""
+    monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
+    members = good_archive(tmp_path, scenario)
+    for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
+        found = list(checked(written(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        assert next(one.problem for one in found if one.file.endswith("0002.jsonl")).endswith("is too large")
+    for shared in ("class.json", "board.json"):
+        with pytest.raises(NoLog, match="too large"):
+            list(checked(written(tmp_path, members | {shared: b" " * 3_000_000})))
+    with pytest.raises(NoLog, match="acts"):
+        seat_log.parse(b"\n" * 30_000, "log")
+
+
+def outcome(file: Path) -> list[Checked] | str:
+    try:
+        return list(checked(file))
+    except (NoLog, NoRun) as problem:
+        return str(problem)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_archive_is_refused_in_a_sentence(tmp_path: Path, scenario: Scenario, method: int) -> None:
+    members = good_archive(tmp_path, scenario)
+    raw = written(tmp_path, members, method).read_bytes()
+    file = tmp_path / "damaged.zip"
+    for place in range(30, len(raw), max(1, len(raw) // 25)):
+        file.write_bytes(raw[:place] + bytes([raw[place] ^ 0x55]) + raw[place + 1 :])
+        outcome(file)
+    flag = raw.find(b"PK\x01\x02") + 8
+    file.write_bytes(raw[:6] + b"\x01" + raw[7:flag] + b"\x01" + raw[flag + 1 :])
+    assert "encrypted" in str(outcome(file))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 2**70}, {"seed": None}, {"mode": []}, {"text": 5}, {"part": 1e308}, {"scenario": "../x"}],
+)
+def test_what_all_seats_share_may_be_anything(
+    tmp_path: Path, scenario: Scenario, change: dict[str, Any]
+) -> None:
+    members = good_archive(tmp_path, scenario)
+    shared = json.loads(members["class.json"]) | change
+    found = outcome(written(tmp_path, members | {"class.json": json.dumps(shared).encode()}))
+    assert isinstance(found, str) or all(one.problem for one in found)
+
+
+# --- runs that were cut off
+
+BEGUN: Final = {"scenario": NAME, "seed": 1, "mode": "lab"}
+ENTRIES: Final = (
+    '{"tick": 1000000000, "line": "", "hashes": []}',
+    '{"tick": Infinity, "line": "", "hashes": []}',
+    '{"tick": NaN, "line": "", "hashes": []}',
+    '{"tick": true, "line": "", "hashes": []}',
+    '{"tick": -5, "line": "", "hashes": []}',
+    '{"tick": 5, "line": 5, "hashes": []}',
+    '{"tick": 5, "line": "", "hashes": 5}',
+    '{"tick": 5, "line": "", "hashes": [[1, 2]]}',
+    '{"tick": 5, "line": "", "hashes": [["x", 2, "y"]]}',
+    '{"tick": 5, "line": "5 note \\ud800", "hashes": []}',
+    "[" * 30_000,
+    "5",
+    "{}",
+)
+
+
+def cut_off(text: str, *entries: str) -> bytes:
+    begun = json.dumps({"begun": {**BEGUN, "scenario_text": text}})
+    return "\n".join([begun, *entries, ""]).encode()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[:50])
+def test_a_run_that_was_cut_off_is_refused_in_a_sentence(
+    tmp_path: Path, scenario: Scenario, entry: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.json"
+    file.write_bytes(cut_off(scenario.text, entry))
+    assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
+    assert cli.main(["class", "verify", str(file)], lambda _: 9) == UNUSABLE
+    assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_nothing_of_a_run_is_played_before_it_is_accepted(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = json.dumps({"tick": 6_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
+
+    def played(*_: object) -> None:
+        raise AssertionError("it was played")
+
+    monkeypatch.setattr(Drill, "__init__", played)
+    report, text = run_files.parse(cut_off(scenario.text, entry), "run.json")
+    assert (report["ended_at_s"], report["inputs"]) == (60.0, ["5 sql SERVER_A WHILE 1=1 PRINT 1"])
+    assert text == scenario.text
+
+
+def test_a_report_cannot_say_that_it_was_cut_off(scenario: Scenario) -> None:
+    drill = Drill(scenario, 1, "lab")
+    drill.advance_to(100)
+    report = json.loads(json.dumps(drill.report())) | {"cut_off": True, "scenario_text": scenario.text}
+    assert "cut_off" not in run_files.parse(json.dumps(report).encode(), "run.json")[0]
+
+
+def test_a_replay_has_a_budget(
+    tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = Budget(100_000_000, 0.2, 0.0, 0.2)
+    monkeypatch.setattr(run_files.play, "__defaults__", (few,))
+    file = tmp_path / "run.json"
+    line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
+    file.write_bytes(cut_off(scenario.text, line))
+    assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
+    assert "processor time" in capsys.readouterr().err
+    (found,) = checked(file)
+    assert "processor time" in found.problem
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    "name", ["\u3164", "\u2800", "Ann\ufe0f", "\ufe0f", "\u115f", "A\u200bn", " ", "", "x" * 61]
+)
+def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
+    assert not is_name(name)
+
+
+@pytest.mark.parametrize("name", ["Ann", "Zoë O'Neil", "Jose\u0301", "李明", "नेहा"])
+def test_names_of_all_languages_are_names(name: str) -> None:
+    assert is_name(name)
