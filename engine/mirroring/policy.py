@@ -95,9 +95,6 @@ class Mirroring(groups.Policy):
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
 
-    def option_refusal(self, copy: DatabaseCopy) -> int:
-        return 954 if copy.mirroring.role is Role.MIRROR else 0
-
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
         if copy.mirroring.role is not Role.MIRROR:
             return None

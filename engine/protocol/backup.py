@@ -215,8 +215,6 @@ def backup_log(
         raise SqlError(4214, also=(3013,), title=title)
     if norecovery and copy.group_kind:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
-    if norecovery and statements.in_use(world, copy):
-        raise SqlError(3101, also=(3013,), title=title)
     end = streams.end_of_log_kb(world, copy)
     size_kb = max(0.0, end - lead.last_log_backup_kb)
     place = _room_for(world, server, path, size_kb, title)

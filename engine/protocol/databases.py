@@ -73,33 +73,11 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored,
     3752 in an availability group.
     """
-    if name.lower() in ("master", "msdb", "model", "tempdb"):
-        raise SqlError(3708, "drop", "database", name, "database")
     picture = snapshots.find(world, server, name)
     if picture is not None:
         return snapshots.drop(world, server, picture)
-    copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
-    if copy is None:
-        raise SqlError(3701, "drop", "database", name, state=1)
-    _refuse_grouped(copy)
-    if statements.in_use(world, copy):
-        raise SqlError(3702, copy.database)
-    _remove(world, copy, "drop")
+    _remove(world, statements.copy_on(world, server, name), "drop")
     return []
-
-
-def _refuse_grouped(copy: DatabaseCopy) -> None:
-    """3743 mirrored, 3752 in an availability group."""
-    if copy.group_kind:
-        raise SqlError(3743 if copy.group_kind == "mirroring" else 3752, copy.database)
-
-
-def refuse_rename(world: World, server: str, name: str) -> list[Message]:
-    """ALTER DATABASE … MODIFY NAME: 957 in a session, 5093 for a snapshot; else it is said that nothing happens."""
-    copy = statements.copy_on(world, server, name)
-    if copy.group_kind:
-        raise SqlError(957, copy.database, also=(5069,))
-    return [Message(0, 0, 0, 0, "Not simulated: a database keeps its name.")]
 
 
 def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
@@ -195,16 +173,8 @@ class DetachedFile(Struct, frozen=True):
 
 def detach(world: World, server: str, name: str) -> list[Message]:
     """sp_detach_db: the files stay. 7940 system database, 15010 there is none, 3743, 3703 in use, 3707, 3709."""
-    if name.lower() in ("master", "msdb", "model", "tempdb"):
-        raise SqlError(7940)
-    copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
-    if copy is None:
-        raise SqlError(15010, name)
-    _refuse_grouped(copy)
-    if statements.in_use(world, copy):
-        raise SqlError(3703, "database", copy.database)
-    if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.source is None:
-        raise SqlError(3707)
+    copy = statements.copy_on(world, server, name)
+    assert copy.source is not None, f"{copy.key} is open and writes no log"
     end = world.flow.positions(copy.source).generated_kb  # closing it writes all there is
     image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip

@@ -146,10 +146,6 @@ class Policy:
         """The number under which the role of the copy refuses a backup of it; 0: it does not."""
         return 0
 
-    def option_refusal(self, copy: DatabaseCopy) -> int:
-        """The number under which the role of the copy refuses ALTER DATABASE … SET; 0: it does not."""
-        return 0
-
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
         """The copy may be backed up although no client may use it."""
         return False

@@ -208,7 +208,6 @@ def add_file(
     log: bool = False,
 ) -> list[Message]:
     """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
-    statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     drive = volumes.drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
@@ -233,7 +232,6 @@ def add_file(
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
     """ALTER DATABASE … REMOVE FILE: only files that were added, and are empty (log files are, data files are not)."""
-    statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
@@ -259,7 +257,6 @@ def modify_file(
     max_kb: float | None = None,
 ) -> list[Message]:
     """ALTER DATABASE … MODIFY FILE: a larger SIZE, another MAXSIZE (infinite for UNLIMITED)."""
-    statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     key = (server, copy.database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)

@@ -16,7 +16,6 @@ from engine.protocol import (
     disks,
     encryption,
     files,
-    groups,
     security,
     statements,
     streams,
@@ -37,20 +36,13 @@ Key = tuple[str, str]
 
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
-    """One option of ALTER DATABASE … SET. 1468 and 5069 in a session, 15048 for a compatibility level."""
+    """One option of ALTER DATABASE … SET. 15048 for a compatibility level."""
     copy = statements.copy_on(world, server, database)
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
     )
     wanted = " ".join(words)
-    if copy.group_kind and wanted in REFUSED_WHILE_MIRRORED:
-        raise SqlError(1468, copy.database, also=(5069,))
     act = ACTS.get(words[0])
-    refused = groups.policy(copy).option_refusal(copy)
-    if refused:
-        raise SqlError(refused, copy.database, also=(5069,))
-    if copy.db_state is DbState.RESTORING and not copy.group_kind:
-        raise SqlError(5052, "ALTER DATABASE", "Restoring", also=(5069,))
     if act is not None:
         act(world, copy.key, words[-1])
     elif wanted not in ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER", "READ_WRITE"):
@@ -143,7 +135,6 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)
-    statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     here = world.instances[server]
     found = security.login_of(here, login)

@@ -86,10 +86,8 @@ def _chosen(world: World, server: str, path: str, number: int, title: str) -> Ba
     return sets[number - 1]
 
 
-def _not_of_snapshots(world: World, server: str, database: str, title: str) -> None:
-    """3002 for a snapshot; 5094 for a database that has some: they must be dropped first."""
-    if snapshots.find(world, server, database) is not None:
-        raise SqlError(3002, also=(3013,), title=title)
+def _without_snapshots(world: World, server: str, database: str, title: str) -> None:
+    """5094 for a database that has snapshots: they must be dropped first."""
     if snapshots.of_database(world, server, database):
         raise SqlError(5094, also=(3013,), title=title)
 
@@ -119,13 +117,11 @@ def restore_database(
 
     *ending* says more than *recovery* does.
 
-    3101, 3104, 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, 33111, each followed by 3013.
+    3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, 33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
-    _not_of_snapshots(world, server, database, title)
-    if old is not None and old.group_kind:
-        raise SqlError(3104, old.database, also=(3013,), title=title)
+    _without_snapshots(world, server, database, title)
     chosen = _chosen(world, server, path, file, title)
     if chosen.kind == LOG or chosen.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
@@ -139,8 +135,6 @@ def restore_database(
         return _differential(world, server, database, old, path, chosen, ending)
     if old is not None and not replace_existing:
         _spare_existing(world, old, chosen, title)
-    if old is not None and statements.in_use(world, old):
-        raise SqlError(3101, also=(3013,), title=title)
     new = _placed(
         world, server, old.database if old is not None else database, old, chosen, moves or {}, title
     )
@@ -300,7 +294,7 @@ def restore_log(
 ) -> statements.Outcome:
     """RESTORE LOG … FROM DISK = path: the log must follow on what the copy has.
 
-    3104, 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
+    3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
     path), 4335 (STOPAT is before what has been restored), each followed by 3013. *ending* says more than *recovery*.
     """
     ending = ending or Ending(recovery)
@@ -344,11 +338,9 @@ def _stop_kb(world: World, chosen: BackupSet, stop_tick: Tick) -> float:
 
 
 def _ready(world: World, server: str, database: str, old: DatabaseCopy | None, title: str) -> DatabaseCopy:
-    """The copy that log is restored to: it exists, is RESTORING, and no session holds it."""
+    """The copy that log is restored to: it exists, is RESTORING, and no RESTORE is under way."""
     if old is None:
         raise SqlError(3118, database, also=(3013,), title=title)
-    if old.group_kind:
-        raise SqlError(3104, old.database, also=(3013,), title=title)
     if old.db_state is not DbState.RESTORING or old.restoring:
         raise SqlError(3117, also=(3013,), title=title)
     return old

@@ -61,8 +61,6 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
     )
     if copy is None:
         raise SqlError(3118, database, also=(3013,))
-    if copy.group_kind:
-        raise SqlError(3104, copy.database, also=(3013,))
     if copy.db_state is DbState.ONLINE:
         raise SqlError(3153, also=(3013,))
     if copy.db_state is not DbState.RESTORING or copy.restoring:

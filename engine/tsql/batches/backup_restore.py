@@ -107,8 +107,6 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     database = machine.text(statement.database)
     if database.lower() in SYSTEM_DATABASES:
         raise Unsimulated("RESTORE of a system database")
-    if database.lower() == machine.session.database.lower() and machine.context.copy_named(database):
-        raise SqlError(3102, "RESTORE", database, also=(3013,), title=statement.title)
     _check_options(machine, statement, RESTORE_OPTIONS)
     options = {name: machine.value(value) for name, value in statement.options}
     standby = "STANDBY" in options

@@ -17,6 +17,7 @@ from engine.tsql.batches import (
     administer,
     cursors,
     definitions,
+    gate,
     maintenance,
     objects,
     queries,
@@ -46,19 +47,11 @@ Outcome = statements.Outcome
 def perform(machine: Machine, statement: s.Statement) -> None:
     """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
     kind = type(statement)
-    if isinstance(statement, s.DropObject) and statement.kind == "DATABASE" and machine.session.transactions:
-        raise SqlError(574, "DROP DATABASE")
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
-    for classes, name in NOT_IN_TRANSACTION if machine.session.transactions else ():
-        if isinstance(statement, classes):
-            if isinstance(statement, s.Backup | s.Restore):
-                raise SqlError(3021, also=(3013,), title=statement.title)
-            if isinstance(statement, s.Kill):
-                raise SqlError(6115)
-            if isinstance(statement, s.Reconfigure):
-                raise SqlError(574, "CONFIG")
-            raise SqlError(226, name)
+    if isinstance(statement, s.SetOption):
+        _check_options(machine, statement)
+    _admit(machine, statement)
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
     elif kind in COMMANDS:
@@ -75,29 +68,20 @@ def perform(machine: Machine, statement: s.Statement) -> None:
         raise Unsimulated(type(statement).__name__)
 
 
+def _admit(machine: Machine, statement: s.Statement) -> None:
+    try:
+        gate.check(machine, statement)
+    except SqlError as problem:
+        problem.title = getattr(statement, "title", problem.title)
+        raise
+
+
 _BEGINS: Final = (
     s.Query, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
     s.CreateFunction, s.DropObject,
     s.Fetch, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
 """Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
-
-
-NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
-    (s.OnDatabase, "ALTER DATABASE"),
-    (s.Backup, "BACKUP"),
-    (s.Restore, "RESTORE"),
-    (s.CreateEndpoint, "CREATE ENDPOINT"),
-    (s.AlterEndpoint, "ALTER ENDPOINT"),
-    (s.CreateDatabase, "CREATE DATABASE"),
-    (s.Reconfigure, "RECONFIGURE"),
-    (s.Shutdown, "SHUTDOWN"),
-    (s.Kill, "KILL"),
-    (gs.CreateGroup, "CREATE AVAILABILITY GROUP"),
-    (gs.AlterGroup, "ALTER AVAILABILITY GROUP"),
-    (gs.DropGroup, "DROP AVAILABILITY GROUP"),
-)
-"""Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
 
 
 # --- commands of the protocol ----------------------------------------------------------------------------
@@ -154,7 +138,7 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 """Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
 
 
-SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
+SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
     "COMPATIBILITY_LEVEL": 2008,
 }  # fmt: skip
 """Options that came with a version."""
@@ -169,10 +153,14 @@ def _check_option(option: str, value: str, version: int) -> None:
         raise SqlError(102, value.split()[0] if value else option)
 
 
+def _check_options(machine: Machine, statement: s.SetOption) -> None:
+    for option, value in statement.options:
+        _check_option(option, value, machine.context.version)
+
+
 def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     messages = []
     for option, value in statement.options:
-        _check_option(option, value, machine.context.version)
         if statement.database.lower() in SYSTEM_DATABASES:
             if option in ("OFFLINE", "READ_ONLY"):
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
@@ -205,30 +193,6 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
     return []
 
 
-def _about_group(do: Command) -> Command:
-    """Statements about availability groups are for master alone: 35208."""
-
-    def run(machine: Machine, statement: gs.OnGroup) -> Outcome:
-        if machine.context.version < SINCE["HADR"]:
-            raise SqlError(102, "AVAILABILITY")
-        if machine.session.database.lower() != "master":
-            raise SqlError(35208)
-        return do(machine, statement)
-
-    return run
-
-
-def _on_copy(do: Callable[..., Outcome], *fields: str) -> Command:
-    """ALTER DATABASE … SET HADR, which came with 2012."""
-
-    def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
-        if machine.context.version < SINCE["HADR"]:
-            raise SqlError(102, "HADR")
-        return _on_database(do, *fields)(machine, statement)
-
-    return run
-
-
 def _alter_group(machine: Machine, statement: gs.AlterGroup) -> Outcome:
     return group_commands.alter(
         machine.world, machine.session.server, statement.group, statement.action, statement.options,
@@ -248,13 +212,13 @@ def _drop_group(machine: Machine, statement: gs.DropGroup) -> Outcome:
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
-    gs.AlterGroup: _about_group(_alter_group),
-    gs.CreateGroup: _about_group(_create_group),
-    gs.DropGroup: _about_group(_drop_group),
-    gs.HadrJoin: _on_copy(group_commands.databases.join, "group"),
-    gs.HadrOff: _on_copy(group_commands.databases.leave),
-    gs.HadrSuspend: _on_copy(group_commands.suspend),
-    gs.HadrResume: _on_copy(group_commands.resume),
+    gs.AlterGroup: _alter_group,
+    gs.CreateGroup: _create_group,
+    gs.DropGroup: _drop_group,
+    gs.HadrJoin: _on_database(group_commands.databases.join, "group"),
+    gs.HadrOff: _on_database(group_commands.databases.leave),
+    gs.HadrSuspend: _on_database(group_commands.suspend),
+    gs.HadrResume: _on_database(group_commands.resume),
     ms.PartnerSet: _partner_set,
     ms.PartnerFailover: _on_database(commands.partner_failover),
     ms.PartnerForce: _on_database(commands.partner_force),

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.commits import USER, Commit
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, ReplicaRole, World
+from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
-from engine.tsql.batches import access, locks, tables
+from engine.tsql.batches import access, gate, locks, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, RowChanges, Session, Table
 from engine.tsql.language.statements import Parameter
@@ -293,12 +293,8 @@ def _log_kb(edit: Edit) -> float:
 
 def _change(context: Context, place: Place, old: Kept | None, new: Kept | None) -> None:
     """Note what the statement has done to an object, and write it into the log. 3906 a copy that is only read, 9002."""
-    picture = context.snapshot_named(place[1])
-    if picture is not None:
-        raise SqlError(3906, picture.name)
+    gate.admit(context, "write", place[1])
     copy = context.copy_named(place[1])
-    if copy is not None and (copy.standby or copy.availability.role is ReplicaRole.SECONDARY):
-        raise SqlError(3906, copy.database)
     edit = _edit(old, new)
     locks.need(context, place, _lock_of(old, edit))
     if copy is not None:

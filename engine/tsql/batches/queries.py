@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import constraints, sources, tables
+from engine.tsql.batches import constraints, gate, sources, tables
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
@@ -33,6 +33,8 @@ def run(machine: Machine, statement: s.Query) -> None:
         if plan.kind == "select" and plan.target is None:
             machine.add_result(machine.select(plan)[0], (), plan.kinds)
         return
+    if plan.target is not None:
+        gate.admit_target(machine.context, plan.target.parts)
     machine.touched = []
     if statement.output is not None:
         _check_tables(plan.kind, statement.output)

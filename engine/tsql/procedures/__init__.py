@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import objects
+from engine.tsql.batches import gate, objects
 from engine.tsql.batches.data import Declared
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
@@ -68,6 +68,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         if machine.only_columns:
             raise Unsimulated(f"SET FMTONLY ON for the procedure {name}")
         call = Call(machine, plain, database or machine.session.database, arguments)
+        gate.check_procedure(machine.context, plain, arguments)
         found.run(call)
         for place, argument in enumerate(statement.arguments):
             parameter = argument.name or found.parameters[place]

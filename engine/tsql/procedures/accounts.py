@@ -7,6 +7,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, databases, options
 from engine.tsql import catalog
+from engine.tsql.batches import gate
 from engine.tsql.catalog import security
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.query.plans import Unsimulated
@@ -86,6 +87,7 @@ def _database_option(call: Call) -> None:
     if option not in words:
         raise Unsimulated(f"sp_dboption '{option}'")
     name, setting = words[option]
+    gate.admit(call.machine.context, gate.option_kind(name, setting), call.text("@dbname"))
     call.machine.outcome(options.set_option(call.world, call.server, call.text("@dbname"), name, setting))
 
 

@@ -10,7 +10,7 @@ from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
 from engine.tsql import catalog
-from engine.tsql.batches import maintenance, objects
+from engine.tsql.batches import gate, maintenance, objects
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, host
 from engine.tsql.catalog.load import MEMORY_KB
@@ -210,6 +210,7 @@ def _update_one(call: Call, database: str, user: str, login: str) -> None:
         raise SqlError(15291, "User", user)
     if login.lower() not in logins:
         raise SqlError(15600, "sys.sp_change_users_login")
+    gate.admit(call.machine.context, "write", database)
     call.tell(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
@@ -217,6 +218,7 @@ def _auto_fix(call: Call, database: str, user: str) -> None:
     """An orphaned user gets the login of its name, or with a password a new one; others are left as they are."""
     if not user or call.text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
+    gate.admit(call.machine.context, "write", database)
     orphaned = [known.name for known in accounts.orphans(call.world, call.server, database)]
     updated = added = 0
     for name in orphaned:

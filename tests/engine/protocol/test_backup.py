@@ -255,8 +255,6 @@ REFUSED: dict[str, Case] = {
     "no quorum": (
         lambda w: do(w, "power-off SERVER_B", "power-off SERVER_W"), take("DATABASE"), 955),
     "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take("LOG"), 945),
-    "restore: no such file": (nothing, put("DATABASE"), 3104),
-    "restore: principal": (nothing, put("DATABASE", server=P), 3104),
     "restore log: principal": (nothing, put("LOG", server=P), 3201),
 }  # fmt: skip
 
@@ -283,7 +281,6 @@ RESTORE_REFUSED: dict[str, Case] = {
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("DATABASE"), 3154),
     "log of another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)), put("LOG", TRN), 3154),
-    "in use": (nothing, put("DATABASE", server=P, replace_existing=True), 3101),
     "tail not saved": (lambda w: unused(w), put("DATABASE", server=P), 3159),
     "tail not saved, replaced": (lambda w: unused(w), put("DATABASE", server=P, replace_existing=True), 0),
 }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from engine.events import Event
 from engine.mirroring import commands
 from engine.model import MirrorState, RecoveryModel, Volume, World
-from engine.protocol import backup, jobs, logspace, options, serving, streams, volumes
+from engine.protocol import backup, jobs, logspace, serving, streams, volumes
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -96,7 +96,6 @@ def test_what_makes_room_in_a_suspended_session(what: str) -> None:
     suspend(world)
     until_full(world)
     act, alone = FREES[what]
-    assert refusal(options.set_option, world, P, DB, "RECOVERY", "SIMPLE") == 1468
     act(world)
     wait(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(alone)
@@ -215,7 +214,6 @@ FILES = [
     ((P, DB, "Sales", "D:\\x.ndf"), 1828),
     ((P, DB, "more", "Q:\\x.ndf"), 5123),
     ((P, DB, "more", "E:\\x.ndf"), 5149),
-    ((M, DB, "more", "D:\\x.ndf"), 954),
 ]
 
 

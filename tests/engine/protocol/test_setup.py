@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError, text_of
 from engine.mirroring import commands
 from engine.model import DbState, EndpointState, MirrorState, RecoveryModel, Role, World
-from engine.protocol import accounts, backup, endpoints, options, restore, statements
+from engine.protocol import accounts, backup, endpoints, options, statements
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -355,15 +355,6 @@ def test_changing_encryption_in_one_step_breaks_the_session() -> None:
     endpoints.alter(world, P, "Mirroring", encryption="SUPPORTED")
     wait(world, 20.0)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
-
-
-def test_restore_is_refused_in_a_session_and_works_out_of_it() -> None:
-    world = prepared()
-    mirror(world)
-    for server in (P, M):
-        assert refusal(restore.restore_database, world, server, DB, FULL) == 3104
-        assert refusal(statements.restore_with_recovery, world, server, DB) == 3104
-    assert refusal(restore.restore_log, world, M, DB, TRN) == 3104
 
 
 def test_stopping_the_endpoint_of_the_mirror_is_a_clean_cut() -> None:

@@ -1,0 +1,392 @@
+"""Statement gate: one table that decides whether a statement may run, or which error it gets.
+
+`TABLE` has a row for each state of a database on the connected instance and a column for each kind of statement.
+`docs/statement-gate.md` is made from it (`python -m tests.statement_gate`). Errors about the contents of a statement,
+such as a missing file or a wrong option, belong to its handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.messages import SqlError
+from engine.model import DbState, ReplicaRole
+from engine.protocol import groups, options, statements
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.language import group_statements as gs
+from engine.tsql.language import mirroring_statements as ms
+from engine.tsql.language import statements as s
+from engine.tsql.scalars.values import to_text
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+STATES: Final = {
+    "absent": "no database of that name",
+    "system": "master, model, msdb, tempdb",
+    "snapshot": "database snapshot",
+    "online": "ONLINE, in no session and no availability group",
+    "principal": "principal of a mirroring session",
+    "mirror": "mirror of a mirroring session",
+    "primary": "primary replica",
+    "readable": "secondary replica that this connection can read",
+    "secondary": "secondary replica that this connection cannot read",
+    "resolving": "replica in the RESOLVING role, with or without quorum",
+    "standby": "restored WITH STANDBY",
+    "restoring": "RESTORING",
+    "recovering": "RECOVERING",
+    "damaged": "RECOVERY_PENDING, SUSPECT or a lost volume",
+    "emergency": "EMERGENCY",
+    "offline": "OFFLINE",
+}
+"""Rows of the table."""
+
+TABLE: Final = """
+           use  write file rename option exclusive mode state owner session backup tail restore drop detach picture
+absent     open open  5011 5011   5011   5011      5011 5011  open  role    role   role ok      3701 15010  911
+system     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      3708 7940   ok
+snapshot   ok   3906  5093 5093   5093   5093      5093 5093  5093  role    role   role 3002    ok   15010  5093
+online     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      ok   ok     ok
+principal  open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3743 3743   role
+mirror     open open  open 957    954    1468      1468 954   open  role    role   role 3104    3743 3743   role
+primary    open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3752 3752   role
+readable   ok   3906  3906 957    3906   1468      1468 3906  3906  role    role   role 3104    3752 3752   role
+secondary  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role
+resolving  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role
+standby    ok   3906  3906 5052   5052   5052      5052 5052  3906  role    role   role ok      ok   3707   1822
+restoring  open open  5052 5052   5052   5052      5052 5052  open  role    role   role ok      ok   3707   1822
+recovering open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open
+damaged    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open
+emergency  ok   3908  3908 3908   ok     ok        ok   ok    3908  role    role   role ok      ok   3707   1822
+offline    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   1822
+"""
+"""`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability
+group decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented
+[DOC: Database Engine events and errors]; which of two that fit comes first is derived."""
+
+KINDS: Final = {
+    "use": "USE, a name of three parts",
+    "write": "INSERT, UPDATE, DELETE, MERGE, TRUNCATE, DDL, users, schemas, permissions, encryption keys",
+    "file": "ALTER DATABASE ADD, MODIFY or REMOVE FILE",
+    "rename": "ALTER DATABASE MODIFY NAME",
+    "option": "ALTER DATABASE SET, options of the database",
+    "exclusive": "ALTER DATABASE SET, options that sessions and groups exclude: RECOVERY SIMPLE, READ_ONLY, the broker",
+    "mode": "ALTER DATABASE SET OFFLINE, EMERGENCY, SINGLE_USER, RESTRICTED_USER",
+    "state": "ALTER DATABASE SET ONLINE, MULTI_USER",
+    "owner": "ALTER AUTHORIZATION ON DATABASE, sp_changedbowner",
+    "session": "ALTER DATABASE SET PARTNER, WITNESS, HADR",
+    "backup": "BACKUP DATABASE, BACKUP LOG",
+    "tail": "BACKUP LOG WITH NORECOVERY",
+    "restore": "RESTORE DATABASE, RESTORE LOG",
+    "drop": "DROP DATABASE",
+    "detach": "sp_detach_db",
+    "picture": "CREATE DATABASE AS SNAPSHOT OF",
+}
+"""Columns of the table."""
+
+IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703}
+"""Errors while a connection is in the database, after those of the table. A RESTORE by that connection itself: 3102."""
+
+_TRAILERS: Final = {
+    "file": (5069,), "rename": (5069,), "option": (5069,), "exclusive": (5069,), "mode": (5069,), "state": (5069,),
+    "restore": (3013,), "tail": (3013,),
+}  # fmt: skip
+"""The message that follows every error of the column."""
+
+_ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
+    5052: lambda name: ("ALTER DATABASE", "Restoring"),
+    3708: lambda name: ("drop", "database", name, "database"),
+    3701: lambda name: ("drop", "database", name),
+    3703: lambda name: ("database", name),
+}
+"""Arguments of an error by the name of the database, where these are not the name alone."""
+
+
+def _arguments(number: int, name: str) -> tuple[object, ...]:
+    return _ARGUMENTS[number](name) if number in _ARGUMENTS else (name,)
+
+
+def _read() -> dict[tuple[str, str], str]:
+    head, *rows = TABLE.strip("\n").splitlines()
+    assert head.split() == list(KINDS)
+    assert [row.split()[0] for row in rows] == list(STATES)
+    lines = {state: cells for state, *cells in (row.split() for row in rows)}
+    return {
+        (kind, state): cell for state, cells in lines.items() for kind, cell in zip(KINDS, cells, strict=True)
+    }
+
+
+CELLS: Final = _read()
+"""The table by kind of statement and state."""
+
+
+def state_of(context: Context, name: str) -> str:
+    """The state of a database as the connection finds it: a key of STATES."""
+    if name.lower() in SYSTEM_DATABASES:
+        return "system"
+    if context.snapshot_named(name) is not None:
+        return "snapshot"
+    copy = context.copy_named(name)
+    if copy is None:
+        return "absent"
+    if copy.group_kind == "mirroring":
+        return "mirror" if groups.policy(copy).follows(copy) else "principal"
+    if copy.group_kind:
+        role = copy.availability.role
+        if role is ReplicaRole.PRIMARY:
+            return "primary"
+        inside = copy.database.lower() == context.session.database.lower()
+        if groups.policy(copy).refusal(copy, context.session.read_intent, inside) is None:
+            return "readable"
+        return "resolving" if role is ReplicaRole.RESOLVING else "secondary"
+    if copy.db_state is DbState.RESTORING:
+        return "standby" if copy.standby and not copy.restoring else "restoring"
+    if copy.disk_failed:
+        return "damaged"
+    return _STATES[copy.db_state]
+
+
+_STATES: Final = {
+    DbState.ONLINE: "online",
+    DbState.RECOVERING: "recovering",
+    DbState.RECOVERY_PENDING: "damaged",
+    DbState.SUSPECT: "damaged",
+    DbState.EMERGENCY: "emergency",
+    DbState.OFFLINE: "offline",
+}
+"""Rows of copies in no session and no group."""
+
+
+def admit(context: Context, kind: str, database: str) -> None:
+    """Raise the error by which the table refuses a statement of *kind* on *database*."""
+    state = state_of(context, database)
+    cell = CELLS[kind, state]
+    if cell == "open":
+        try:
+            context.open_database(database)
+        except SqlError as problem:
+            problem.also = problem.also or _TRAILERS.get(kind, ())
+            raise
+    elif cell.isdigit():
+        shown = context.database_shown(database)
+        raise SqlError(
+            int(cell),
+            *_arguments(int(cell), shown),
+            also=_TRAILERS.get(kind, ()),
+            **_STATE.get(int(cell), {}),
+        )
+
+
+_STATE: Final[dict[int, dict[str, Any]]] = {3701: {"state": 1}}
+
+
+def admit_target(context: Context, parts: tuple[str, ...]) -> None:
+    """Raise the error by which the table refuses a change of a table. Those of tempdb and of variables may change."""
+    if parts[-1][:1] not in ("#", "@"):
+        admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
+
+
+def is_in_use(context: Context, database: str) -> bool:
+    """A window or an application has a connection in the database."""
+    name = database.lower()
+    windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
+    windows.append(context.session)  # its own as it is now: USE may have left the database
+    if any(one.server == context.session.server and one.database.lower() == name for one in windows):
+        return True
+    copy = context.copy_named(database)
+    return copy is not None and statements.in_use(context.world, copy)
+
+
+def admit_alone(context: Context, kind: str, database: str) -> None:
+    """Raise the error that *kind* gets while a connection is in the database."""
+    if context.copy_named(database) is None and context.snapshot_named(database) is None:
+        return
+    shown = context.database_shown(database)
+    if is_in_use(context, database):
+        number = IN_USE[kind]
+        raise SqlError(number, *_arguments(number, shown), also=_TRAILERS.get(kind, ()))
+
+
+# --- the kind of a statement and its database -------------------------------------------------------------
+
+Where = tuple[str, str]
+"""Kind of statement and name of the database."""
+
+
+def _writes(machine: Machine, statement: Any) -> list[Where]:
+    return [("write", machine.session.database)]
+
+
+def _of_object(machine: Machine, statement: Any) -> list[Where]:
+    """A table whose name begins with # is in tempdb."""
+    name = statement.name if isinstance(statement.name, tuple) else statement.table
+    if name[-1].startswith("#"):
+        return []
+    return [("write", name[0] if len(name) == 3 and name[0] else machine.session.database)]
+
+
+def _permission(machine: Machine, statement: s.Permission) -> list[Where]:
+    return _writes(machine, statement) if statement.kind in ("OBJECT", "DATABASE", "SCHEMA") else []
+
+
+def _drops(machine: Machine, statement: s.DropObject) -> list[Where]:
+    if statement.kind in ("USER", "SCHEMA"):
+        return _writes(machine, statement)
+    return [("drop", name) for name in statement.names] if statement.kind == "DATABASE" else []
+
+
+def _sets(machine: Machine, statement: s.SetOption) -> list[Where]:
+    return [(option_kind(option, value), statement.database) for option, value in statement.options]
+
+
+MODES: Final = frozenset({"OFFLINE", "EMERGENCY", "SINGLE_USER", "RESTRICTED_USER"})
+_ALWAYS: Final = frozenset({"ONLINE", "MULTI_USER"})
+
+
+def option_kind(option: str, value: str) -> str:
+    """The column of the table for ALTER DATABASE … SET *option* *value*."""
+    if option in MODES or option in _ALWAYS:
+        return "mode" if option in MODES else "state"
+    return "exclusive" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
+
+
+def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
+    return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
+
+
+def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[Where]:
+    return [("owner", statement.name)] if statement.kind == "DATABASE" else []
+
+
+def _restores(machine: Machine, statement: s.Restore) -> list[Where]:
+    return [] if statement.snapshot is not None else [("restore", machine.text(statement.database))]
+
+
+def _backs_up(machine: Machine, statement: s.Backup) -> list[Where]:
+    tail = "NORECOVERY" in dict(statement.options)
+    return [("tail" if tail else "backup", machine.text(statement.database))]
+
+
+def _session(machine: Machine, statement: s.OnDatabase) -> list[Where]:
+    return [("session", statement.database)]
+
+
+def _picture(machine: Machine, statement: s.CreateDatabase) -> list[Where]:
+    return [] if statement.snapshot_of is None else [("picture", statement.snapshot_of)]
+
+
+RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
+    **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _of_object),
+    **dict.fromkeys(
+        (
+            s.CreateView, s.CreateProcedure, s.CreateFunction, s.CreateSchema, s.TransferObject, s.CreateUser,
+            s.AlterUser, s.CreateEncryptionKey,
+        ),
+        _writes,
+    ),
+    s.Permission: _permission,
+    s.DropObject: _drops,
+    s.SetOption: _sets,
+    s.AlterFiles: _files,
+    s.AlterAuthorization: _owner,
+    s.Restore: _restores,
+    s.Backup: _backs_up,
+    s.CreateDatabase: _picture,
+    **dict.fromkeys(
+        (
+            ms.PartnerSet, ms.PartnerFailover, ms.PartnerForce, ms.PartnerOff, ms.PartnerSuspend, ms.PartnerResume,
+            ms.PartnerSafety, ms.PartnerTimeout, ms.RedoQueue, ms.WitnessSet, ms.WitnessOff, gs.HadrJoin, gs.HadrOff,
+            gs.HadrSuspend, gs.HadrResume,
+        ),
+        _session,
+    ),
+}  # fmt: skip
+"""Kind and database of each statement. A statement that is missing here acts on no database as a whole; changes of
+objects and rows pass `admit` where their table is known (objects.py)."""
+
+PROCEDURES: Final = {
+    **dict.fromkeys(
+        ("sp_grantdbaccess", "sp_adduser", "sp_revokedbaccess", "sp_addrolemember"), ("write", "")
+    ),
+    "sp_changedbowner": ("owner", ""),
+    "sp_detach_db": ("detach", "@dbname"),
+}
+"""Kind of the procedures that act on a database, and the argument that names it; empty: the current database."""
+
+
+# --- statements at the instance ---------------------------------------------------------------------------
+
+NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
+    **dict.fromkeys(
+        (kind for kind, rule in RULES.items() if rule in (_session, _sets, _files)), "ALTER DATABASE"
+    ),
+    s.Backup: "BACKUP",
+    s.Restore: "RESTORE",
+    s.CreateEndpoint: "CREATE ENDPOINT",
+    s.AlterEndpoint: "ALTER ENDPOINT",
+    s.CreateDatabase: "CREATE DATABASE",
+    s.Reconfigure: "RECONFIGURE",
+    s.Shutdown: "SHUTDOWN",
+    s.Kill: "KILL",
+    gs.CreateGroup: "CREATE AVAILABILITY GROUP",
+    gs.AlterGroup: "ALTER AVAILABILITY GROUP",
+    gs.DropGroup: "DROP AVAILABILITY GROUP",
+}
+"""Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
+
+SINCE: Final[dict[type[s.Statement], tuple[int, str]]] = {
+    **dict.fromkeys((gs.CreateGroup, gs.AlterGroup, gs.DropGroup), (2012, "AVAILABILITY")),
+    **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
+    s.CreateEncryptionKey: (2008, "KEY"),
+}
+"""Version that brought a statement, and the word that 102 names before it."""
+
+IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
+"""Statements that run in master alone: 35208."""
+
+
+def _admit_transaction(statement: s.Statement) -> None:
+    if isinstance(statement, s.DropObject) and statement.kind == "DATABASE":
+        raise SqlError(574, "DROP DATABASE")
+    name = NOT_IN_TRANSACTION.get(type(statement))
+    if name is None:
+        return
+    if isinstance(statement, s.Backup | s.Restore):
+        raise SqlError(3021, also=(3013,), title=statement.title)
+    if isinstance(statement, s.Kill):
+        raise SqlError(6115)
+    if isinstance(statement, s.Reconfigure):
+        raise SqlError(574, "CONFIG")
+    raise SqlError(226, name)
+
+
+def check(machine: Machine, statement: s.Statement) -> None:
+    """Raise the error by which the gate refuses *statement* on this connection now."""
+    kind = type(statement)
+    if machine.session.transactions:
+        _admit_transaction(statement)
+    since = SINCE.get(kind)
+    if since is not None and machine.context.version < since[0]:
+        raise SqlError(102, since[1])
+    if kind in IN_MASTER and machine.session.database.lower() != "master":
+        raise SqlError(35208)
+    rule = RULES.get(kind)
+    for where in rule(machine, statement) if rule is not None else ():
+        _admit_where(machine.context, *where)
+
+
+def check_procedure(context: Context, name: str, arguments: dict[str, Any]) -> None:
+    """Raise the error by which the gate refuses the system procedure *name*."""
+    if name in PROCEDURES:
+        kind, argument = PROCEDURES[name]
+        database = to_text(arguments.get(argument)) if argument else context.session.database
+        _admit_where(context, kind, database)
+
+
+def _admit_where(context: Context, kind: str, database: str) -> None:
+    if kind == "restore" and context.session.database.lower() == database.lower():
+        raise SqlError(3102, "RESTORE", context.database_shown(database), also=(3013,))
+    admit(context, kind, database)
+    if kind in IN_USE:
+        admit_alone(context, kind, database)

@@ -1,0 +1,221 @@
+"""Statement gate: every statement in every state [DOC: Database Engine events and errors]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+
+import pytest
+
+from engine.messages import MESSAGES
+from engine.model import DbState, ReplicaRole, World
+from engine.tsql.batches import gate
+from engine.tsql.batches.gate import CELLS, IN_USE, STATES
+from tests import statement_gate
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.tsql.console import Answer, ask
+from tests.engine.worlds import M, P, do, lab
+
+Made = tuple[World, str, str]
+"""World, instance and database."""
+
+
+def _of_2014() -> World:
+    world = lab(workload="none")
+    world.clients.clear()
+    for name in [*world.instances]:
+        world.update_instance(name, version=2014, edition="Enterprise")
+    for key in [*world.copies]:
+        world.update_copy(key, size_kb=1024.0 * 1024)
+    return world
+
+
+def _mirrored(server: str) -> Made:
+    return _of_2014(), server, "Sales"
+
+
+def _alone(**changes: object) -> Made:
+    world = _of_2014()
+    ask(world, P, "CREATE DATABASE Alone", 1)
+    ask(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
+    ask(world, f"{P}#7", "USE master", 2)
+    if changes:
+        world.update_copy((P, "Alone"), **changes)
+    return world, P, "Alone"
+
+
+def _snapshot() -> Made:
+    world, server, _ = _alone()
+    answer = ask(
+        world, P, "CREATE DATABASE Pic ON (NAME = Alone, FILENAME = 'D:\\x.ss') AS SNAPSHOT OF Alone", 2
+    )
+    assert not answer.numbers, answer.texts
+    return world, server, "Pic"
+
+
+@cache
+def _group() -> World:
+    world = ag_lab()
+    world.clients.clear()
+    for key in [*world.copies]:
+        world.update_copy(key, size_kb=1024.0 * 1024)
+    ask(world, "NODE_1", "USE Sales; CREATE TABLE t (a int)", 5)
+    ask(world, "NODE_1", "USE master", 5)
+    return world
+
+
+def _replica(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Made:
+    world = _group().fork()
+    world.update_availability((server, "Sales"), readers=readers, **changes)
+    return world, server, "Sales"
+
+
+WORLDS: Final[dict[str, Callable[[], Made]]] = {
+    "absent": lambda: (_of_2014(), P, "Nothing"),
+    "system": lambda: (_of_2014(), P, "msdb"),
+    "snapshot": _snapshot,
+    "online": _alone,
+    "principal": lambda: _mirrored(P),
+    "mirror": lambda: _mirrored(M),
+    "primary": _replica,
+    "readable": lambda: _replica("NODE_2"),
+    "secondary": lambda: _replica("NODE_2", "NO"),
+    "resolving": lambda: _replica("NODE_2", role=ReplicaRole.RESOLVING),
+    "standby": lambda: _alone(db_state=DbState.RESTORING, standby=True),
+    "restoring": lambda: _alone(db_state=DbState.RESTORING),
+    "recovering": lambda: _alone(db_state=DbState.RECOVERING),
+    "damaged": lambda: _alone(db_state=DbState.RECOVERY_PENDING, disk_failed=True),
+    "emergency": lambda: _alone(db_state=DbState.EMERGENCY),
+    "offline": lambda: _alone(db_state=DbState.OFFLINE),
+}
+
+STATEMENTS: Final = {
+    "use": ["USE {0}", "SELECT * FROM {0}.sys.tables"],
+    "write": [
+        "USE {0}; CREATE TABLE u (a int)", "USE {0}; INSERT t VALUES (1)", "USE {0}; UPDATE t SET a = 2 WHERE 1 = 0",
+        "USE {0}; DELETE t", "USE {0}; TRUNCATE TABLE t", "USE {0}; DROP TABLE t", "USE {0}; ALTER TABLE t ADD b int",
+        "USE {0}; CREATE INDEX i ON t (a)", "USE {0}; EXEC ('CREATE VIEW v AS SELECT 1 AS a')",
+        "USE {0}; EXEC ('CREATE PROC p AS SELECT 1')", "USE {0}; CREATE USER u WITHOUT LOGIN", "USE {0}; DROP USER u",
+        "USE {0}; ALTER USER u WITH NAME = w", "USE {0}; EXEC ('CREATE SCHEMA x')", "USE {0}; SELECT 1 AS a INTO n",
+        "USE {0}; EXEC sp_adduser 'sa'", "USE {0}; GRANT SELECT ON t TO public", "INSERT {0}.dbo.t VALUES (1)",
+        "USE {0}; EXEC sp_change_users_login 'Auto_Fix', 'u'",
+        "USE {0}; EXEC ('CREATE FUNCTION f () RETURNS int AS BEGIN RETURN 1 END')",
+        "USE {0}; BEGIN TRAN; INSERT t VALUES (1); COMMIT", "CREATE TABLE {0}.dbo.u (a int)",
+        "USE {0}; CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c",
+    ],
+    "file": [
+        "ALTER DATABASE {0} ADD FILE (NAME = d2, FILENAME = 'D:\\d2.ndf')",
+        "ALTER DATABASE {0} ADD LOG FILE (NAME = l2, FILENAME = 'D:\\l2.ldf')",
+        "ALTER DATABASE {0} REMOVE FILE d2", "ALTER DATABASE {0} MODIFY FILE (NAME = {0}_log, SIZE = 2048MB)",
+    ],
+    "rename": ["ALTER DATABASE {0} MODIFY NAME = Other"],
+    "option": [
+        "ALTER DATABASE {0} SET COMPATIBILITY_LEVEL = 100", "ALTER DATABASE {0} SET TRUSTWORTHY ON",
+        "ALTER DATABASE {0} SET RECOVERY FULL", "ALTER DATABASE {0} SET AUTO_SHRINK ON",
+    ],
+    "exclusive": ["ALTER DATABASE {0} SET RECOVERY SIMPLE", "ALTER DATABASE {0} SET READ_ONLY"],
+    "mode": ["ALTER DATABASE {0} SET OFFLINE", "ALTER DATABASE {0} SET SINGLE_USER"],
+    "state": ["ALTER DATABASE {0} SET MULTI_USER", "ALTER DATABASE {0} SET ONLINE"],
+    "owner": ["ALTER AUTHORIZATION ON DATABASE::{0} TO sa", "USE {0}; EXEC sp_changedbowner 'sa'"],
+    "session": [
+        "ALTER DATABASE {0} SET PARTNER OFF", "ALTER DATABASE {0} SET PARTNER FAILOVER",
+        "ALTER DATABASE {0} SET WITNESS OFF", "ALTER DATABASE {0} SET HADR OFF", "ALTER DATABASE {0} SET HADR SUSPEND",
+    ],
+    "backup": ["BACKUP DATABASE {0} TO DISK = 'D:\\x.bak'", "BACKUP LOG {0} TO DISK = 'D:\\x.trn'"],
+    "tail": ["BACKUP LOG {0} TO DISK = 'D:\\x.trn' WITH NORECOVERY"],
+    "restore": [
+        "RESTORE DATABASE {0} FROM DISK = 'D:\\none.bak' WITH REPLACE", "RESTORE LOG {0} FROM DISK = 'D:\\none.trn'",
+        "RESTORE DATABASE {0} WITH RECOVERY",
+    ],
+    "drop": ["DROP DATABASE {0}"],
+    "detach": ["EXEC sp_detach_db {0}"],
+    "picture": ["CREATE DATABASE New ON (NAME = {0}, FILENAME = 'D:\\n.ss') AS SNAPSHOT OF {0}"],
+}  # fmt: skip
+
+
+@cache
+def _made(state: str) -> Made:
+    return WORLDS[state]()
+
+
+def _parts(world: World) -> tuple[object, ...]:
+    copies = {key: (copy.extra_files, copy.owner, copy.db_state, copy.compatibility_level, copy.trustworthy,
+                    copy.delayed_durability, copy.size_kb, copy.recovery_model, copy.group, copy.log_size_kb)
+              for key, copy in world.copies.items()}  # fmt: skip
+    snapshots = {name: one.snapshots for name, one in world.instances.items()}
+    return copies, dict(world.files), dict(world.objects), dict(world.commits), snapshots
+
+
+def _errors(answer: Answer) -> list[int]:
+    return [message["number"] for message in answer.event.get("messages") if message["severity"] > 10]
+
+
+CASES: Final = [
+    (kind, statement, state) for kind, texts in STATEMENTS.items() for statement in texts for state in STATES
+]
+
+
+@pytest.mark.parametrize(("kind", "statement", "state"), CASES)
+def test_every_statement_in_every_state(kind: str, statement: str, state: str) -> None:
+    made, server, database = _made(state)
+    world, plain = made.fork(), made.fork()
+    answer = ask(world, f"{server}#9", statement.format(database), 40)
+    ask(plain, f"{server}#9", "PRINT 1", 40)
+    errors, cell = _errors(answer), CELLS[kind, state]
+    assert all(number == 0 or number in MESSAGES for number in errors)
+    if cell.isdigit():
+        assert errors
+        assert errors[0] == int(cell) or (statement.startswith("USE") and len(errors) == 1)
+    if cell == "open" and state not in ("principal", "primary"):  # only while these do not serve
+        assert errors
+    if errors:
+        assert _parts(world) == _parts(plain)
+
+
+def test_a_readable_secondary_refuses_what_only_a_primary_can_do() -> None:
+    world, server, database = _made("readable")
+    for kind in ("write", "file", "option", "owner"):
+        for statement in STATEMENTS[kind]:
+            if any(
+                word in statement
+                for word in ("ENCRYPTION", "DROP USER", "ALTER USER", "GRANT", "RECOVERY FULL")
+            ):
+                continue
+            answer = ask(world.fork(), f"{server}#9", statement.format(database), 5)
+            assert _errors(answer)[:1] == [3906], (statement, answer.texts)
+
+
+@pytest.mark.parametrize("kind", IN_USE)
+def test_a_database_that_a_window_uses_is_neither_replaced_nor_removed(kind: str) -> None:
+    world = _made("online")[0].fork()
+    ask(world, f"{P}#8", "USE Alone", 1)
+    statement = STATEMENTS[kind][0].format("Alone")
+    answer = ask(world, f"{P}#9", statement, 5)
+    assert _errors(answer)[0] == IN_USE[kind], answer.texts
+    ask(world, f"{P}#8", "USE master", 1)
+    assert IN_USE[kind] not in _errors(ask(world, f"{P}#9", statement, 40))
+
+
+def test_the_group_is_named_before_the_connections() -> None:
+    """3752 and 3743 come before 3702."""
+    assert _errors(ask(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
+    assert _errors(ask(lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
+
+
+def test_a_replica_without_its_primary_takes_no_rows() -> None:
+    """An INSERT on the secondary ended the run with an AssertionError."""
+    world = _group().fork()
+    do(world, "cut NODE_1 NODE_2", then_s=12.0)
+    assert _errors(ask(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
+
+
+def test_the_page_is_that_of_the_table() -> None:
+    assert statement_gate.PAGE.read_text(encoding="utf-8") == statement_gate.page(), (
+        "stale: python -m tests.statement_gate"
+    )
+
+
+def test_the_states_are_those_that_the_gate_tells_apart() -> None:
+    assert {*WORLDS} == {*STATES}
+    assert {*STATEMENTS} == {*gate.KINDS}

@@ -1,0 +1,45 @@
+"""Page docs/statement-gate.md, made from the table of the gate: `python -m tests.statement_gate` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from engine.tsql.batches.gate import CELLS, IN_USE, KINDS, SINCE, STATES
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
+
+HEAD: Final = """# Statement gate
+
+This table decides, before a statement runs, which error it gets in the present state of a database.
+Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes this page.
+
+- `ok`: the statement runs.
+- A number: the statement gets that error.
+- `open`: the statement gets the error that USE gets, for example 927, 942, 945, 954, 955, 976, 978, 983 or 988.
+- `role`: the rules of the mirroring session or the availability group decide.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    lines = [HEAD, "| State | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
+    lines += [f"| {state} | " + " | ".join(CELLS[kind, state] for kind in KINDS) + " |" for state in STATES]
+    lines += [
+        "",
+        "## Statements",
+        "",
+        "| Column | Statements | Error while the database is in use |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {kind} | {text} | {IN_USE.get(kind, '')} |" for kind, text in KINDS.items()]
+    lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
+    lines += [f"| {state} | {text} |" for state, text in STATES.items()]
+    lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]
+    lines += [f"| {kind.__name__} | {since} |" for kind, (since, _) in SINCE.items()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.read_text(encoding="utf-8"))
