@@ -164,10 +164,10 @@ def put_in_place(mutant: Mutant) -> None:
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
     if mutant.path.endswith("flow/kernel.py"):
-        from engine.flow.compiled import loader
+        from engine.flow.compiled import builder, loader
 
         loader.source = lambda: mutant.source
-        loader.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
+        builder.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Load the library of the step: the prebuilt one, else one compiled here, else none.
 
-This is the only module of the engine that reads files and starts a program (a C compiler). What it loads gives the
-same bits as plain Python, so no run depends on it.
+This module and `builder.py` are the only ones of the engine that read files or start a program (a C compiler). What
+they load gives the same bits as plain Python, so no run depends on them.
 """
 
 from __future__ import annotations
@@ -9,42 +9,19 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from engine.flow import kernel
-from engine.flow.compiled.translate import TranslationError, fingerprint, translate
+from engine.flow.compiled.library import LibraryError, fingerprint, library_name
 
 CHOICE: Final = "MIRRORDRILL_KERNEL"
 """Environment variable: `c` or `python`, for comparison."""
 
 LIBRARIES: Final = Path(__file__).parent / "libraries"
-_USERS: Final = (
-    os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
-)
-CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_USERS) / "mirrordrill")
-"""Folders of libraries compiled here, the first that can be written: next to the program, or the user's."""
-
-SUFFIXES: Final = {"Linux": "so", "Darwin": "dylib", "Windows": "dll"}
-MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
-FLAGS: Final = (
-    "-O2",
-    "-w",
-    "-shared",
-    "-fPIC",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fvisibility=hidden",
-)
-"""Of every compiler. Contraction would join a product and a sum, which changes the last bit."""
-
-COMPILE_S_MAX: Final = 60.0
 CALLED: Final = (
     "PyTuple_Size", "PyTuple_GetItem", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyObject_GetBuffer",
     "PyBuffer_Release", "PyErr_SetString", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread",
@@ -67,10 +44,6 @@ class Kernel:
 
     reason: str = ""
     """Why plain Python runs although it was not chosen; empty otherwise."""
-
-
-class LibraryError(Exception):
-    """A library cannot be used; `str()` gives the reason."""
 
 
 def load(entries: Sequence[str]) -> Kernel:
@@ -98,11 +71,6 @@ def load(entries: Sequence[str]) -> Kernel:
 def source() -> str:
     """Return the text of the module that was imported. Raises OSError."""
     return Path(kernel.__file__).read_text(encoding="utf-8")
-
-
-def library_name(system: str, machine: str) -> str:
-    machine = MACHINES.get(machine.lower(), machine.lower())
-    return f"{system.lower()}-{machine}.{SUFFIXES.get(system, 'so')}"
 
 
 def functions(path: Path, text: str, plain: Functions) -> Functions:
@@ -153,6 +121,14 @@ def _function(library: ctypes.CDLL, plain: Callable[..., Any]) -> Callable[..., 
     return entry
 
 
+def _compiled(text: str) -> Path:
+    if sys.implementation.name != "cpython":
+        raise LibraryError("no library can be loaded")
+    from engine.flow.compiled.builder import compiled_library  # 40 ms, which a first step need not wait for
+
+    return compiled_library(text)
+
+
 def _prebuilt(text: str) -> Path:
     if sys.implementation.name != "cpython":
         raise LibraryError(f"no library is made for {sys.implementation.name}")
@@ -160,37 +136,3 @@ def _prebuilt(text: str) -> Path:
     if not path.exists():
         raise LibraryError(f"no library is made for {platform.system()} on {platform.machine()}")
     return path
-
-
-def _compiled(text: str) -> Path:
-    """Return a library compiled on this computer, now or before. Raises LibraryError."""
-    compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
-    if compiler is None or sys.implementation.name != "cpython":
-        raise LibraryError("this computer has no C compiler")
-    name = f"kernel-{fingerprint(text)[:16]}.{SUFFIXES.get(platform.system(), 'so')}"
-    for folder in CACHE_FOLDERS:
-        path = folder / name
-        if path.exists():
-            return path
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder) as place:
-                os.replace(compile_c(translate(text, vars(kernel)), Path(place), compiler), path)
-        except OSError:
-            continue
-        except TranslationError as problem:
-            raise LibraryError(str(problem)) from problem
-        return path
-    raise LibraryError("no folder for a compiled library can be written")
-
-
-def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
-    """Compile *text* in *folder*; *flags* come after the usual ones. Raises LibraryError and OSError."""
-    c_file, library = folder / "kernel.c", folder / f"kernel.{SUFFIXES.get(platform.system(), 'so')}"
-    c_file.write_text(text, encoding="utf-8")
-    command = [compiler, *FLAGS, *flags, "-o", str(library), str(c_file)]
-    try:
-        subprocess.run(command, check=True, capture_output=True, timeout=COMPILE_S_MAX)
-    except subprocess.SubprocessError as problem:
-        raise LibraryError(f"{Path(compiler).name} cannot compile the kernel") from problem
-    return library

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from engine.flow.compiled.library import fingerprint
 from engine.flow.compiled.prelude import KEYWORDS, PRELUDE
 
 FLOAT: Final = "double"
@@ -69,13 +69,6 @@ class Code(NamedTuple):
 
 def c_type(kind: Type) -> str:
     return kind if isinstance(kind, str) else kind.c
-
-
-def fingerprint(text: str) -> str:
-    """SHA-256 of a source without docstrings, comments and empty lines, which do not change what it does."""
-    bare = re.sub(r'"""(?s:.*?)"""', "", text)
-    lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
-    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
 
 
 def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:

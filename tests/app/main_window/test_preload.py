@@ -56,7 +56,8 @@ drill = Drill(found)
 for text in ("SELECT name FROM sys.databases", "EXEC sp_who", "ALTER DATABASE Sales SET PARTNER SUSPEND"):
     drill.do("sql SERVER_A " + text)
 drill.advance_to(100)
-print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before} | {"nothing"}))
+light = {"encodings.utf_16_le"}  # 0.2 ms
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before - light} | {"nothing"}))
 print(*sorted(name for name in set(sys.modules) - before if name in LATER))
 """
 

@@ -16,8 +16,9 @@ import pytest
 
 from engine.flow import Crossing, Flow, Mode, add_pair, compiled, kernel
 from engine.flow.advance import arrays
-from engine.flow.compiled import ENTRIES, loader
-from engine.flow.compiled.translate import TranslationError, fingerprint, translate
+from engine.flow.compiled import ENTRIES, builder, loader
+from engine.flow.compiled.library import LibraryError, fingerprint, library_name
+from engine.flow.compiled.translate import TranslationError, translate
 from tests.engine.flow.pairs import W1, W2, setup
 from tests.kernel_libraries import TARGETS
 
@@ -38,7 +39,7 @@ def text() -> str:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     @cache
     def build(c_text: str, compiler: str, *flags: str) -> Path:
-        return loader.compile_c(c_text, tmp_path_factory.mktemp("kernel"), compiler, *flags)
+        return builder.compile_c(c_text, tmp_path_factory.mktemp("kernel"), compiler, *flags)
 
     return build
 
@@ -109,7 +110,7 @@ def test_every_compiler_gives_the_bits_of_plain_python(
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
     """After a change of kernel.py or of the translator: `make kernel`."""
     stamps = text().splitlines()[-2:]
-    library = (loader.LIBRARIES / loader.library_name(*target)).read_bytes()
+    library = (loader.LIBRARIES / library_name(*target)).read_bytes()
     for stamp in stamps:
         assert stamp.split('"')[1].encode() in library, "run `make kernel`"
 
@@ -138,22 +139,22 @@ def test_a_library_that_joins_products_and_sums_is_refused(built: Callable[..., 
     path = built(text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast")
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
-    with pytest.raises(loader.LibraryError, match="joins products and sums"):
+    with pytest.raises(LibraryError, match="joins products and sums"):
         loader.functions(path, loader.source(), PLAIN)
 
 
 def test_a_library_of_another_kernel_is_refused() -> None:
-    path = loader.LIBRARIES / loader.library_name(platform.system(), platform.machine())
+    path = loader.LIBRARIES / library_name(platform.system(), platform.machine())
     if not path.exists():
         pytest.skip("no library for this system")
-    with pytest.raises(loader.LibraryError, match=r"another kernel\.py"):
+    with pytest.raises(LibraryError, match=r"another kernel\.py"):
         loader.functions(path, loader.source() + "\nx = 1\n", PLAIN)
 
 
 @pytest.fixture
 def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(loader, "LIBRARIES", tmp_path / "none")
-    monkeypatch.setattr(loader, "CACHE_FOLDERS", (Path("/proc/none"), tmp_path / "cache"))
+    monkeypatch.setattr(builder, "CACHE_FOLDERS", (Path("/proc/none"), tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -191,7 +192,7 @@ def test_the_choice_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.CHOICE, "c")
     monkeypatch.setattr(loader, "LIBRARIES", Path("nowhere"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(loader.LibraryError):
+    with pytest.raises(LibraryError):
         loader.load(ENTRIES)
 
 

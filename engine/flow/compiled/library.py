@@ -1,0 +1,26 @@
+"""Names of libraries of the step, and the text that they are built from."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+SUFFIXES: Final = {"Linux": "so", "Darwin": "dylib", "Windows": "dll"}
+MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+class LibraryError(Exception):
+    """A library cannot be used; `str()` gives the reason."""
+
+
+def library_name(system: str, machine: str) -> str:
+    machine = MACHINES.get(machine.lower(), machine.lower())
+    return f"{system.lower()}-{machine}.{SUFFIXES.get(system, 'so')}"
+
+
+def fingerprint(text: str) -> str:
+    """SHA-256 of a source without docstrings, comments and empty lines, which do not change what it does."""
+    bare = re.sub(r'"""(?s:.*?)"""', "", text)
+    lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
