@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import tempfile
 from collections.abc import Callable, Iterator
@@ -127,12 +128,23 @@ def _write_a_run(folder: Path) -> tuple[bool, str]:
 def _read_the_profile() -> tuple[bool, str]:
     folder = default_folder()
     if not folder.exists():
+        if not _can_make(folder):
+            return False, say(
+                "{path} cannot be made: drills can be played, but nothing is recorded. Set MIRRORDRILL_PROFILE "
+                "to a folder that you can write",
+                path=str(folder),
+            )
         return True, say("{path} will be made at the first start", path=str(folder))
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
     if faults:
         return False, joined(" ", faults)
     return True, say("{path} is intact and holds {n} finished run(s)", path=str(folder), n=finished)
+
+
+def _can_make(folder: Path) -> bool:
+    nearest = next(parent for parent in folder.absolute().parents if parent.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
 @contextmanager

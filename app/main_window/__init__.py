@@ -43,12 +43,14 @@ def open_window(scenario: Scenario | None) -> int:
     apply_theme(store)
     mend_areas()
     window = MainWindow(store)
-    before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
+    profiles: list[Profile] = []
+    before = sys.excepthook
+    sys.excepthook = lambda *fault: _stop_loudly(window, bool(profiles), before, *fault)
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
         gc.disable()  # until everything is there, see preload.settle
         at_the_end.callback(gc.enable)
-        start = Start(window, lambda: _profile(at_the_end))
+        start = Start(window, lambda: _profile(at_the_end, profiles))
         at_the_end.callback(start.end)
         preload = Preload(window)
         at_the_end.callback(preload.end)
@@ -73,8 +75,11 @@ def _show_fallback(window: MainWindow) -> None:
         window.statusBar().addPermanentWidget(QLabel(text.format(reason=reason)))
 
 
-def _profile(at_the_end: ExitStack) -> Profile | None:
-    """The learner's profile, closed *at_the_end*; None: the user plays without one. Raises GivenUp if not."""
+def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
+    """Open the learner's profile, add it to *profiles* and close it *at_the_end*.
+
+    None: the user plays without one. Raises GivenUp if the user does not want that.
+    """
     from app.storage import StorageProblem, open_profile  # brings the database in
 
     try:
@@ -84,6 +89,7 @@ def _profile(at_the_end: ExitStack) -> Profile | None:
             return None
         raise GivenUp from problem
     at_the_end.callback(profile.close)
+    profiles.append(profile)
     return profile
 
 
@@ -102,6 +108,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obje
 
 def _stop_loudly(
     window: MainWindow,
+    is_recorded: bool,
     usual: Hook,
     kind: type[BaseException],
     error: BaseException,
@@ -109,7 +116,7 @@ def _stop_loudly(
 ) -> None:
     """A fault of ours: tell it in full on standard error and in a sentence on screen, then end with code 1.
 
-    Whatever was done is recorded, so the next start can go on there.
+    With a profile the run is recorded, and the next start can continue it.
     """
     sys.excepthook = usual  # what fails after this is only printed
     usual(kind, error, trace)
@@ -119,9 +126,10 @@ def _stop_loudly(
         TITLE,
         tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error),
     )
-    box.setInformativeText(
-        tr("Your run is recorded up to this moment; the next start offers to continue it.")
-    )
+    if is_recorded:
+        box.setInformativeText(
+            tr("Your run is recorded up to this moment; the next start offers to continue it.")
+        )
     box.setDetailedText("".join(traceback.format_exception(kind, error, trace)))
     box.exec()
     QApplication.exit(1)

@@ -317,6 +317,15 @@ def test_doctor_finds_nothing_wrong_here(call: Any, monkeypatch: pytest.MonkeyPa
     }  # fmt: skip
 
 
+def test_doctor_says_that_no_profile_can_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A folder below a file cannot be made, not even by root."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
+    finding = {finding.name: finding for finding in doctor.examine()}["profile"]
+    assert not finding.well
+    assert "cannot be made" in finding.text
+
+
 def test_the_recorded_run_is_this_versions() -> None:
     """After a change of the engine: mirrordrill doctor --renew-replay assets/golden.json"""
     assert golden.play() == golden.recorded()

@@ -291,6 +291,33 @@ def test_a_fault_of_ours_is_loud_and_loses_nothing(
         assert [line.text.split()[1] for line in profile.unfinished()[0].lines] == ["power-off"]
 
 
+def test_a_fault_without_a_profile_promises_no_record(
+    during: During, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    boxes: list[str] = []
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the one that makes tests fail
+
+    def answer(box: QMessageBox) -> int:
+        boxes.append(box.text() + box.informativeText())
+        for button in box.buttons():
+            if button.text() == "Play without a record":
+                button.click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+
+    def fail(window: OpenWindow) -> None:
+        sys.excepthook(RuntimeError, RuntimeError("the roof is gone"), None)
+
+    during(fail)
+    assert start.open_window(None) == 1
+    assert len(boxes) == 2
+    assert "the roof is gone" in boxes[1]
+    assert "recorded" not in boxes[1]
+
+
 def test_a_closed_window_lets_go_of_all_it_had(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings
 ) -> None:
