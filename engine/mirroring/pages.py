@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
+from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, text_of
 from engine.mirroring import quorum, redo, roles, sync, trace
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
@@ -145,7 +145,9 @@ def mend(world: World, server: str, database: str) -> None:
         world.update_copy((server, database), bad_pages=())
 
 
-def check(world: World, server: str, database: str, quiet: bool = False) -> statements.Pending:
+def check(
+    world: World, server: str, database: str, quiet: bool = False, login: str = ""
+) -> statements.Pending:
     """DBCC CHECKDB of a database, or of a snapshot (the way to check a mirror). 954 on a mirror, 823 without its disk.
 
     It reads every page once. How long that takes is derived: as long as a backup needs for the same data.
@@ -154,7 +156,7 @@ def check(world: World, server: str, database: str, quiet: bool = False) -> stat
     copy = _checked(world, server, database)
     disks.need_data(copy)
     ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
-    return statements.Pending(ends, "page.checked", (database, quiet))
+    return statements.Pending(ends, "page.checked", (database, quiet, login, world.tick))
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
@@ -163,14 +165,34 @@ def _checked(world: World, server: str, database: str) -> DatabaseCopy:
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 
 
-def _check_done(world: World, server: str, database: str, quiet: bool) -> list[Message]:
+def _check_done(
+    world: World, server: str, database: str, quiet: bool, login: str = "", started_tick: int = 0
+) -> list[Message]:
     """What is damaged, and the closing lines; NO_INFOMSGS leaves only errors with what goes with them."""
     copy = _checked(world, server, database)
     picture = snapshots.find(world, server, database)
-    found = _found(copy, picture.name if picture else copy.database)
+    name = picture.name if picture else copy.database
+    found = _found(copy, name)
+    errors = sum(1 for line in found if line.number in (8928, 8939))
+    log_check(world, server, name, quiet, login, errors, started_tick)
     if quiet:
         return found if any(line.is_error for line in found) else []
     return [*found, _error(2528)]
+
+
+def log_check(
+    world: World, server: str, name: str, quiet: bool, login: str, errors: int, started_tick: int
+) -> None:
+    """Write the result of DBCC CHECKDB into the ERRORLOG. [DOC: DBCC CHECKDB]"""
+    seconds = (world.tick - started_tick) // TICKS_PER_S
+    options = " WITH no_infomsgs" if quiet else ""
+    elapsed = (seconds // 3600, seconds % 3600 // 60, seconds % 60)
+    errorlog.write(world, server, 8957, "", "CHECKDB", name, "", "", options, login, errors, 0, *elapsed, "")
+
+
+def system_check(name: str) -> list[Message]:
+    """Return the closing lines of a check that has found nothing."""
+    return [_error(8989, "CHECKDB", 0, 0, name), _error(2528)]
 
 
 def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:

@@ -75,6 +75,8 @@ def _engine(server: Instance, cores: int) -> Iterator[Line]:
     yield 17137, ("master",)
     yield 19030, (1, "sa")
     yield 17663, (server.name,)
+    if server.clustered:
+        yield 17664, (server.computer,)
     yield 17137, ("mssqlsystemresource",)
     build = PRODUCT[server.version][0].split(".")
     yield 958, (f"{build[0]}.{int(build[1]):02}.{build[2]}",)

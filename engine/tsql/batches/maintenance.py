@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import Message, SqlError, text_of
+from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup
 from engine.protocol.lineage import lsn
@@ -112,14 +112,16 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
     name = _database(machine, arguments)
     copy = machine.context.copy_named(name)
     if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and whole
-        machine.outcome([] if quiet else [Message(2528, 10, 1, 0, text_of(2528)[1])])
+        world, login = machine.world, machine.session.login
+        pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
+        machine.outcome([] if quiet else pages.system_check(name))
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
     if repairs and copy is not None and copy.group_kind == "mirroring" and groups.policy(copy).leads(copy):
         raise SqlError(7930)
     if repairs:
         raise Unsimulated("DBCC CHECKDB with repair")
-    machine.outcome(pages.check(machine.world, machine.session.server, name, quiet))
+    machine.outcome(pages.check(machine.world, machine.session.server, name, quiet, machine.session.login))
 
 
 STORY_SPID: Final = 50

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
+from engine.tsql.catalog import shipped
+from engine.tsql.catalog.column_types import TYPE_IDS, type_record
 from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
-from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
 
 TEMP_NAME_LENGTH: Final = 116
 """tempdb fills the name of a temp table up with `_` to this length and puts a number behind. Documented."""
@@ -92,6 +92,7 @@ def _made(*kinds: str) -> Rows:
         if not kinds:
             for made in (_keys, _checks, _defaults, _foreign_keys):
                 yield from made(context)
+        yield from (row for row in shipped.objects_of(context) if not kinds or row["type"] in kinds)
 
     return rows
 
@@ -105,43 +106,6 @@ view("information_schema.tables", _made("U ", "V "))
 
 
 # --- columns -----------------------------------------------------------------------------------------------
-
-TYPE_IDS: Final = {
-    "image": 34, "text": 35, "uniqueidentifier": 36, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43,
-    "tinyint": 48, "smallint": 52, "int": 56, "smalldatetime": 58, "real": 59, "money": 60, "datetime": 61,
-    "float": 62, "sql_variant": 98, "ntext": 99, "bit": 104, "decimal": 106, "numeric": 108, "smallmoney": 122,
-    "bigint": 127, "varbinary": 165, "varchar": 167, "binary": 173, "char": 175, "timestamp": 189, "nvarchar": 231,
-    "nchar": 239, "xml": 241,
-}  # fmt: skip
-"""system_type_id. Documented [DOC: sys.types]."""
-
-
-def type_record(written: str) -> Record:
-    """What sys.columns, sys.types and their like say of a type as T-SQL writes it."""
-    try:
-        kind = type_of(written, 1)
-    except SqlError:
-        kind = SqlType("sql_variant")
-    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else (0, 0)
-    if kind.name in ("float", "real"):
-        precision, scale = (53 if kind.name == "float" else 24), 0
-    length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
-    size = 5 if precision <= 9 else 9 if precision <= 19 else 13 if precision <= 28 else 17
-    name = "decimal" if written.lstrip("[").lower().startswith("dec") else kind.name
-    number = TYPE_IDS.get(name, 98)
-    return {
-        "system_type_id": number,
-        "user_type_id": 256 if written.strip("[]").lower() == "sysname" else number,
-        "max_length": length or (size if kind.name == "numeric" else FIXED_LENGTHS.get(kind.name, -1)),
-        "precision": precision,
-        "scale": scale,
-        "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
-        "DATA_TYPE": name,
-        "CHARACTER_MAXIMUM_LENGTH": kind.length if kind.is_text or kind.is_binary else None,
-        "CHARACTER_OCTET_LENGTH": length if kind.is_text or kind.is_binary else None,
-        "NUMERIC_PRECISION": precision or None,
-        "NUMERIC_SCALE": scale if kind.is_number and kind.name not in ("float", "real") else None,
-    }
 
 
 def _column(context: Context, named: Named, number: int, place: int, column: ColumnDefinition) -> Record:
@@ -211,14 +175,19 @@ def _system_columns(context: Context) -> Iterable[Record]:
 
 
 def _all_columns(context: Context) -> Iterable[Record]:
-    yield from _columns(lambda column: True)(context)
+    yield from _visible_columns(context)
     yield from _system_columns(context)
+
+
+def _visible_columns(context: Context) -> Iterable[Record]:
+    yield from _columns(lambda column: True)(context)
+    yield from shipped.columns_of(context)
 
 
 view("sys.system_columns", _system_columns)
 view("sys.all_columns", _all_columns)
-view("information_schema.columns", _columns(lambda column: True))
-view("sys.columns", _columns(lambda column: True))
+view("information_schema.columns", _visible_columns)
+view("sys.columns", _visible_columns)
 view("sys.computed_columns", _columns(lambda column: bool(column.computed)))
 view("sys.identity_columns", _last_values)
 
@@ -524,6 +493,22 @@ view("information_schema.table_constraints", _table_constraints)
 view("information_schema.check_constraints", _checks)
 view("information_schema.referential_constraints", _foreign_keys)
 view("information_schema.key_column_usage", _key_columns)
+
+
+def _constraint_columns(context: Context) -> Iterable[Record]:
+    """Columns on which a constraint is defined: of keys the own ones, of checks those that the text names."""
+    yield from _key_columns(context)
+    for name, _, table in _tables(context):
+        for item in table.constraints:
+            if isinstance(item, Check):
+                words = {word.lower() for word in re.findall(r"\w+", item.text)}
+                for column in table.columns:
+                    if column.name.lower() in words:
+                        yield {**_constraint(context, name, item.name, ""), "COLUMN_NAME": column.name}
+
+
+view("information_schema.constraint_column_usage", _constraint_columns)
+view("information_schema.constraint_table_usage", _table_constraints)
 
 
 # --- modules -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.tsql.batches.data import Declared, Run
-from engine.tsql.catalog.schema import type_record
+from engine.tsql.catalog.column_types import type_record
 from engine.tsql.catalog.shapes import SHAPES
 from engine.tsql.procedures.call import Call, Procedures, declarations, procedure
 from engine.tsql.query.plans import UNNAMED

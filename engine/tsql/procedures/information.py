@@ -262,6 +262,8 @@ def _read_error_log(call: Call) -> None:
     there = errorlog.logs(call.world, call.server) if kind == 1 else [[]]
     if not 0 <= number < len(there):
         raise SqlError(22004, call.name)
+    if kind == 2:
+        call.machine.remark("the log of SQL Server Agent; it is empty here")
     rows: list[tuple[Scalar, ...]] = []
     for tick, message, severity, state, text in there[number]:
         if (since is not None and tick < since) or (until is not None and tick > until):

@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.constants import PRODUCT
 from engine.tsql import catalog
-from engine.tsql.catalog.schema import TYPE_IDS
+from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.like import like
 from engine.tsql.scalars.types import SCALED

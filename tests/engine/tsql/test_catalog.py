@@ -65,7 +65,8 @@ HIDDEN = {
     "database_id", "password_hash", "id", "xtype", "uid", "crdate", "TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME",
     "TABLE_TYPE", "COLUMN_NAME", "ORDINAL_POSITION", "COLUMN_DEFAULT", "IS_NULLABLE", "DATA_TYPE", "object_id", "name",
     "column_id", "is_nullable", "is_identity", "CHARACTER_MAXIMUM_LENGTH", "CHARACTER_OCTET_LENGTH",
-    "NUMERIC_PRECISION", "NUMERIC_SCALE",
+    "NUMERIC_PRECISION", "NUMERIC_SCALE", "NUMERIC_PRECISION_RADIX", "DATETIME_PRECISION", "CHARACTER_SET_NAME",
+    "COLLATION_NAME",
 }  # fmt: skip
 """Fields that views built on others have beyond their own columns."""
 

@@ -1,0 +1,78 @@
+"""Types of columns as the catalog shows them: numbers, lengths, digits. [DOC: sys.types]"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.catalog.view import Record
+from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
+
+TYPE_IDS: Final = {
+    "image": 34, "text": 35, "uniqueidentifier": 36, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43,
+    "tinyint": 48, "smallint": 52, "int": 56, "smalldatetime": 58, "real": 59, "money": 60, "datetime": 61,
+    "float": 62, "sql_variant": 98, "ntext": 99, "bit": 104, "decimal": 106, "numeric": 108, "smallmoney": 122,
+    "bigint": 127, "varbinary": 165, "varchar": 167, "binary": 173, "char": 175, "timestamp": 189, "nvarchar": 231,
+    "nchar": 239, "xml": 241,
+}  # fmt: skip
+"""system_type_id. Documented [DOC: sys.types]."""
+
+
+def type_record(written: str) -> Record:
+    """What sys.columns, sys.types and their like say of a type as T-SQL writes it."""
+    try:
+        kind = type_of(written, 1)
+    except SqlError:
+        kind = SqlType("sql_variant")
+    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else _clock_digits(kind)
+    if kind.name in ("float", "real"):
+        precision, scale = (53 if kind.name == "float" else 24), 0
+    length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
+    size = 5 if precision <= 9 else 9 if precision <= 19 else 13 if precision <= 28 else 17
+    name = "decimal" if written.lstrip("[").lower().startswith("dec") else kind.name
+    number = TYPE_IDS.get(name, 98)
+    return {
+        "system_type_id": number,
+        "user_type_id": 256 if written.strip("[]").lower() == "sysname" else number,
+        "max_length": length or (size if kind.name == "numeric" else FIXED_LENGTHS.get(kind.name, -1)),
+        "precision": precision,
+        "scale": scale,
+        "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
+        "DATA_TYPE": name,
+        "COLLATION_NAME": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
+        "CHARACTER_SET_NAME": (
+            None if not kind.is_text else "UNICODE" if kind.name in _WIDE_TEXTS else "iso_1"
+        ),
+        "DATETIME_PRECISION": _fraction_digits(kind),
+        "NUMERIC_PRECISION_RADIX": _radix(kind),
+        "CHARACTER_MAXIMUM_LENGTH": kind.length if kind.is_text or kind.is_binary else None,
+        "CHARACTER_OCTET_LENGTH": length if kind.is_text or kind.is_binary else None,
+        "NUMERIC_PRECISION": precision if kind.is_number and kind.name != "bit" else None,
+        "NUMERIC_SCALE": scale if kind.is_number and kind.name not in ("float", "real") else None,
+    }
+
+
+_WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
+_MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
+"""precision and scale in sys.columns. Documented [DOC: sys.types]."""
+_BEFORE_FRACTION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
+
+
+def _radix(kind: SqlType) -> int | None:
+    if not kind.is_number or kind.name == "bit":
+        return None
+    return 2 if kind.name in ("float", "real") else 10
+
+
+def _fraction_digits(kind: SqlType) -> int | None:
+    """DATETIME_PRECISION: digits of the fraction of seconds; None for other types. Documented [DOC: each view]."""
+    if kind.name in _MOMENTS:
+        return _MOMENTS[kind.name][1]
+    return kind.scale if kind.name in _BEFORE_FRACTION else None
+
+
+def _clock_digits(kind: SqlType) -> tuple[int, int]:
+    """Precision and scale of a type for dates and times in sys.columns."""
+    if kind.name in _BEFORE_FRACTION:
+        return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
+    return _MOMENTS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))
