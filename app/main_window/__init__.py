@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-import traceback
-from collections.abc import Callable
 from contextlib import ExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -16,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from app import plain_imports  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
 from app.main_window.preload import Preload
+from app.main_window.slot_errors import SlotErrors
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow
@@ -45,7 +43,7 @@ def open_window(scenario: Scenario | None) -> int:
     window = MainWindow(store)
     profiles: list[Profile] = []
     before = sys.excepthook
-    sys.excepthook = lambda *fault: _stop_loudly(window, bool(profiles), before, *fault)
+    sys.excepthook = SlotErrors(window, before, is_recorded=lambda: bool(profiles))
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
         gc.disable()  # until everything is there, see preload.settle
@@ -101,35 +99,3 @@ def _goes_on_without(problem: str) -> bool:
     box.addButton(tr("Quit"), QMessageBox.ButtonRole.RejectRole)
     box.exec()
     return box.clickedButton() is play
-
-
-Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
-
-
-def _stop_loudly(
-    window: MainWindow,
-    is_recorded: bool,
-    usual: Hook,
-    kind: type[BaseException],
-    error: BaseException,
-    trace: TracebackType | None,
-) -> None:
-    """A fault of ours: tell it in full on standard error and in a sentence on screen, then end with code 1.
-
-    With a profile the run is recorded, and the next start can continue it.
-    """
-    sys.excepthook = usual  # what fails after this is only printed
-    usual(kind, error, trace)
-    window.failed.emit()
-    box = QMessageBox(
-        QMessageBox.Icon.Critical,
-        TITLE,
-        tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error),
-    )
-    if is_recorded:
-        box.setInformativeText(
-            tr("Your run is recorded up to this moment; the next start offers to continue it.")
-        )
-    box.setDetailedText("".join(traceback.format_exception(kind, error, trace)))
-    box.exec()
-    QApplication.exit(1)

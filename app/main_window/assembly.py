@@ -400,7 +400,8 @@ class Assembly(QObject):
         Drops(window).dropped.connect(self._files.open)
         window.scenario_given.connect(self._admit)
         window.theme_changed.connect(self._appearance.follow_system)
-        window.failed.connect(self._session.pause)
+        window.failed.connect(self._session.stop)
+        window.last_inputs = self._session.last_inputs
         window.ready.connect(self._settings_writer.begin)
         window.close_wanted.connect(self._closing.close)
         for stop in (

@@ -169,7 +169,7 @@ class DeskConnection(QObject):
         for view in (desk, transport, act_line):
             session.world_changed.connect(view.show_world)
         session.happened.connect(desk.add_events)
-        act_line.requested.connect(self.do_typed)
+        act_line.requested.connect(self.do_command_line)
         for asking in desk.views.values():
             asking.requested.connect(self.do)
         session.happened.connect(self._show_questions)
@@ -193,6 +193,13 @@ class DeskConnection(QObject):
         """A whole line that was typed; a notice about something else is out of date by then."""
         self._notice.clear()
         self._session.do(line)
+
+    def do_command_line(self, line: str) -> None:
+        """Apply a line of the command line; results of `sql` and `ps` appear in a tab."""
+        console = self._page.desk.part(Console)
+        console.expect(line)
+        self.do_typed(line)
+        console.sent()
 
     def _show_moment(self, drill: Drill) -> None:
         """The run as it stands, or a past moment of it."""
@@ -225,7 +232,9 @@ class ViewConnection(QObject):
         self._console.tabs.text_closed.connect(self._offer_text_back)
         self._console.busy_closed.connect(self._ask_to_close)
         desk.said.connect(notice.tell)
-        topology.opened.connect(lambda server: self._console.new_query(server))
+        topology.opened.connect(self._console.open_any)
+        topology.acts.shell_wanted.connect(self._open_shell)
+        self._console.result_expected.connect(self._show_console)
         explorer.query_wanted.connect(self._open_query)
         explorer.log_wanted.connect(self._open_log)
         explorer.monitor_wanted.connect(self._open_monitor)
@@ -246,6 +255,16 @@ class ViewConnection(QObject):
     def _open_query(self, server: str, text: str) -> None:
         self._console.new_query(server, text)
         self._desk.go_to("console")
+
+    def _open_shell(self, node: str) -> None:
+        self._desk.go_to("console")
+        self._console.open_shell(node)
+
+    def _show_console(self) -> None:
+        """Bring the console to the front; the keyboard stays on the command line."""
+        dock = self._desk.docks["console"]
+        dock.show()
+        dock.raise_()
 
     def _open_log(self, server: str) -> None:
         self._desk.part(ErrorLog).show_server(server)

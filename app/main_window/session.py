@@ -91,6 +91,17 @@ class Session(QObject):
     def looking_back(self) -> bool:
         return self.host.looking_back
 
+    def stop(self) -> None:
+        """Pause, and end a search or a replay that is under way."""
+        if self.host.busy:
+            self.host.cancel()
+        self.host.pause()
+
+    def last_inputs(self, count: int) -> list[str]:
+        """Return up to *count* input lines of the run, the last one last."""
+        live = self.host.live
+        return [item.line for item in live.journal[-count:]] if live is not None else []
+
     @property
     def running(self) -> bool:
         return self.host.running

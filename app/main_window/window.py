@@ -41,7 +41,7 @@ class MainWindow(QMainWindow):
     theme_changed = Signal()
     """The desktop has other colours."""
     failed = Signal()
-    """The program is about to end with an error of its own."""
+    """A slot has raised an exception."""
     close_wanted = Signal(object)
     """A QCloseEvent, which can be ignored."""
     closing = Signal()
@@ -52,6 +52,8 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.store = store
         self.is_ready = False
+        self.last_inputs: Callable[[int], list[str]] = lambda _: []
+        """Returns up to so many of the last inputs of the run on screen."""
         self._then: list[Callable[[], None]] = []
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():

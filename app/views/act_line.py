@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
+from app.widgets.history_line import HistoryLine
 from app.words.completion import completions, hint
 from app.words.language import tr
 from engine.events import Event
@@ -20,31 +21,29 @@ LETTERS: Final = (16, 60)
 """Least and most width in letters."""
 
 
-class ActLine(QLineEdit):
-    """Enter does the line; Up and Down go through those done before."""
+class ActLine(HistoryLine):
+    """The command line of the window."""
 
     requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
-        self._done: list[str] = []
-        self._at = 0
         self._go = QAction(tr("Run the command (Enter)"), self)
         self._words = QStringListModel(self)
         completer = QCompleter(self._words, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
-        self._show_example("SERVER_A")
+        self._show_example("")
         self.setAccessibleName(tr("Command"))
         letter = self.fontMetrics().averageCharWidth()
         self.setMinimumWidth(LETTERS[0] * letter)
         self.setMaximumWidth(LETTERS[1] * letter)
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)
-        self.returnPressed.connect(self._send)
-        self._go.triggered.connect(self._send)
+        self.line_entered.connect(self.requested)
+        self._go.triggered.connect(self.send)
         self.addAction(self._go, QLineEdit.ActionPosition.TrailingPosition)
         self.textChanged.connect(lambda text: self._go.setVisible(bool(text.strip())))
         self._go.setVisible(False)
@@ -53,7 +52,7 @@ class ActLine(QLineEdit):
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
         self._world = drill.world
-        self._show_example(next(iter(drill.world.instances), "SERVER_A"))
+        self._show_example(next(iter(drill.world.instances), ""))
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -64,7 +63,11 @@ class ActLine(QLineEdit):
         """Events say nothing that would change here."""
 
     def _show_example(self, server: str) -> None:
-        self.setPlaceholderText(tr("Type a command: {command}").format(command=f"power-off {server}"))
+        """Show a harmless command: a fault as the example would reveal what is about to happen."""
+        command = f"sql {server} SELECT @@SERVERNAME" if server else ""
+        self.setPlaceholderText(
+            tr("Type a command, e.g. {command}").format(command=command) if command else ""
+        )
 
     def _complete(self, text: str) -> None:
         if self._world is not None:
@@ -78,19 +81,3 @@ class ActLine(QLineEdit):
 
     def _show_icon(self) -> None:
         self._go.setIcon(theme.icon("play", theme.tokens(self.palette())))
-
-    def _send(self) -> None:
-        line = self.text().strip()
-        if line:
-            self._done.append(line)
-            self._at = len(self._done)
-            self.clear()
-            self.requested.emit(line)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if step and self._done:
-            self._at = min(len(self._done), max(0, self._at + step))
-            self.setText(self._done[self._at] if self._at < len(self._done) else "")
-        else:
-            super().keyPressEvent(event)

@@ -23,6 +23,8 @@ class Acts(QObject):
     """The user considers this line in a menu; empty: not any more."""
     query_wanted = Signal(str)
     """The user wants to talk to this server."""
+    shell_wanted = Signal(str)
+    """The user wants a PowerShell prompt on this node."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,8 +61,13 @@ class Acts(QObject):
         for section in sorted(submenus):
             menu.addMenu(submenus[section])
         if target.kind == "server":
-            menu.addSeparator()
-            menu.addAction(self._query(target.names[0]))
+            name = target.names[0]
+            if name in world.instances or name in world.nodes:
+                menu.addSeparator()
+            if name in world.instances:
+                menu.addAction(self._query(name))
+            if name in world.nodes:
+                menu.addAction(self._shell(name))
 
     def _watch(self, menu: QMenu) -> None:
         """Tell which act of *menu* and its submenus the user considers."""
@@ -75,6 +82,14 @@ class Acts(QObject):
         if action is None:
             action = self._actions[name] = QAction(tr("New query on {server}").format(server=server), self)
             action.triggered.connect(lambda: self.query_wanted.emit(server))
+        return action
+
+    def _shell(self, node: str) -> QAction:
+        name = f"shell {node}"
+        action = self._actions.get(name)
+        if action is None:
+            action = self._actions[name] = QAction(tr("PowerShell on {node}").format(node=node), self)
+            action.triggered.connect(lambda: self.shell_wanted.emit(node))
         return action
 
     def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:

@@ -102,7 +102,9 @@ def _change(world: World, node: str, role: ClusterRole, **changes: object) -> Cl
 
 def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
     """The role as the partition of *node* has it, if nothing has happened to it since *step*."""
-    there = world.nodes[node]
+    there = world.nodes.get(node)
+    if there is None:  # evicted since the timer was set
+        return None
     role = there.config.role(name) if there.partition and config.up(world, there) else None
     return role if role is not None and role.step == step else None
 
@@ -160,7 +162,8 @@ def failed(world: World, node: str, name: str, step: int) -> None:
     """Timer: the cluster has noticed that a role is not healthy."""
     role = _current(world, node, name, step)
     if role is None:
-        if world.nodes[node].partition:
+        there = world.nodes.get(node)
+        if there is not None and there.partition:
             return
         others = find(world, name)  # the node that noticed has gone meanwhile
         if others is None or others[1].step != step:
@@ -254,7 +257,8 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         None,
     )
     if to is not None:
-        ends = " to ".join(f"{name}({world.nodes[name].number})" for name in (role.owner, to))
+        known = (name for name in (role.owner, to) if name in world.nodes)  # the owner may be evicted
+        ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)

@@ -12,7 +12,7 @@ from app.views.console.outcome import Outcome, from_event
 from engine.events import Event
 from engine.inputs import Input
 
-_QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
+QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
 """SERVER_A or SERVER_A#2; other views have connections of their own (SERVER_A#monitor)."""
 
 
@@ -43,7 +43,7 @@ class Batches:
     def started(self, event: Event) -> Batch | None:
         """The batch that an event of kind "sql" begins; None if it is nobody's here."""
         for item in self._journal[self._read :]:
-            if item.verb == "sql" and _QUERY_WINDOW.fullmatch(item.args[0]):
+            if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
         self._read = len(self._journal)
         window = event.get("window")

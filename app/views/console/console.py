@@ -10,10 +10,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from app.views.console import snippets
-from app.views.console.batches import Batches
+from app.views.console.batches import QUERY_WINDOW, Batches
 from app.views.console.history import History
 from app.views.console.outcome import Outcome, in_short
 from app.views.console.query import QueryWindow
+from app.views.console.shell import ShellWindow
 from app.views.console.tabs import Closed, QueryTabs, server_of
 from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from app.widgets.acts import put_heading
@@ -22,8 +23,9 @@ from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import of
 from engine.events import Event
-from engine.inputs import Input
+from engine.inputs import Input, InputProblem
 from engine.model import World
+from engine.verbs.lines import parse_line
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -43,6 +45,8 @@ class Console(QWidget):
     drafts_changed = Signal()
     said = Signal(str)
     """Why nothing came of a key, where no window can say it."""
+    result_expected = Signal()
+    """The result of a line of the command line is about to appear here."""
     busy_closed = Signal(object)
     """A window is to be closed in which a query is executing; `tabs.close_window` does it."""
     zoom_wanted = Signal()
@@ -52,13 +56,15 @@ class Console(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
+        self._drill: Drill | None = None
         self._batches = Batches()
         self._sending = ""
-        """Window whose batch is on its way at this moment."""
+        """Window whose batch, or `ps` line that, is on its way at this moment."""
         self._as_text = False
         self.tabs = QueryTabs()
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
         self.tabs.opened.connect(self._on_opened)
+        self.tabs.shell_opened.connect(lambda shell: shell.requested.connect(self._send_to_shell))
         self.tabs.closing.connect(self._on_closing)
         self.tabs.drafts_changed.connect(self.drafts_changed)
         self.tabs.close_wanted.connect(self._close)
@@ -90,7 +96,7 @@ class Console(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """The run at another moment: texts stay, what was shown of a lost future goes."""
-        self._world = drill.world
+        self._world, self._drill = drill.world, drill
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
         self.tabs.tell_waits(drill.terms.truth)
@@ -98,8 +104,11 @@ class Console(QWidget):
         for window in self.windows():
             window.forget()
             self._refresh(window)
+        for shell in self.tabs.shells():
+            shell.clear()
         self.history.replace([])
         self._take_in(of(drill.events, "sql", "sql_done"))
+        self._show_answers(of(drill.events, "powershell"))
         first = next(iter(drill.world.instances), None)
         if not self.windows() and first is not None:
             self.tabs.open(first, "", take_focus=False)
@@ -112,7 +121,16 @@ class Console(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        self._take_in(event for event in events if event.kind in ("sql", "sql_done"))
+        of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
+        self._take_in(event for event in of_console if event.kind != "powershell")
+        self._show_answers(event for event in of_console if event.kind == "powershell")
+
+    def _show_answers(self, events: Iterable[Event]) -> None:
+        """Show what PowerShell answered in the windows that are open."""
+        shells = {shell.server: shell for shell in self.tabs.shells()}
+        for event in events:
+            if event.server in shells:
+                shells[event.server].show_answer(event)
 
     def _take_in(self, events: Iterable[Event]) -> None:
         """Each window shows the last that came to it; what was before is a line of the history."""
@@ -167,8 +185,62 @@ class Console(QWidget):
         self.tabs.show_drafts(drafts, world.instances)
 
     def new_query(self, server: str | None, text: str = "") -> QueryWindow | None:
-        """Open one more window on *server*, with *text* in it; nothing happens without a server."""
-        return self.tabs.open_another(server, text) if server is not None else None
+        """Open one more window on the instance *server*, with *text* in it; None if there is no such instance."""
+        if server is None or self._world is None or server not in self._world.instances:
+            return None
+        return self.tabs.open_another(server, text)
+
+    def open_shell(self, node: str) -> None:
+        """Bring the PowerShell window on *node* to the front."""
+        if self._world is not None and node in self._world.nodes:
+            self._make_way()
+            shell = self._shell_on(node)
+            self.tabs.setCurrentWidget(shell)
+            shell.line.setFocus()
+            self._refresh_actions()
+
+    def _shell_on(self, node: str) -> ShellWindow:
+        """Return the PowerShell window on *node*; a new one shows what was answered before."""
+        known = {shell.server for shell in self.tabs.shells()}
+        shell = self.tabs.shell_on(node)
+        if node not in known and self._drill is not None:
+            for event in of(self._drill.events, "powershell"):
+                if event.server == node:
+                    shell.show_answer(event)
+        return shell
+
+    def open_any(self, server: str) -> None:
+        """Open a query window on an instance, else a PowerShell window on a node."""
+        if self.new_query(server) is None:
+            self.open_shell(server)
+
+    def expect(self, line: str) -> None:
+        """Prepare the window in which the result of *line* appears, which was typed on the command line."""
+        try:
+            item = parse_line(line)
+        except InputProblem:
+            return
+        self._sending = ""
+        if self._world is None or item.verb not in ("sql", "ps"):
+            return
+        name, text = item.args
+        if item.verb == "ps" and name in self._world.nodes:
+            self.tabs.setCurrentWidget(self._shell_on(name))
+        elif item.verb == "sql" and QUERY_WINDOW.fullmatch(name) and server_of(name) in self._world.instances:
+            window = self.tabs.window_called(name) or self.tabs.open(name, text, take_focus=False)
+            self.tabs.setCurrentWidget(window)
+            if not window.busy:
+                window.sent()
+                self._refresh(window)
+                self._sending = name
+        else:
+            return
+        self._make_way()
+        self.result_expected.emit()
+
+    def sent(self) -> None:
+        """Note that the line of `expect` is on its way: a later refusal is about another line."""
+        self._sending = ""
 
     def _open_text(self, name: str, text: str) -> None:
         self._make_way()
@@ -197,7 +269,9 @@ class Console(QWidget):
     def run(self) -> None:
         """Execute the window in front; where there is nothing to execute it says so."""
         window = self.current
-        if window is None:
+        if self.tabs.current_shell is not None:
+            self.tabs.current_shell.send()
+        elif window is None:
             self.said.emit(tr("There is no SQL window: New query (Ctrl+N) opens one."))
         elif window.busy:
             window.editor.said.emit(tr("A query is executing in this window: Alt+Break cancels it."))
@@ -243,9 +317,18 @@ class Console(QWidget):
         self.requested.emit(Input(0, "sql", (window.window_id, text.strip("\n"))).words)
         self._sending = ""
 
+    def _send_to_shell(self, line: str) -> None:
+        self._sending = line
+        self.requested.emit(line)
+        self._sending = ""
+
     @Slot(str)
     def show_refusal(self, why: str) -> None:
         """The line that was just asked for could not be done; it may have been a batch of ours."""
+        verb, _, rest = self._sending.partition(" ")
+        if verb == "ps":
+            node, _, command = rest.partition(" ")
+            self.tabs.shell_on(node).show_refusal(command, why)
         window = self.tabs.window_called(self._sending)
         if window is not None and window.state == "sent":
             window.refused(why)
@@ -307,6 +390,9 @@ class Console(QWidget):
         for server in self._world.instances if self._world is not None else ():
             action = self._new_menu.addAction(self.tabs.square(server), server)
             action.triggered.connect(lambda _=False, server=server: self.new_query(server))
+        for node in self._world.nodes if self._world is not None else ():
+            action = self._new_menu.addAction(tr("PowerShell on {node}").format(node=node))
+            action.triggered.connect(lambda _=False, node=node: self.open_shell(node))
         if self.tabs.closed:
             put_heading(self._new_menu, tr("Closed windows"))
         for number, closed in enumerate(self.tabs.closed):
@@ -361,8 +447,8 @@ class Console(QWidget):
         self._share_width()
         if self.history.isVisible():
             self.history.table.setFocus()
-        elif self.current is not None:
-            self.current.editor.setFocus()
+        else:
+            self.tabs.focus_front()
         self._refresh_actions()
 
     def _make_way(self) -> None:
@@ -382,6 +468,8 @@ class Console(QWidget):
     def _close_current(self) -> None:
         if self.current is not None:
             self._close(self.current)
+        elif self.tabs.current_shell is not None:
+            self.tabs.close_shell(self.tabs.current_shell)
 
     def _close(self, window: QueryWindow) -> None:
         """Its text can be had back, but not the query that is executing in it."""
@@ -405,9 +493,10 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _refresh_actions(self) -> None:
-        window = self.current
-        hand_keys(self, window.editor if window is not None else None)
-        self.tools["run"].setEnabled(window is not None and not window.busy)
+        window, shell = self.current, self.tabs.current_shell
+        part = window.editor if window is not None else shell.line if shell is not None else None
+        hand_keys(self, part)
+        self.tools["run"].setEnabled(shell is not None or (window is not None and not window.busy))
         self.tools["parse"].setEnabled(window is not None and not window.busy)
         self.tools["cancel"].setEnabled(window is not None and window.busy)
         self.tools["text"].setChecked(self._as_text)

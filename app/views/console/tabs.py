@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextC
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
 from app.views.console.query import Connection, QueryWindow
+from app.views.console.shell import ShellWindow
 from app.views.console.tools import CloseButton, ToolBar
 from app.widgets import theme
 from app.widgets.keyboard import has_keys
@@ -42,6 +43,8 @@ class QueryTabs(QTabWidget):
     """One tab for each query window; its name is that of the window in input lines."""
 
     opened = Signal(object)
+    shell_opened = Signal(object)
+    """A PowerShell window."""
     closing = Signal(object)
     """The window is still there, and is not any more after this."""
     drafts_changed = Signal()
@@ -68,15 +71,52 @@ class QueryTabs(QTabWidget):
     @property
     def current(self) -> QueryWindow | None:
         """The query window in front."""
-        return self.window_at(self.currentIndex()) if self.count() else None
+        front = self.currentWidget()
+        return front if isinstance(front, QueryWindow) else None
+
+    @property
+    def current_shell(self) -> ShellWindow | None:
+        """The PowerShell window in front."""
+        front = self.currentWidget()
+        return front if isinstance(front, ShellWindow) else None
 
     def windows(self) -> list[QueryWindow]:
-        return [self.window_at(index) for index in range(self.count())]
+        """All query windows."""
+        pages = (self.widget(index) for index in range(self.count()))
+        return [page for page in pages if isinstance(page, QueryWindow)]
 
-    def window_at(self, index: int) -> QueryWindow:
-        window = self.widget(index)
-        assert isinstance(window, QueryWindow)
-        return window
+    def shells(self) -> list[ShellWindow]:
+        """All PowerShell windows."""
+        pages = (self.widget(index) for index in range(self.count()))
+        return [page for page in pages if isinstance(page, ShellWindow)]
+
+    def shell_on(self, node: str) -> ShellWindow:
+        """Return the PowerShell window on *node*; open one if there is none."""
+        found = next((shell for shell in self.shells() if shell.server == node), None)
+        if found is not None:
+            return found
+        shell = ShellWindow(node)
+        index = self.addTab(shell, f"{node} – PowerShell")
+        close = CloseButton()
+        close.clicked.connect(lambda: self.close_shell(shell))
+        self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
+        self.shell_opened.emit(shell)
+        return shell
+
+    def close_shell(self, shell: ShellWindow) -> None:
+        """Close a PowerShell window; it holds no text that could be lost."""
+        had_keys = has_keys(shell)
+        self.removeTab(self.indexOf(shell))
+        shell.deleteLater()
+        if had_keys:
+            self.focus_front()
+
+    def focus_front(self) -> None:
+        """Give the keyboard to the window in front."""
+        if self.current is not None:
+            self.current.editor.setFocus()
+        elif self.current_shell is not None:
+            self.current_shell.line.setFocus()
 
     def window_called(self, name: str) -> QueryWindow | None:
         return next((window for window in self.windows() if window.window_id == name), None)
@@ -113,9 +153,8 @@ class QueryTabs(QTabWidget):
         if text.strip():
             self.keep_closed([Closed(window.server, text)])
         self._remove(window)
-        front = self.current
-        if had_keys and front is not None:
-            front.editor.setFocus()
+        if had_keys:
+            self.focus_front()
         self.drafts_changed.emit()
         if text.strip():
             self.text_closed.emit(window.window_id)
@@ -177,7 +216,7 @@ class QueryTabs(QTabWidget):
         """The next window to the front, or with -1 the one before."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + by) % self.count())
-            self.window_at(self.currentIndex()).editor.setFocus()
+            self.focus_front()
 
     def _remove(self, window: QueryWindow) -> None:
         self._files.pop(window.window_id, None)
@@ -194,6 +233,8 @@ class QueryTabs(QTabWidget):
         """These windows with their texts, and no others; of servers that this run has."""
         for window in self.windows():
             self._remove(window)
+        for shell in self.shells():
+            self.close_shell(shell)
         for name, text in drafts.items():
             if server_of(name) in servers:
                 self.open(name, text, take_focus=False)
@@ -206,6 +247,9 @@ class QueryTabs(QTabWidget):
             if window.editor.toPlainText().strip():
                 self.keep_closed([Closed(window.server, window.editor.toPlainText())])
             self._remove(window)
+        for shell in self.shells():
+            if self._world is None or shell.server not in self._world.nodes:
+                self.close_shell(shell)
 
     # --- what the world says ------------------------------------------------------------------------------
 

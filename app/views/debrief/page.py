@@ -314,6 +314,7 @@ class Debrief(QScrollArea):
         row = QHBoxLayout(head)
         row.setContentsMargins(0, 0, 0, 0)
         row.addLayout(names, 1)
+        self._show_buttons()
         score = report["score"]
         if score["scored"] and score["total"] is not None:
             row.addWidget(ScoreRing(score["total"]))
@@ -330,10 +331,6 @@ class Debrief(QScrollArea):
         fresh.setToolTip(tr("A new seed: other moments, and other names and sizes if the drill has variants"))
         solution = self._button(tr("Watch the reference solution"), self.solution_wanted.emit)
         watch = self._button(tr("Watch this run"), lambda: self.watch_wanted.emit(self._moment_s or 0.0))
-        again.setVisible(self._can_retry)
-        fresh.setVisible(self._can_retry and bool(self._report and self._report["score"]["scored"]))
-        solution.setVisible(self._has_solution)
-        watch.setVisible(self._review is not None)
         export = QPushButton(tr("Export"))
         menu = QMenu(export)
         for kind, text in EXPORTS:
@@ -342,9 +339,7 @@ class Debrief(QScrollArea):
                     lambda _=False, kind=kind: self.export_wanted.emit(kind)
                 )
         export.setMenu(menu)
-        export.setVisible(self._review is not None)
         branches = self._button(tr("Branches"), self.branches_wanted.emit)
-        branches.setVisible(self._review is not None)
         drills = self._button(tr("All drills"), self.left.emit)
         history = self._button(tr("History"), self.history_wanted.emit)
         both = QVBoxLayout()
@@ -359,8 +354,23 @@ class Debrief(QScrollArea):
             for button in line:
                 row.addWidget(button)
             both.addLayout(row)
-        self._show_moment()
+        reviewed = self._review is not None
+        scored = bool(self._report and self._report["score"]["scored"])
+        self._offered = [
+            (again, self._can_retry),
+            (fresh, self._can_retry and scored),
+            (solution, self._has_solution),
+            (watch, reviewed),
+            (export, reviewed),
+            (branches, reviewed),
+        ]
         return both
+
+    def _show_buttons(self) -> None:
+        """Hide what is not offered; before a button has a parent, showing it would open a window."""
+        for button, offered in self._offered:
+            button.setVisible(offered)
+        self._show_moment()
 
     def _button(self, text: str, do: Callable[[], object]) -> QPushButton:
         button = QPushButton(text)

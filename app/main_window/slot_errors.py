@@ -1,0 +1,115 @@
+"""Exceptions that slots raise: logged with the last inputs of the run and shown; the program continues."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.files import folders
+from app.main_window.window import TITLE, MainWindow
+from app.words.language import tr
+
+LOG_NAME: Final = "errors.log"
+"""In the folder of the profile."""
+LOG_BYTES_MAX: Final = 1_000_000
+"""A log of this size is replaced: an error that repeats at each repaint fills no disk."""
+INPUTS_LOGGED: Final = 20
+"""Last inputs of the run that the log holds with an error."""
+REPEAT_S: Final = 30.0
+"""An error at the same place is not shown again so soon."""
+
+Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
+class SlotErrors:
+    """An exception hook that keeps the program running; instance attributes hold what was shown last."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        usual: Hook,
+        log: Path | None = None,
+        is_recorded: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """*usual* prints an error; *log* is the file, by default in the folder of the profile."""
+        self._is_recorded = is_recorded
+        self._window, self._usual = window, usual
+        self._log = log
+        self._box: QMessageBox | None = None
+        self._shown: dict[str, float] = {}
+        """Place in the code -> when an error from there was shown, in seconds of the monotonic clock."""
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Print, log and show the error. Before everything is loaded, and for Ctrl+C, the program ends."""
+        self._usual(kind, error, trace)
+        if not issubclass(kind, Exception):
+            QApplication.exit(1)
+            return
+        details = "".join(traceback.format_exception(kind, error, trace))
+        self._window.failed.emit()  # pauses the run before its inputs are read
+        written = self._write(details)
+        if not self._window.is_ready:
+            self._stop(error, details)
+            return
+        place = _place_of(trace)
+        if self._box is not None or monotonic() - self._shown.get(place, -REPEAT_S) < REPEAT_S:
+            return
+        self._shown[place] = monotonic()
+        self._show(error, details, written)
+
+    def _show(self, error: BaseException, details: str, written: Path | None) -> None:
+        said = tr("An internal error occurred: {error!r}.").format(error=error)
+        box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said, parent=self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        about = tr("The run is paused. If the window looks wrong, leave the run.")
+        if self._is_recorded():
+            about += " " + tr("It is recorded: the start page lets you continue it.")
+        if written is not None:
+            about += "\n" + tr("Details are in {file}.").format(file=written)
+        box.setInformativeText(about)
+        box.setDetailedText(details)
+        box.finished.connect(self._forget_box)
+        box.open()
+
+    def _forget_box(self) -> None:
+        if self._box is not None:
+            self._box.deleteLater()
+        self._box = None
+
+    def _stop(self, error: BaseException, details: str) -> None:
+        """Without its parts the window is of no use: say so and end with code 1."""
+        sys.excepthook = self._usual
+        said = tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error)
+        box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said)
+        box.setDetailedText(details)
+        box.exec()
+        QApplication.exit(1)
+
+    def _write(self, details: str) -> Path | None:
+        """Append the error and the last inputs to the log; None if that is impossible."""
+        inputs = "\n".join(self._window.last_inputs(INPUTS_LOGGED))
+        text = f"{datetime.now(UTC).isoformat()}\n{details}last inputs:\n{inputs}\n\n"
+        try:
+            log = self._log or folders.default_folder() / LOG_NAME
+            log.parent.mkdir(parents=True, exist_ok=True)
+            full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
+            with log.open("w" if full else "a", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            return None
+        return log
+
+
+def _place_of(trace: TracebackType | None) -> str:
+    """File and line where the error was raised."""
+    frames = traceback.extract_tb(trace)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

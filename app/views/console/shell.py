@@ -1,0 +1,103 @@
+"""A PowerShell prompt on a cluster node: a transcript and a line to type in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.widgets import theme
+from app.widgets.history_line import HistoryLine
+from app.words.language import tr
+from engine.events import Event
+from engine.inputs import Input
+
+PROMPT: Final = "PS C:\\>"
+LINES_KEPT: Final = 5_000
+"""Lines of the transcript; the oldest ones go."""
+
+
+class ShellWindow(QWidget):
+    """The prompt of one node; every line becomes an input line `ps NODE …`."""
+
+    requested = Signal(str)
+    """One input line without its time."""
+
+    def __init__(self, node: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.server = node
+        self._band = QLabel(f"<b>{node}</b> · PowerShell")
+        self.transcript = QPlainTextEdit()
+        self.transcript.setReadOnly(True)
+        self.transcript.setMaximumBlockCount(LINES_KEPT)
+        self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.transcript.setAccessibleName(tr("PowerShell output of {node}").format(node=node))
+        self.transcript.setPlaceholderText(
+            tr("Type a cmdlet below, for example Get-ClusterNode. Answers appear here.")
+        )
+        self.line = HistoryLine()
+        self.line.setAccessibleName(tr("PowerShell command on {node}").format(node=node))
+        self.line.setPlaceholderText("Get-ClusterNode")
+        self.line.line_entered.connect(self._send)
+        self._prompt = QLabel(PROMPT)
+        entry = QHBoxLayout()
+        entry.setContentsMargins(6, 2, 6, 2)
+        entry.addWidget(self._prompt)
+        entry.addWidget(self.line, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._band)
+        layout.addWidget(self.transcript, 1)
+        layout.addLayout(entry)
+        self.setFocusProxy(self.line)
+        self._show_theme()
+
+    def send(self) -> None:
+        """Send the typed line."""
+        self.line.send()
+
+    def _send(self, line: str) -> None:
+        self.requested.emit(Input(0, "ps", (self.server, line)).words)
+
+    def show_answer(self, event: Event) -> None:
+        """Append a command and its output."""
+        output = str(event.get("output"))
+        self._append(f"{PROMPT} {event.get('command')}", output, "bad" if event.get("refused") else "")
+
+    def show_refusal(self, line: str, why: str) -> None:
+        """Append a line that could not be executed, and the reason."""
+        self._append(f"{PROMPT} {line}", why, "bad")
+
+    def clear(self) -> None:
+        """Empty the transcript: the run is at another moment."""
+        self.transcript.clear()
+
+    def _append(self, command: str, output: str, tone: str) -> None:
+        cursor = self.transcript.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        colours = theme.tokens(self.palette())
+        if not self.transcript.document().isEmpty():
+            cursor.insertBlock()
+        for text, colour in ((command, colours.named("muted")), (output, colours.named(tone or "text"))):
+            look = QTextCharFormat()
+            look.setForeground(colour)
+            if text is not command:
+                cursor.insertBlock()
+            cursor.insertText(text, look)
+        self.transcript.setTextCursor(cursor)
+        self.transcript.ensureCursorVisible()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        colours = theme.tokens(self.palette())
+        ground, text = colours.named("text"), colours.named("surface")
+        self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
+        for part in (self.transcript, self.line, self._prompt):
+            part.setFont(theme.fixed_font())

@@ -1,0 +1,87 @@
+"""The command line of the window: results of `sql` and `ps` appear in a tab."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.app.main_window.conftest import Hands
+from tests.app.main_window.test_context_menus import play
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def type_line(hands: Hands, line: str) -> None:
+    act_line = hands.window.act_line
+    act_line.setFocus()
+    act_line.setText(line)
+    hands.press(Qt.Key.Key_Return, on=act_line)
+    hands.wait(1.0)
+
+
+def test_a_result_opens_a_tab(hands: Hands) -> None:
+    play(hands, "lab")
+    type_line(hands, "sql SERVER_B SELECT @@SERVERNAME AS here")
+    window = hands.window.console.current
+    assert window.window_id == "SERVER_B"
+    assert window.results.grids[0].table.index(0, 0).data() == "SERVER_B"
+    assert hands.window.act_line.hasFocus()
+
+
+def test_an_error_shows_in_the_tab_that_is_there_and_its_text_stays(hands: Hands) -> None:
+    play(hands, "lab")
+    query = hands.window.console.new_query("SERVER_B", "-- mine")
+    hands.window.console.tabs.setCurrentIndex(0)
+    type_line(hands, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
+    assert hands.window.console.current is query
+    assert query.results.messages.toPlainText().startswith("Msg ")
+    assert query.editor.toPlainText() == "-- mine"
+
+
+def test_a_refused_line_shows_why(hands: Hands) -> None:
+    play(hands, "ag-lab")
+    type_line(hands, "power-off NODE_2")
+    type_line(hands, "ps NODE_2 Get-ClusterNode")
+    assert "NODE_2 is off" in hands.window.notice.text
+
+
+def test_powershell_answers_in_its_tab(hands: Hands) -> None:
+    play(hands, "ag-lab")
+    type_line(hands, "ps NODE_2 Get-ClusterNode")
+    shell = hands.window.console.tabs.current_shell
+    assert shell.server == "NODE_2"
+    text = shell.transcript.toPlainText()
+    assert "PS C:\\> Get-ClusterNode" in text
+    assert "NODE_3" in text
+
+
+def test_a_powershell_tab_from_the_menu_of_new_queries(hands: Hands) -> None:
+    play(hands, "ag-lab")
+    console = hands.window.console
+    console._fill_new_menu()
+    next(a for a in console._new_menu.actions() if a.text() == "PowerShell on NODE_3").trigger()
+    shell = console.tabs.current_shell
+    shell.line.setText("Get-ClusterGroup")
+    hands.press(Qt.Key.Key_Return, on=shell.line)
+    hands.wait(0.5)
+    assert "AG1" in shell.transcript.toPlainText()
+    hands.press(Qt.Key.Key_Up, on=shell.line)
+    assert shell.line.text() == "Get-ClusterGroup"
+    shell.line.setText("Get-Nonsense")
+    console.tools["run"].trigger()
+    hands.wait(0.5)
+    assert "Get-Nonsense" in shell.transcript.toPlainText()
+    console._close_current()
+    assert console.tabs.shells() == []
+
+
+def test_a_drill_without_cluster_has_no_powershell(hands: Hands) -> None:
+    play(hands, "lab")
+    hands.window.console._fill_new_menu()
+    assert not [a for a in hands.window.console._new_menu.actions() if "PowerShell" in a.text()]
+
+
+def test_the_example_of_the_command_line_breaks_nothing(hands: Hands) -> None:
+    play(hands, "ag-lab")
+    assert "power-off" not in hands.window.act_line.placeholderText()
+    assert "sql NODE_1" in hands.window.act_line.placeholderText()

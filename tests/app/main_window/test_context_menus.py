@@ -1,0 +1,146 @@
+"""Every item of every context menu in all labs, and the windows that appear meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+
+from app.main_window.fault_menu import things
+from app.view_models.offers import Target
+from engine.model import World
+from tests.app.main_window.conftest import Hands
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+class StrayWindows(QObject):
+    """Collects top-level windows that are neither menus nor dialogs."""
+
+    def __init__(self, known: QWidget) -> None:
+        super().__init__()
+        self._known = known
+        self.found: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_stray = (
+            event.type() == QEvent.Type.Show
+            and isinstance(watched, QWidget)
+            and watched.isWindow()
+            and watched is not self._known
+            and not isinstance(watched, QMenu | QDialog)
+            and watched.metaObject().className() not in ("QTipLabel", "QComboBoxPrivateContainer")
+        )
+        if is_stray:
+            assert isinstance(watched, QWidget)
+            text = watched.property("text")
+            self.found.append(f"{watched.metaObject().className()} {text or watched.objectName()}")
+        return False
+
+
+@pytest.fixture
+def strays(hands: Hands) -> Iterator[StrayWindows]:
+    collector = StrayWindows(hands.window)
+    app = QApplication.instance()
+    assert app is not None
+    app.installEventFilter(collector)
+    yield collector
+    app.removeEventFilter(collector)
+
+
+def play(hands: Hands, name: str) -> World:
+    hands.window.choose(name)
+    hands.window.brief.started.emit("lab")
+    hands.wait(1.0)
+    return hands.drill.world
+
+
+def targets_of(world: World) -> list[Target]:
+    """All servers, applications and databases; of links, which are many, the first of each sort of ends."""
+    found: dict[object, Target] = {}
+    for _, targets in things(world):
+        for target in targets:
+            sorts = tuple(name in world.nodes for name in target.names)
+            found.setdefault((target.kind, sorts) if target.kind == "link" else target, target)
+    others = [*world.nodes, *(name for name in world.computers if name not in world.instances)]
+    return [*found.values(), *(Target("server", (name,)) for name in dict.fromkeys(others))]
+
+
+def leaves(menu: QMenu) -> Iterator[QAction]:
+    for action in menu.actions():
+        inner = QMenu.menuInAction(action)
+        if isinstance(inner, QMenu):
+            yield from leaves(inner)
+        elif action.isEnabled() and not action.isSeparator():
+            yield action
+
+
+def labels(hands: Hands, target: Target) -> list[str]:
+    menu = QMenu()
+    hands.window.topology.fill_menu(menu, target)
+    return [action.text() for action in leaves(menu)]
+
+
+def choose(hands: Hands, target: Target, text: str) -> None:
+    menu = QMenu()
+    hands.window.topology.fill_menu(menu, target)
+    action = next((action for action in leaves(menu) if action.text() == text), None)
+    if action is not None:  # an earlier item may have taken it away
+        action.trigger()
+        if hands.window.irrevocable.box is not None:
+            hands.say_yes()
+        QApplication.processEvents()
+
+
+@pytest.mark.parametrize("lab", ["lab", "ag-lab", "fci-lab"])
+def test_each_item_of_each_menu_does_something_and_opens_no_stray_window(
+    hands: Hands, strays: StrayWindows, lab: str
+) -> None:
+    world = play(hands, lab)
+    chosen = 0
+    for target in targets_of(world):
+        for text in labels(hands, target):
+            choose(hands, target, text)
+            chosen += 1
+        hands.wait(0.5)
+        hands.window.session.do("revert-all")
+    assert chosen > 30
+    assert strays.found == []
+
+
+def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
+    play(hands, "ag-lab")
+    assert "New query on NODE_1" in labels(hands, Target("server", ("NODE_1",)))
+    assert "PowerShell on NODE_1" in labels(hands, Target("server", ("NODE_1",)))
+    share = labels(hands, Target("server", ("FSW",)))
+    assert not [text for text in share if "query" in text.lower() or "PowerShell" in text]
+
+
+def test_a_double_click_opens_what_there_is(hands: Hands) -> None:
+    play(hands, "fci-lab")
+    console, topology = hands.window.console, hands.window.topology
+    before = len(console.windows())
+    for name in ("NODE_4", "SQLFCI1", "nothing of that name"):
+        topology.opened.emit(name)
+    assert [shell.server for shell in console.tabs.shells()] == ["NODE_4"]
+    assert len(console.windows()) == before + 1
+
+
+@pytest.mark.parametrize("shown", ["debrief", "theme", "presenter"])
+def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWindows, shown: str) -> None:
+    window = hands.window
+    window.choose("automatic-failover")
+    window.brief.started.emit("guided")
+    hands.wait(1.0)
+    if shown == "presenter":
+        window.actions_by_name["view.present"].trigger()
+    window.session.do("finish")
+    hands.wait(2.0)
+    QApplication.processEvents()
+    if shown == "theme":
+        window.appearance.set_theme("dark")
+    QApplication.processEvents()
+    assert strays.found == []

@@ -1,0 +1,91 @@
+"""An exception in a slot: printed, logged with the last inputs of the run, shown, and survived."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from app.main_window.slot_errors import LOG_BYTES_MAX, SlotErrors
+from tests.app.main_window.conftest import Hands
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def printed() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def errors(hands: Hands, tmp_path: Path, printed: list[str]) -> Iterator[SlotErrors]:
+    hook = SlotErrors(hands.window, lambda *fault: printed.append(repr(fault[1])), tmp_path / "errors.log")
+    yield hook
+    for box in hands.window.findChildren(QMessageBox):
+        box.reject()
+
+
+def raise_in(hook: SlotErrors, text: str = "boom") -> None:
+    try:
+        raise KeyError(text)
+    except KeyError:
+        hook(*sys.exc_info())  # type: ignore[arg-type]
+
+
+def boxes(hands: Hands) -> list[QMessageBox]:
+    return [box for box in hands.window.findChildren(QMessageBox) if box.isVisible()]
+
+
+def test_the_program_continues_and_says_where_the_details_are(
+    hands: Hands, errors: SlotErrors, printed: list[str], tmp_path: Path
+) -> None:
+    window = hands.window
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    window.session.do("power-off SERVER_W")
+    window.session.play()
+    raise_in(errors)
+    assert printed == ["KeyError('boom')"]
+    assert not window.session.running
+    (box,) = boxes(hands)
+    assert "KeyError('boom')" in box.text()
+    log = (tmp_path / "errors.log").read_text("utf-8")
+    assert "KeyError: 'boom'" in log
+    assert log.rstrip().endswith("power-off SERVER_W")
+    box.accept()
+    window.session.play()
+    hands.wait(1.0)
+    window.session.do("power-on SERVER_W")
+    assert hands.drill.journal[-1].verb == "power-on"
+
+
+def test_an_error_that_repeats_is_logged_each_time_and_shown_once(
+    hands: Hands, errors: SlotErrors, tmp_path: Path
+) -> None:
+    for number in range(5):
+        raise_in(errors, str(number))
+    assert len(boxes(hands)) == 1
+    boxes(hands)[0].accept()
+    raise_in(errors, "again")
+    assert boxes(hands) == []
+    assert (tmp_path / "errors.log").read_text("utf-8").count("Traceback") == 6
+
+
+def test_the_log_stays_small(hands: Hands, errors: SlotErrors, tmp_path: Path) -> None:
+    (tmp_path / "errors.log").write_text("x" * LOG_BYTES_MAX, encoding="utf-8")
+    raise_in(errors)
+    assert (tmp_path / "errors.log").stat().st_size < LOG_BYTES_MAX
+
+
+def test_a_slot_that_raises_ends_nothing(
+    hands: Hands, errors: SlotErrors, monkeypatch: pytest.MonkeyPatch, qtbot: object
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", errors)
+    hands.window.choose("ag-lab")
+    hands.window.brief.started.emit("lab")
+    opened = len(hands.window.console.windows())
+    hands.window.topology.opened.emit("FSW")
+    assert len(hands.window.console.windows()) == opened

@@ -1,0 +1,20 @@
+"""A role whose owner is evicted: timers and moves that still name the node do no harm."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.running.drill import Drill, Mode
+from tests.shipped import shipped
+
+
+@pytest.mark.parametrize("first", ["power-off NODE_1", "stop-service NODE_1", "evict NODE_1"])
+def test_a_run_continues_after_its_owner_is_evicted(first: str) -> None:
+    drill = Drill(shipped("ag-lab"), mode=Mode.LAB)
+    drill.advance_to(100)
+    drill.do(first)
+    drill.advance_to(150)
+    if first != "evict NODE_1":
+        drill.do("evict NODE_1")
+    drill.advance_to(6000)
+    assert "NODE_1" not in drill.world.nodes
