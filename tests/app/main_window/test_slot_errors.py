@@ -32,7 +32,7 @@ def raise_in(hook: SlotErrors, text: str = "boom") -> None:
     try:
         raise KeyError(text)
     except KeyError:
-        hook(*sys.exc_info())  # type: ignore[arg-type]
+        hook(*sys.exc_info())
 
 
 def boxes(hands: Hands) -> list[QMessageBox]:
