@@ -101,7 +101,7 @@ def resolve(world: World, item: Input) -> Input:
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))
             args[index] = _spelled(parameter.kind, name, names) + sign + window
-    if verb.has_ends and args[0] == args[1]:
+    if verb.has_ends and args[0] == args[1] and not verb.same_end:
         raise InputProblem(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )

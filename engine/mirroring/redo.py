@@ -90,7 +90,15 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
 
 def files_of(copy: DatabaseCopy) -> dict[str, object]:
     """Files and encryption that the log brings to a copy, by the names of its fields."""
-    names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files", "encryption_key", "encrypted")
+    names = (
+        "size_kb",
+        "log_size_kb",
+        "log_max_kb",
+        "extra_files",
+        "file_options",
+        "encryption_key",
+        "encrypted",
+    )
     return {name: getattr(copy, name) for name in names}
 
 

@@ -28,7 +28,15 @@ from engine.model.clusters import (
     WitnessStore,
 )
 from engine.model.computers import Computer, Link, Volume
-from engine.model.databases import NO_MEMBERSHIP, DatabaseCopy, DbFile, Membership, PageRepair
+from engine.model.databases import (
+    NO_MEMBERSHIP,
+    DatabaseCopy,
+    DbFile,
+    FileOptions,
+    FilePath,
+    Membership,
+    PageRepair,
+)
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import (
     Alert,
@@ -79,6 +87,8 @@ __all__ = [
     "Failover",
     "FailoverMode",
     "Fault",
+    "FileOptions",
+    "FilePath",
     "Group",
     "Instance",
     "Job",

@@ -22,6 +22,38 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
     log: bool = False
     added_kb: float = 0.0
     """Log position of the record that creates it; a mirror meets it there."""
+    created_as: str = ""
+    """Logical name under which it was created, if it has another one now."""
+
+    @property
+    def key(self) -> str:
+        """Name under which `FileOptions` and `FilePath` of a copy list the file."""
+        return self.created_as or self.name
+
+
+class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
+    """Options that MODIFY FILE or ADD FILE has given a file; they are in the log. None: as at the beginning."""
+
+    file: str
+    name: str = ""
+    """NEWNAME; empty: the name is unchanged."""
+    growth_kb: float | None = None
+    growth_percent: int | None = None
+    """FILEGROWTH: one of the two, 0 for none."""
+    max_kb: float | None = None
+    """MAXSIZE of a file other than the first log file."""
+
+
+class FilePath(Struct, frozen=True, kw_only=True, gc=False):
+    """Path of a file as the master database of this server has it, and where the file lies."""
+
+    file: str
+    path: str
+    """FILENAME, used whenever the database starts."""
+    found: tuple[str, ...] = ()
+    """Paths at which the file lies."""
+    missing: bool = False
+    """The database could not be opened because the file is not at its path."""
 
 
 class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
@@ -139,6 +171,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     data_drive: str = "D"
     log_drive: str = "L"
     extra_files: tuple[DbFile, ...] = ()
+    file_options: tuple[FileOptions, ...] = ()
+    file_paths: tuple[FilePath, ...] = ()
     bad_pages: tuple[int, ...] = ()
     """Damaged pages of this copy."""
     page_repairs: tuple[PageRepair, ...] = ()

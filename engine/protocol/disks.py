@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.inputs import InputProblem
 from engine.messages import SqlError, text_of
@@ -123,16 +125,35 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """The files of a copy that are out of reach."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
+    if copy.db_state is not DbState.ONLINE:  # an open database keeps its files where they are
+        found += [file for file in volumes.misplaced_files(copy) if file not in found]
     if not found and copy.disk_failed:
         return [file for file in volumes.files_of(copy) if file.log][:1]
     return found
 
 
+def absence(world: World, copy: DatabaseCopy, path: str) -> str:
+    """Return what Windows says of a file that is not there: no such file, or no such path."""
+    there = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
+    misplaced = path in (volumes.path_of(copy, file) for file in volumes.misplaced_files(copy))
+    return files.NO_FILE if there and misplaced else files.NO_PATH
+
+
 def opens(world: World, key: Key) -> bool:
     """A database is to be started: if its files are not there it stays closed, and the ERRORLOG says why."""
-    if not lost_files(world, world.copies[key]):
+    copy = world.copies[key]
+    misplaced = volumes.misplaced_files(copy)
+    if any(one.missing for one in copy.file_paths) and not misplaced:
+        found = tuple(replace(one, missing=False) for one in copy.file_paths)
+        copy = world.update_copy(key, file_paths=found, disk_failed=_own_volume_lost(world, key))
+    if not misplaced and not lost_files(world, copy):
+        if copy.file_paths:
+            world.copies[key] = volumes.settled(copy)
+            world.update_copy(key)
         return True
-    copy = world.update_copy(key, disk_failed=True)
+    gone = {file.key for file in misplaced}
+    paths = tuple(replace(one, missing=one.file in gone) for one in copy.file_paths)
+    copy = world.update_copy(key, disk_failed=True, file_paths=paths, db_state=DbState.RECOVERY_PENDING)
     _tell_lost_files(world, copy)
     _close(world, key)
     return False
@@ -147,9 +168,11 @@ def _tell_lost_files(world: World, copy: DatabaseCopy) -> None:
     for file in lost_files(world, copy):
         path = volumes.path_of(copy, file)
         if file.log:
-            errorlog.write(world, copy.server, 17207, "FileMgr::StartLogFiles", files.NO_PATH, path)
+            errorlog.write(
+                world, copy.server, 17207, "FileMgr::StartLogFiles", absence(world, copy, path), path
+            )
         else:
-            number, system = known.index(file) + 1, files.NO_PATH
+            number, system = known.index(file) + 1, absence(world, copy, path)
             errorlog.write(world, copy.server, 17204, "FCB::Open failed", path, number, system)
             errorlog.write(world, copy.server, 5120, path, 3, system, state=101)
 
@@ -193,8 +216,13 @@ def _own_volume_lost(world: World, key: Key) -> bool:
 def _mend(world: World, key: Key) -> None:
     if not _drives(world.copies[key]).isdisjoint(world.computer_of(key[0]).failed_drives):
         return
-    copy = world.update_copy(key, disk_failed=False, data_failed_tick=None)
-    server = world.instances[key[0]]
+    world.update_copy(key, disk_failed=False, data_failed_tick=None)
+    recover(world, key)
+
+
+def recover(world: World, key: Key) -> None:
+    """Recover a database whose files are there again, as at a start."""
+    copy, server = world.copies[key], world.instances[key[0]]
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)

@@ -5,10 +5,11 @@ The flow model stops whenever the log file is full as it stands; here it grows b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.model import DatabaseCopy, DbFile, Key, World
+from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, World
 from engine.protocol import chain, errorlog, groups, statements, streams, volumes
 from engine.words import mark, say
 
@@ -206,6 +207,7 @@ def add_file(
     size_kb: float = 1024.0,
     *,
     log: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> list[Message]:
     """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
     copy = statements.copy_on(world, server, database)
@@ -220,7 +222,15 @@ def add_file(
         raise SqlError(5149, "CREATE FILE", path)
     at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
-    world.update_copy((server, copy.database), extra_files=(*copy.extra_files, file))
+    given = FileOptions(file=name, **(options or {}))  # type: ignore[arg-type]
+    more = () if given == FileOptions(file=name) else (given,)
+    where = FilePath(file=name, path=path, found=(path,))
+    world.update_copy(
+        (server, copy.database),
+        extra_files=(*copy.extra_files, file),
+        file_options=(*copy.file_options, *more),
+        file_paths=copy.file_paths if path == volumes.path_of(copy, file) else (*copy.file_paths, where),
+    )
     text = say(
         "file {name} added to {database} on drive {drive}", name=name, database=copy.database, drive=drive
     )
@@ -236,47 +246,17 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)
-    if file not in copy.extra_files:
+    if file.key not in {f.name for f in copy.extra_files}:
         raise SqlError(5020)
     if not file.log:
         raise SqlError(5042, "file", name)
     world.update_copy(
-        (server, copy.database), extra_files=tuple(f for f in copy.extra_files if f is not file)
+        (server, copy.database),
+        extra_files=tuple(f for f in copy.extra_files if f.name != file.key),
+        file_options=tuple(one for one in copy.file_options if one.file != file.key),
+        file_paths=tuple(one for one in copy.file_paths if one.file != file.key),
     )
     groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
-    return []
-
-
-def modify_file(
-    world: World,
-    server: str,
-    database: str,
-    name: str,
-    *,
-    size_kb: float | None = None,
-    max_kb: float | None = None,
-) -> list[Message]:
-    """ALTER DATABASE … MODIFY FILE: a larger SIZE, another MAXSIZE (infinite for UNLIMITED)."""
-    copy = statements.copy_on(world, server, database)
-    key = (server, copy.database)
-    file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
-    if file is None:
-        raise SqlError(5009)
-    if size_kb is not None and size_kb < file.size_kb:
-        raise SqlError(5039)
-    if size_kb is not None and size_kb - file.size_kb > volumes.free_kb(world, server, file.drive):
-        raise SqlError(5149, "MODIFY FILE", volumes.path_of(copy, file))
-    first = file not in copy.extra_files
-    if size_kb is not None and not first:
-        grown = tuple(f if f is not file else DbFile(name=f.name, drive=f.drive, size_kb=size_kb, log=f.log,
-                                                    added_kb=f.added_kb) for f in copy.extra_files)  # fmt: skip
-        world.update_copy(key, extra_files=grown)
-    elif size_kb is not None:
-        world.update_copy(key, **{"log_size_kb" if file.log else "size_kb": size_kb})
-    if max_kb is not None and first and file.log:
-        world.update_copy(key, log_max_kb=min(max_kb, LOG_FILE_MAX_KB))
-    groups.policy(world.copies[key]).catalog_changed(world, key)
-    check_room(world)
     return []
 
 

@@ -15,7 +15,6 @@ from engine.protocol import (
     commits,
     disks,
     encryption,
-    files,
     security,
     statements,
     streams,
@@ -67,12 +66,17 @@ def _online(world: World, key: Key, word: str) -> None:
     copy = world.copies[key]
     if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING):
         return
-    lost = disks.lost_files(world, copy)
     if not disks.opens(world, key):
-        raise SqlError(5120, volumes.path_of(copy, lost[0]), 3, files.NO_PATH, state=101, also=(5069,))
-    if copy.db_state is DbState.OFFLINE:
+        path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
+        why = disks.absence(world, copy, path)
+        raise SqlError(5120, path, int(why.partition("(")[0]), why, state=101, also=(5069,))
+    found_again = copy.disk_failed and not world.copies[key].disk_failed
+    if copy.db_state is DbState.OFFLINE or (found_again and not copy.group_kind):
         world.update_copy(key, db_state=DbState.ONLINE)
-        streams.add_source(world, key, copy.end_of_log_kb)
+        if world.copies[key].source is None:
+            streams.add_source(world, key, copy.end_of_log_kb)
+    elif found_again:
+        disks.recover(world, key)
 
 
 def _delayed_durability(world: World, key: Key, word: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine import arithmetic
 from engine.constants import LOG_GROWTH_STEP
-from engine.model import Computer, DatabaseCopy, DbFile, World
+from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 
 STANDARD_DRIVES: Final = "CDL"
 """Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
@@ -58,17 +60,64 @@ def used_kb(world: World, server: str, letter: str) -> float:
 
 def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     """All files of a copy: first data file, first log file, the others."""
-    return (
+    files = (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
         DbFile(name=f"{copy.database}_log", drive=copy.log_drive, size_kb=copy.log_size_kb, log=True),
         *copy.extra_files,
     )
+    names = {one.file: one.name for one in copy.file_options if one.name}
+    if not names:
+        return files
+    return tuple(
+        replace(file, name=names[file.name], created_as=file.name) if file.name in names else file
+        for file in files
+    )
 
 
 def path_of(copy: DatabaseCopy, file: DbFile) -> str:
-    """Where the file lies, as sys.master_files shows it."""
-    ending = "ldf" if file.log else "mdf" if file.name == copy.database else "ndf"
-    return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.name}.{ending}"
+    """Return the path of the file as sys.master_files shows it."""
+    known = next((one for one in copy.file_paths if one.file == file.key), None)
+    if known is not None:
+        return known.path
+    ending = "ldf" if file.log else "mdf" if file.key == copy.database else "ndf"
+    return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.key}.{ending}"
+
+
+def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
+    """Return the paths at which the file lies."""
+    known = next((one for one in copy.file_paths if one.file == file.key), None)
+    return known.found if known is not None else (path_of(copy, file),)
+
+
+def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
+    """Return the files that are not at the path at which the database would open them."""
+    if not copy.file_paths:
+        return []
+    wanted = ((file, path_of(copy, file).lower()) for file in files_of(copy))
+    return [file for file, path in wanted if path not in (one.lower() for one in locations_of(copy, file))]
+
+
+def settled(copy: DatabaseCopy) -> DatabaseCopy:
+    """Return the copy as it is when it has been opened: each file is used at its path, on the drive of that path."""
+    if not copy.file_paths:
+        return copy
+    paths = {one.file: one.path for one in copy.file_paths}
+    data, log, *extra = (
+        replace(file, drive=drive_of(paths[file.key])) if file.key in paths else file
+        for file in files_of(replace(copy, file_options=()))
+    )
+    return replace(
+        copy,
+        data_drive=data.drive,
+        log_drive=log.drive,
+        extra_files=tuple(extra),
+        file_paths=tuple(replace(one, found=(one.path,), missing=False) for one in copy.file_paths),
+    )
+
+
+def options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
+    """Return the options of a file; empty ones if none were given."""
+    return next((one for one in copy.file_options if one.file == file.key), FileOptions(file=file.key))
 
 
 def log_room_kb(copy: DatabaseCopy) -> float:
@@ -86,7 +135,14 @@ def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
 
 def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
     """Size of the first log file after its next growth; the present size if it cannot grow."""
-    return min(log_limit_kb(world, copy), copy.log_size_kb * (1.0 + LOG_GROWTH_STEP))
+    step_kb = copy.log_size_kb * LOG_GROWTH_STEP
+    if copy.file_options:
+        options = options_of(copy, files_of(copy)[1])
+        if options.growth_kb is not None:
+            step_kb = options.growth_kb
+        elif options.growth_percent is not None:
+            step_kb = copy.log_size_kb * options.growth_percent / 100.0
+    return min(log_limit_kb(world, copy), copy.log_size_kb + step_kb)
 
 
 def drive_of(path: str) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from engine.cluster import setup
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Volume, World
-from engine.protocol import files, logspace, network, volumes
+from engine.protocol import database_files, files, logspace, network, volumes
 from engine.verbs.chore import tell
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb
 from engine.words import lasting, mark, say
 
+_TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
+"""The old and the new path of a file that is copied on its own server."""
 SECTION: Final = mark("Files and drives")
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -22,6 +25,9 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 def _copy(world: World, item: Input) -> None:
     """The file is on B under the same path when the copy is done."""
     a, b, path = item.args
+    if a == b:
+        _move(world, a, path.strip())
+        return
     path = files.spelled(world, a, path.strip())
     found = world.files.get((a, path))
     if found is None:
@@ -61,6 +67,55 @@ def _copy(world: World, item: Input) -> None:
     world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
     world.all_dirty()
     world.after(seconds, "chore.copied", a, b, path, found, number)
+
+
+def _move(world: World, server: str, paths: str) -> None:
+    """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
+    found = _TWO_PATHS.fullmatch(paths)
+    if found is None:
+        raise InputProblem(say("on one server two paths are expected: the old one and the new one"))
+    path, target = files.spelled(world, server, found[1]), found[2]
+    backup, database_file = world.files.get((server, path)), database_files.file_at(world, server, path)
+    if backup is None and database_file is None:
+        there = sorted(name for where, name in world.files if where == server)
+        raise InputProblem(
+            but_there_are(say("{server} has no file {path}", server=server, path=path), there[:8])
+        )
+    if not world.computer_of(server).powered:
+        raise InputProblem(say("{server} is off", server=server))
+    if backup is None and database_file is not None and database_files.is_open(world, database_file[0]):
+        raise InputProblem(say("{path} is in use by SQL Server", path=path))
+    drive = volumes.drive_of(target)
+    if not volumes.has_drive(world.computer_of(server), drive):
+        raise InputProblem(say("{server} has no drive {drive}:", server=server, drive=drive))
+    found_file: Any = backup if database_file is None else database_file[1]
+    size_kb: float = found_file.size_kb
+    if volumes.free_kb(world, server, drive) < size_kb:
+        raise InputProblem(
+            say(
+                "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
+                drive=drive,
+                server=server,
+                size_mb=size_kb / 1024,
+            )
+        )
+    seconds = files.transfer_s(world, server, server, size_kb)
+    if backup is not None:
+        world.after(seconds, "chore.moved", server, "", "", target, backup)
+    elif database_file is not None:
+        copy, file = database_file
+        world.after(seconds, "chore.moved", server, copy.database, file.key, target, None)
+
+
+def _moved(world: World, server: str, database: str, file: str, path: str, found: object) -> None:
+    """Timer: the copy of a file on its own server ends."""
+    if not world.computer_of(server).powered:
+        return
+    if database:
+        database_files.place_file(world, (server, database), file, path)
+    else:
+        world.files[server, path] = found
+    tell(world, server, say("{path} is on {server}", path=path, server=server), path=path)
 
 
 def _copied(world: World, a: str, b: str, path: str, found: object, number: int) -> None:
@@ -160,14 +215,15 @@ VERBS: Final = (
         name="copy-file",
         told=mark("Copy {path} from {from} to {to}"),
         parameters=(*SERVERS, PATH),
-        help=mark("copy a file to the same path"),
+        help=mark("copy a file to the same path, or on one server from one path to another"),
         group="chore",
         do=_copy,
-        timers={"chore.copied": _copied},
+        timers={"chore.copied": _copied, "chore.moved": _moved},
         label=mark("Copy {2} to {1}"),
         icon="note",
         section=SECTION,
-        sensible=lambda world, args: (args[1], args[2]) not in world.files,
+        same_end=True,
+        sensible=lambda world, args: args[0] != args[1] and (args[1], args[2]) not in world.files,
     ),
     Verb(
         name="delete-file",

@@ -105,6 +105,8 @@ class Verb:
     icon: str = "gear"
     section: str = ""
     """Submenu in which it stands; empty for the menu itself."""
+    same_end: bool = False
+    """It may also go from one end to the same one."""
     sensible: Callable[[World, Args], bool] = everywhere
     """Whether a menu offers it: it would not be for nothing, although it can be done."""
     variants: Variants = once

@@ -11,6 +11,7 @@ from engine.availability import replicas
 from engine.messages import SqlError
 from engine.protocol import (
     accounts,
+    database_files,
     databases,
     encryption,
     endpoints,
@@ -293,34 +294,71 @@ def _size_kb(text: str | None) -> float | None:
     return int(number) * _SIZES.get(unit.upper() or "MB", 1024.0)
 
 
+FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE")
+"""[DOC: ALTER DATABASE file options]"""
+
+
+def _growth(text: str | None) -> dict[str, Any]:
+    """FILEGROWTH: 10 %, 64 MB, or 512 (MB)."""
+    if text is None:
+        return {}
+    number, _, unit = text.partition(" ")
+    if unit == "%" and number.isdigit():
+        return {"growth_percent": int(number), "growth_kb": None}
+    return {"growth_kb": _size_kb(text), "growth_percent": None}
+
+
+def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
+    """The properties of the one file that the statement names. 102 for a word that is none of them."""
+    names = [name for name, _ in statement.options]
+    if names.count("NAME") > 1:
+        raise Unsimulated(f"ALTER DATABASE … {statement.action} of several files in one statement")
+    group = next((str(value) for name, value in statement.options if name == "FILEGROUP"), "PRIMARY")
+    if group.upper() != "PRIMARY":
+        raise Unsimulated(f"ALTER DATABASE … {statement.action} … TO FILEGROUP {group}")
+    for name, value in statement.options:
+        if name not in (*FILE_PROPERTIES, "FILEGROUP") or (value is None) != (name == "OFFLINE"):
+            raise SqlError(102, name)
+        if name == "OFFLINE":
+            raise Unsimulated(f"ALTER DATABASE … {statement.action} (OFFLINE)")
+    return {name: machine.text(value) for name, value in statement.options}
+
+
 def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
     world, server = machine.world, machine.session.server
-    options = {name: machine.text(value) for name, value in statement.options}
-    name = options.get("NAME", "")
     if statement.database.lower() in SYSTEM_DATABASES:
         raise Unsimulated(f"files of system databases: {statement.database.lower()} keeps those that it has")
+    if statement.action == "MODIFY NAME":
+        raise Unsimulated("ALTER DATABASE … MODIFY NAME: a database keeps its name")
+    if not statement.action.endswith(" FILE"):
+        raise Unsimulated(f"ALTER DATABASE … {statement.action}")
+    options = _file_options(machine, statement)
+    name = options.get("NAME", "")
+    max_kb, growth = _size_kb(options.get("MAXSIZE")), _growth(options.get("FILEGROWTH"))
     if statement.action in ("ADD FILE", "ADD LOG FILE"):
-        if "FILENAME" not in options:
-            raise SqlError(102, name)
+        if "FILENAME" not in options or "NEWNAME" in options:
+            raise SqlError(102, name if "FILENAME" not in options else "NEWNAME")
         size_kb = _size_kb(options.get("SIZE")) or 1024.0
         log = "LOG" in statement.action
+        more = {**growth, **({} if max_kb is None else {"max_kb": max_kb})}
         return logspace.add_file(
-            world, server, statement.database, name, options["FILENAME"], size_kb, log=log
+            world, server, statement.database, name, options["FILENAME"], size_kb, log=log, options=more
         )
     if statement.action == "REMOVE FILE":
         return logspace.remove_file(world, server, statement.database, name)
-    if statement.action == "MODIFY FILE":
-        return logspace.modify_file(
-            world,
-            server,
-            statement.database,
-            name,
-            size_kb=_size_kb(options.get("SIZE")),
-            max_kb=_size_kb(options.get("MAXSIZE")),
-        )
-    if statement.action == "MODIFY NAME":
-        raise Unsimulated("ALTER DATABASE … MODIFY NAME: a database keeps its name")
-    raise Unsimulated(f"ALTER DATABASE … {statement.action}")
+    if len(options) < 2:
+        raise SqlError(102, ")")
+    return database_files.modify_file(
+        world,
+        server,
+        statement.database,
+        name,
+        path=options.get("FILENAME"),
+        new_name=options.get("NEWNAME"),
+        size_kb=_size_kb(options.get("SIZE")),
+        max_kb=max_kb,
+        growth=growth or None,
+    )
 
 
 # --- DROP ------------------------------------------------------------------------------------------------

@@ -43,23 +43,23 @@ STATES: Final = {
 """Rows of the table."""
 
 TABLE: Final = """
-           use  write file rename option exclusive mode state owner session backup tail restore drop detach picture
-absent     open open  5011 5011   5011   5011      5011 5011  open  role    role   role ok      3701 15010  911
-system     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      3708 7940   ok
-snapshot   ok   3906  5093 5093   5093   5093      5093 5093  5093  role    role   role 3002    ok   15010  5093
-online     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      ok   ok     ok
-principal  open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3743 3743   role
-mirror     open open  open 957    954    1468      1468 954   open  role    role   role 3104    3743 3743   role
-primary    open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3752 3752   role
-readable   ok   3906  3906 957    3906   1468      1468 3906  3906  role    role   role 3104    3752 3752   role
-secondary  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role
-resolving  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role
-standby    ok   3906  3906 5052   5052   5052      5052 5052  3906  role    role   role ok      ok   3707   1822
-restoring  open open  5052 5052   5052   5052      5052 5052  open  role    role   role ok      ok   3707   1822
-recovering open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open
-damaged    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open
-emergency  ok   3908  3908 3908   ok     ok        ok   ok    3908  role    role   role ok      ok   3707   1822
-offline    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   1822
+           use  write file rename option exclusive mode state owner session backup tail restore drop detach picture path
+absent     open open  5011 5011   5011   5011      5011 5011  open  role    role   role ok      3701 15010  911     5011
+system     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      3708 7940   ok      ok
+snapshot   ok   3906  5093 5093   5093   5093      5093 5093  5093  role    role   role 3002    ok   15010  5093    5093
+online     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      ok   ok     ok      ok
+principal  open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3743 3743   role    ok
+mirror     open open  open 957    954    1468      1468 954   open  role    role   role 3104    3743 3743   role    ok
+primary    open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3752 3752   role    ok
+readable   ok   3906  3906 957    3906   1468      1468 3906  3906  role    role   role 3104    3752 3752   role    ok
+secondary  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role    ok
+resolving  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role    ok
+standby    ok   3906  3906 5052   5052   5052      5052 5052  3906  role    role   role ok      ok   3707   1822    5052
+restoring  open open  5052 5052   5052   5052      5052 5052  open  role    role   role ok      ok   3707   1822    5052
+recovering open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open    open
+damaged    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open    ok
+emergency  ok   3908  3908 3908   ok     ok        ok   ok    3908  role    role   role ok      ok   3707   1822    ok
+offline    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   1822    ok
 """
 """`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability
 group decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented
@@ -82,6 +82,7 @@ KINDS: Final = {
     "drop": "DROP DATABASE",
     "detach": "sp_detach_db",
     "picture": "CREATE DATABASE AS SNAPSHOT OF",
+    "path": "ALTER DATABASE MODIFY FILE with FILENAME alone",
 }
 """Columns of the table."""
 
@@ -90,7 +91,7 @@ IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703}
 
 _TRAILERS: Final = {
     "file": (5069,), "rename": (5069,), "option": (5069,), "exclusive": (5069,), "mode": (5069,), "state": (5069,),
-    "restore": (3013,), "tail": (3013,),
+    "path": (5069,), "restore": (3013,), "tail": (3013,),
 }  # fmt: skip
 """The message that follows every error of the column."""
 
@@ -252,6 +253,9 @@ def option_kind(option: str, value: str) -> str:
 
 
 def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
+    """A new path alone is in the master database of the instance, not in the log of the database."""
+    if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
+        return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, DbState, RecoveryModel, Snapshot, World
+from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
 from engine.protocol import logspace, options, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
@@ -267,12 +267,25 @@ def _file(name: str, path: str, place: int, log: bool, size_kb: float, max_kb: f
     }
 
 
+def _growth(options: FileOptions) -> Record:
+    """FILEGROWTH and MAXSIZE of a file that was given them."""
+    found: Record = {}
+    if options.growth_kb is not None:
+        found |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
+    elif options.growth_percent is not None:
+        found |= {"growth": options.growth_percent, "is_percent_growth": 1}
+    if options.max_kb is not None:
+        found["max_size"] = -1 if options.max_kb == float("inf") else int(options.max_kb / 8)
+    return found
+
+
 def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
     """The files of a copy: data, log, and what has been added."""
     return [
         {
             **_file(file.name, volumes.path_of(copy, file), place, file.log, file.size_kb, copy.log_max_kb),
             "database_id": copy.database_id,
+            **_growth(volumes.options_of(copy, file)),
         }
         for place, file in enumerate(volumes.files_of(copy), start=1)
     ]

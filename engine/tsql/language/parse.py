@@ -388,9 +388,10 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "modify_name": lambda c: s.AlterFiles(c[0], "MODIFY NAME", (("NAME", c[-1]),)),
     "collate": lambda c: s.AlterFiles(c[0], "COLLATE", (("COLLATE", c[1]),)),
     "file_value": _flat,
-    "file_property": lambda c: (_upper(c[0]), c[1]),
+    "file_property": lambda c: (_upper(c[0]), c[1] if len(c) > 1 else None),
     "file_target": lambda c: c if isinstance(c[0], tuple) else [("NAME", c[0])],
     "file_place": lambda c: None,
+    "file_group": lambda c: [("FILEGROUP", c[0])],
     "alter_files": _alter_files,
     # endpoints
     "endpoint_state": lambda c: {"state": _upper(c[0])},

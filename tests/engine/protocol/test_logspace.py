@@ -7,7 +7,7 @@ import pytest
 from engine.events import Event
 from engine.mirroring import commands
 from engine.model import MirrorState, RecoveryModel, Volume, World
-from engine.protocol import backup, jobs, logspace, serving, streams, volumes
+from engine.protocol import backup, database_files, jobs, logspace, serving, streams, volumes
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, finish, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -85,8 +85,8 @@ FREES = {
     "mirroring removed": (lambda w: commands.partner_off(w, P, DB), None),
     "log file added": (
         lambda w: logspace.add_file(w, P, DB, "log2", "D:\\Log\\log2.ldf", 50.0 * 1024, log=True), True),
-    "limit raised": (lambda w: logspace.modify_file(w, P, DB, "Sales_log", max_kb=400.0 * 1024), True),
-    "file made larger": (lambda w: logspace.modify_file(w, P, DB, "Sales_log", size_kb=300.0 * 1024), True),
+    "limit raised": (lambda w: database_files.modify_file(w, P, DB, "Sales_log", max_kb=400.0 * 1024), True),
+    "file made larger": (lambda w: database_files.modify_file(w, P, DB, "Sales_log", size_kb=300.0 * 1024), True),
 }  # fmt: skip
 
 
@@ -230,8 +230,8 @@ def test_remove_and_modify_file() -> None:
     logspace.add_file(world, P, DB, "data2", "D:\\data2.ndf", 1024.0)
     for name, number in (("Sales", 5020), ("data2", 5042), ("nothing", 5009)):
         assert refusal(logspace.remove_file, world, P, DB, name) == number
-    assert refusal(logspace.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039
-    logspace.modify_file(world, P, DB, "log2", size_kb=4096.0)
+    assert refusal(database_files.modify_file, world, P, DB, "data2", size_kb=1.0) == 5039
+    database_files.modify_file(world, P, DB, "log2", size_kb=4096.0)
     assert [(f.name, f.size_kb) for f in world.copies[PRINCIPAL].extra_files] == [
         ("log2", 4096.0),
         ("data2", 1024.0),

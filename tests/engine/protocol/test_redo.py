@@ -6,7 +6,7 @@ import pytest
 
 from engine.mirroring import commands, pages
 from engine.model import MirrorState, Role, Volume, World
-from engine.protocol import logspace
+from engine.protocol import database_files, logspace
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal, wait
 from tests.engine.worlds import do, lab
 
@@ -59,7 +59,7 @@ def test_with_the_drive_added_resume_goes_on() -> None:
 def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> None:
     world = lab()
     world.update_computer(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
-    logspace.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
+    database_files.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
     assert 5149 in numbers(world, M, 10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
     assert refusal(commands.partner_resume, world, P, DB) == 1462

@@ -131,6 +131,7 @@ STATEMENTS: Final = {
     "drop": ["DROP DATABASE {0}"],
     "detach": ["EXEC sp_detach_db {0}"],
     "picture": ["CREATE DATABASE New ON (NAME = {0}, FILENAME = 'D:\\n.ss') AS SNAPSHOT OF {0}"],
+    "path": ["ALTER DATABASE {0} MODIFY FILE (NAME = {0}, FILENAME = 'D:\\new\\{0}.mdf')"],
 }  # fmt: skip
 
 

@@ -1,0 +1,148 @@
+"""ALTER DATABASE … MODIFY FILE: what the catalog shows at once, and what counts when the database starts.
+
+[DOC: move user databases]
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.inputs import InputProblem
+from engine.model import MirrorState, World
+from engine.protocol import volumes
+from tests.engine.availability.worlds import ag_lab, until
+from tests.engine.availability.worlds import do as perform
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import DB, M, P, W, do, lab
+
+FILES = (
+    "SELECT name, physical_name, size, max_size, growth, is_percent_growth FROM sys.master_files "
+    "WHERE database_id = DB_ID('{}') ORDER BY file_id"
+)
+
+
+def numbers(world: World, server: str, text: str) -> list[int]:
+    return ask(world, server, text, 30.0).numbers
+
+
+def file(world: World, server: str = W, database: str = "Plain", place: int = 0) -> list[object]:
+    row: list[object] = ask(world, server, FILES.format(database)).grids[0][place]
+    return row
+
+
+def modify(world: World, options: str, server: str = W, database: str = "Plain") -> list[int]:
+    return numbers(world, server, f"ALTER DATABASE {database} MODIFY FILE (NAME = {options})")
+
+
+def state(world: World, server: str = W, database: str = "Plain") -> object:
+    return ask(world, server, f"SELECT state_desc FROM sys.databases WHERE name = '{database}'").grids[0][0][
+        0
+    ]
+
+
+def plain() -> World:
+    world = lab()
+    assert numbers(world, W, "CREATE DATABASE Plain") == []
+    return world
+
+
+MOVE = r"Plain, FILENAME = 'D:\New\Plain.mdf'"
+COPY = rf"copy-file {W} {W} D:\Data\Plain.mdf D:\New\Plain.mdf"
+
+
+def test_a_database_opens_at_its_new_path_if_its_file_is_there() -> None:
+    world = plain()
+    assert modify(world, MOVE) == []
+    assert file(world)[1] == r"D:\New\Plain.mdf"
+    with pytest.raises(InputProblem, match="in use"):
+        perform(world, COPY)
+    assert numbers(world, W, "ALTER DATABASE Plain SET OFFLINE") == []
+    assert numbers(world, W, "ALTER DATABASE Plain SET ONLINE") == [5120, 5069]
+    assert state(world) == "RECOVERY_PENDING"
+    do(world, COPY, then_s=30.0)
+    assert numbers(world, W, "ALTER DATABASE Plain SET ONLINE") == []
+    assert state(world) == "ONLINE"
+    assert numbers(world, W, "USE Plain; CREATE TABLE t (a int)") == []
+    do(world, f"restart-service {W}", then_s=60.0)
+    assert state(world) == "ONLINE"
+
+
+def test_the_service_starts_without_a_database_whose_file_was_not_moved() -> None:
+    world = plain()
+    assert modify(world, MOVE) == []
+    do(world, f"stop-service {W}", then_s=10.0)
+    do(world, f"start-service {W}", then_s=60.0)
+    assert state(world) == "RECOVERY_PENDING"
+    assert 5120 in [line[1] for line in world.errorlog[W]]
+    assert modify(world, r"Plain, FILENAME = 'D:\Data\Plain.mdf'") == [], "the way back"
+    assert numbers(world, W, "ALTER DATABASE Plain SET ONLINE") == []
+    assert state(world) == "ONLINE"
+
+
+def test_a_file_moved_while_the_service_was_stopped_is_found_on_its_new_drive() -> None:
+    world = plain()
+    do(world, f"add-drive {W} E size_gb=10", then_s=1.0)
+    assert modify(world, r"Plain, FILENAME = 'E:\Data\Plain.mdf'") == []
+    do(world, f"stop-service {W}", then_s=10.0)
+    do(world, rf"copy-file {W} {W} D:\Data\Plain.mdf E:\Data\Plain.mdf", then_s=30.0)
+    do(world, f"start-service {W}", then_s=60.0)
+    assert state(world) == "ONLINE"
+    assert world.copies[W, "Plain"].data_drive == "E"
+    do(world, f"fail-volume {W} E", f"restart-service {W}", then_s=60.0)
+    assert state(world) == "RECOVERY_PENDING"
+
+
+def test_names_sizes_and_growth() -> None:
+    world = plain()
+    assert modify(world, "Plain, NEWNAME = Plain_data") == []
+    assert file(world)[:2] == ["Plain_data", r"D:\Data\Plain.mdf"]
+    assert modify(world, "Plain, SIZE = 200MB") == [5041]
+    assert modify(world, "Plain_data, SIZE = 200MB, FILEGROWTH = 64MB, MAXSIZE = 1GB") == []
+    assert file(world)[2:] == [25_600, 131_072, 8192, 0]
+    assert modify(world, "Plain_data, SIZE = 200MB") == [5039]
+    assert modify(world, "Plain_data, FILEGROWTH = 20%") == []
+    assert file(world)[4:] == [20, 1]
+    assert modify(world, "Plain_log, MAXSIZE = UNLIMITED, FILEGROWTH = 0") == []
+    assert file(world, place=1)[4:] == [0, 0]
+    assert modify(world, "Plain_log, NEWNAME = Plain_data") == [1828]
+    assert modify(world, "Plain_data, FILESIZE = 5") == [102]
+    offline = ask(world, W, "ALTER DATABASE Plain MODIFY FILE (NAME = Plain_data, OFFLINE)")
+    assert offline.texts[0].startswith("Not simulated: ")
+
+
+def test_a_log_file_grows_by_its_step_or_not_at_all() -> None:
+    world = lab()
+    assert modify(world, "Sales_log, FILEGROWTH = 0", P, DB) == []
+    copy = world.copies[P, DB]
+    assert volumes.next_log_size_kb(world, copy) == copy.log_size_kb
+    assert modify(world, "Sales_log, FILEGROWTH = 1GB", P, DB) == []
+    assert volumes.next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb + 1024**2
+    assert modify(world, "Sales_log, FILEGROWTH = 50%", P, DB) == []
+    assert volumes.next_log_size_kb(world, world.copies[P, DB]) == copy.log_size_kb * 1.5
+
+
+def test_the_mirror_takes_a_path_of_its_own_and_the_principals_names() -> None:
+    world = lab()
+    assert modify(world, r"Sales, FILENAME = 'D:\M\Sales.mdf'", M, DB) == []
+    assert file(world, M, DB)[1] == r"D:\M\Sales.mdf"
+    assert file(world, P, DB)[1] == r"D:\Data\Sales.mdf"
+    assert modify(world, "Sales, NEWNAME = Sales_data", M, DB) == [954, 5069]
+    assert modify(world, "Sales, NEWNAME = Sales_data", P, DB) == []
+    do(world, then_s=30.0)
+    assert file(world, M, DB)[:2] == ["Sales_data", r"D:\M\Sales.mdf"]
+    do(world, f"stop-service {M}", then_s=10.0)
+    do(world, rf"copy-file {M} {M} D:\Data\Sales.mdf D:\M\Sales.mdf", then_s=1500.0)
+    do(world, f"start-service {M}", then_s=600.0)
+    assert not world.copies[M, DB].disk_failed
+    assert world.copies[P, DB].mirroring.state in (MirrorState.SYNCHRONIZING, MirrorState.SYNCHRONIZED)
+
+
+def test_a_secondary_takes_a_path_and_does_not_open_without_its_file() -> None:
+    world = ag_lab()
+    alter = r"sql NODE_2 ALTER DATABASE Sales MODIFY FILE (NAME = Sales, FILENAME = 'D:\N\Sales.mdf')"
+    perform(world, alter)
+    until(world, 5)
+    perform(world, "restart-service NODE_2")
+    until(world, 60)
+    assert world.copies["NODE_2", "Sales"].disk_failed
+    assert not world.copies["NODE_2", "Orders"].disk_failed
