@@ -8,11 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import tomlkit
+
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
 from app.host.pace import SPEED_MAX, SPEED_MIN
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 
 PORT_BASE: Final = 14_331
@@ -40,6 +45,12 @@ def add_to(command: Commands) -> None:
         help=r"answer for SQL Server Browser: 127.0.0.1\SERVER_A without a port",
     )
     serve.add_argument(
+        "--sql-version",
+        type=int,
+        metavar="YEAR",
+        help="version of every instance, such as 2022, instead of the scenario's own (lab: 2005)",
+    )
+    serve.add_argument(
         "--certificate", metavar="FILE", help="write the certificate of this run, for clients that check it"
     )
     serve.add_argument("--record", metavar="FILE", help="write the run as it goes, for `mirrordrill replay`")
@@ -50,6 +61,8 @@ def _serve(options: argparse.Namespace) -> int:
     from app.serve.service import serve
 
     scenario = loaded(options.scenario)
+    if options.sql_version is not None:
+        scenario = of_version(scenario, options.sql_version)
     check_seed(options.seed)
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
@@ -68,6 +81,7 @@ def _serve(options: argparse.Namespace) -> int:
             partial(_hand_out, options.certificate),
             record or NoRecorder(),
             options.browser,
+            (lambda: record.problem) if record is not None else lambda: False,
         )
     except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
         raise Unusable(f"{problem}; choose another --port-base, or no --browser") from problem
@@ -79,14 +93,28 @@ def _serve(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
 
+def of_version(scenario: Scenario, year: int) -> Scenario:
+    """*scenario* with SQL Server *year* at every instance."""
+    document = tomlkit.parse(scenario.text)
+    for kind in ("server", "instance"):
+        for table in document.get(kind, ()):
+            table["version"] = year
+    try:
+        return load_scenario(tomlkit.dumps(document), f"{scenario.name}.toml")
+    except ScenarioProblems as problem:
+        raise Unusable(f"--sql-version {year}: {problem.problems[0]}") from problem
+
+
 def _hand_out(file: str | None, certificate: str) -> None:
     if file is not None:
         write(certificate, Path(file))
 
 
 def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
-    """The report, in place of what was written down on the way."""
+    """The report, in place of what was written down on the way. Where that is not whole it stays."""
     if record is not None:
         record.close()
+        if record.problem:
+            raise Unusable(f"{file}: {record.problem} `mirrordrill replay` plays what was recorded before.")
     if file is not None:
         write_json(drill.report(), file)

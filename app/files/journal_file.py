@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -28,6 +29,8 @@ class JournalFile:
         self._drill, self._name = drill, file
         self._told = 0
         """Hashes that are in the file."""
+        self.problem = ""
+        """Why the run could not be recorded any further, as a sentence."""
         self._file: IO[str] | None = None
 
     def line(self, tick: int, line: str) -> None:
@@ -45,7 +48,8 @@ class JournalFile:
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # what did not fit was refused
+                self._file.close()
 
     def _go_on(self, tick: int, line: str = "") -> None:
         new = self._drill.hashes[self._told :]
@@ -63,8 +67,8 @@ class JournalFile:
                 self._write({"begun": {**begun, "mode": mode, "scenario_text": text}})
             self._file.write(json.dumps(entry) + "\n")
         except OSError as problem:
-            why = problem.strerror
-            raise NotRecorded(tr("The run cannot be recorded: {why}.").format(why=why)) from problem
+            self.problem = tr("The run cannot be recorded: {why}.").format(why=problem.strerror)
+            raise NotRecorded(self.problem) from problem
 
 
 def read(raw: bytes) -> dict[str, object]:

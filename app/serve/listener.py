@@ -7,6 +7,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import Enum
 from typing import Final
 
@@ -21,8 +22,14 @@ from engine.model import Role, World
 from engine.tsql.query import planner
 
 HOST: Final = "127.0.0.1"
-CONNECTIONS_MAX: Final = 250
-"""Connections to all instances together. Assumed: a pool of a hundred, twice and some."""
+USERS_MAX: Final = 1_000
+"""Connections that are logged in, to all instances together; a real instance takes 32,767 [Server configuration: user
+connections]. Each needs a descriptor. Assumed: four pools of a hundred, twice and some."""
+LOGINS_MAX: Final = 500
+"""Connections that are not logged in yet. One more takes the place of the oldest, so that silent ones keep nobody out.
+Assumed."""
+SPARE_FILES: Final = 200
+"""Descriptors of this program for anything but connections. Assumed."""
 
 
 class State(Enum):
@@ -57,6 +64,19 @@ def state(world: World, name: str) -> State:
     return State.SILENT if there.hung else State.ANSWERS
 
 
+def descriptors(wanted: int) -> int:
+    """So many files and connections this process may have open; *wanted* are asked for."""
+    if sys.platform == "win32":
+        return wanted  # its sockets are no files
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
 class Hole:
     """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
 
@@ -89,6 +109,7 @@ class Listener:
         self._open: dict[str, asyncio.Server] = {}
         self._holes: dict[str, Hole] = {}
         self._base = 0
+        self._users_max = USERS_MAX
         self._states: dict[str, tuple[State, str | None]] = {}
         """What each port does, and the instance that answers there."""
         self._changed = asyncio.Condition()
@@ -101,6 +122,8 @@ class Listener:
     async def open(self, base: int) -> None:
         """Open a port for each instance and listener: *base* and those after it; 0: any free. Raises NoPort."""
         planner.load()
+        files = descriptors(USERS_MAX + LOGINS_MAX + SPARE_FILES)
+        self._users_max = max(1, min(USERS_MAX, files - LOGINS_MAX - SPARE_FILES))
         self._base = base
         await self.follow()
 
@@ -119,9 +142,7 @@ class Listener:
 
         port = self.ports.get(name, self._base + len(self.ports) if self._base else 0)
         try:
-            opened = await asyncio.get_running_loop().create_server(
-                accept, HOST, port, backlog=CONNECTIONS_MAX
-            )
+            opened = await asyncio.get_running_loop().create_server(accept, HOST, port, backlog=LOGINS_MAX)
         except OSError as problem:
             raise NoPort(f"port {port} on {HOST} cannot be opened: {problem.strerror}") from problem
         self.ports[name] = opened.sockets[0].getsockname()[1]
@@ -130,6 +151,7 @@ class Listener:
     async def follow(self) -> None:
         """Have every port do as its instance does now, and that of a listener as the instance at which it is."""
         world = self.world
+        self._drop_packets()
         for name in (*world.instances, *world.listeners):
             now = self._state(name), world.listeners.get(name, name)
             if now == self._states.get(name):
@@ -151,6 +173,11 @@ class Listener:
             self._break(one for one in self.sessions if one.name == name and self._moved_from(one))
             async with self._changed:
                 self._changed.notify_all()
+
+    def _drop_packets(self) -> None:
+        """Nothing reaches a computer without power or network, of an open connection either."""
+        for session in self.sessions:
+            session.drop_packets(state(self.world, session.server or session.name) is State.DARK)
 
     def _moved_from(self, session: Session) -> bool:
         """The listener by which the client has come has left the instance, which is there to say so."""
@@ -190,12 +217,14 @@ class Listener:
     # --- connections
 
     def _accept(self, name: str, pipe: Pipe) -> None:
-        if len(self._sessions) >= CONNECTIONS_MAX:
-            pipe.transport.abort()
-            return
+        waiting = [one for one in self.sessions if not one.logged_in]
+        if len(waiting) >= LOGINS_MAX:
+            waiting[0].reset()
+            del self._sessions[waiting[0].number]
         self._last += 1
         number = f"tds{self._last}"
         session = self._sessions[number] = Session(self, name, number, pipe)
+        session.users_max = self._users_reached
         task = asyncio.ensure_future(session.run())
         self._tasks.add(task)
 
@@ -219,6 +248,11 @@ class Listener:
     def world(self) -> World:
         assert self._host.live is not None
         return self._host.live.world
+
+    def _users_reached(self) -> int | None:
+        """The number of connections that may be logged in, where it is reached."""
+        there = sum(one.logged_in for one in self._sessions.values())
+        return self._users_max if there >= self._users_max else None
 
     def ask(self, line: str) -> asyncio.Future[Answer]:
         """Have *line* done by the run; what is over at once is there at once."""

@@ -30,8 +30,13 @@ its transaction, which is reset here as well)."""
 SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
 """Bytes of a packet: at first, and what a login may ask for [MS-TDS 2.2.6.4]."""
-MESSAGE_MAX: Final = 4_000_000
-"""Bytes of a message: a batch of a million characters and a login are far below. Assumed."""
+MESSAGE_MAX: Final = 16_000_000
+"""Bytes of a message that is carried out. Assumed."""
+LOGIN_MAX: Final = 131_071
+"""Bytes of a message before the login has succeeded: a login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
+BATCH_PACKETS: Final = 65_536
+"""Packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server]. What lies
+between is read, and answered with an error."""
 
 
 class Malformed(ValueError):
@@ -44,6 +49,8 @@ class Message:
     body: bytes
     resets: bool = False
     """The connection is to be reset before it is carried out."""
+    too_large: bool = False
+    """It was longer than allowed; its body was passed over."""
 
 
 def packet(kind: Kind, body: bytes) -> bytes:
@@ -71,6 +78,10 @@ class Assembler:
         self._body = bytearray()
         self._kind: int | None = None
         self._resets = False
+        self.most = LOGIN_MAX
+        """Bytes of a message."""
+        self._passed_over = 0
+        """Bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[Message]:
         """The messages that are whole with *data*. Raises Malformed."""
@@ -82,18 +93,27 @@ class Assembler:
                 raise Malformed(f"a packet of type {kind:#04x}")
             if length < HEADER.size or self._kind not in (None, kind):
                 raise Malformed(f"a packet of {length} bytes and type {kind:#04x}")
-            if len(self._body) + length > MESSAGE_MAX:
-                raise Malformed(f"a message of more than {MESSAGE_MAX} bytes")
+            if len(self._body) + length > self.most:
+                if self.most < MESSAGE_MAX:
+                    raise Malformed(f"a message of more than {self.most} bytes before the login")
+                self._passed_over += len(self._body)
+                self._body.clear()
             if len(self._waiting) < length:
                 break
             if self._kind is None:
                 self._kind, self._resets = kind, bool(status & RESETS)
-            self._body += self._waiting[HEADER.size : length]
+            if self._passed_over:
+                self._passed_over += length
+                if self._passed_over > BATCH_PACKETS * SIZE_MAX:
+                    raise Malformed("a message that does not end")
+            else:
+                self._body += self._waiting[HEADER.size : length]
             del self._waiting[:length]
             if status & END:
-                whole.append(Message(Kind(kind), bytes(self._body), self._resets))
+                too_large = bool(self._passed_over)
+                whole.append(Message(Kind(kind), bytes(self._body), self._resets, too_large))
                 self._body.clear()
-                self._kind = None
+                self._kind, self._passed_over = None, 0
         return whole
 
 

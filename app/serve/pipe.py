@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import socket
 import struct
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, cast
 
 HELD_MAX: Final = 262_144
 """Bytes that wait to be read before the client's system has to wait as well. Assumed: four full windows of TCP."""
+
+SO_ATTACH_FILTER: Final = 26
+SO_DETACH_FILTER: Final = 27
+"""Options of a socket [Linux, include/uapi/asm-generic/socket.h]."""
+PASS_NOTHING: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
+"""A program of one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
 
 
 class Pipe(asyncio.Protocol):
@@ -92,6 +101,23 @@ class Pipe(asyncio.Protocol):
 
     def close(self) -> None:
         self.transport.close()
+
+    def drop_packets(self, dropped: bool) -> None:
+        """Have the system drop what comes over this connection before it acknowledges it, or no longer.
+
+        Only on Linux: a filter of the socket that passes no byte of a packet (man 7 socket, SO_ATTACH_FILTER). The
+        client then sends again, and gives up as it does on a real network.
+        """
+        wire = self.transport.get_extra_info("socket")
+        if sys.platform != "linux" or wire is None or self.transport.is_closing():
+            return
+        with suppress(OSError):  # the client has just gone
+            if dropped:
+                program = ctypes.create_string_buffer(PASS_NOTHING)
+                address = ctypes.addressof(program)
+                wire.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, address))
+            else:
+                wire.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
 
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""

@@ -37,11 +37,14 @@ def serve(
     hand_out: Callable[[str], object],
     recorder: Recorder,
     browser: bool = False,
+    broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over or *lines* end. First its addresses, then each event go to *show*,
-    as a line of JSON; before them its certificate, in PEM, to *hand_out*.
-    *browser*: clients may ask for instances by name. Raises NoPort."""
-    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder, browser))
+    """Play *drill* at *speed* until it is over, *lines* end, or *broken* says that it cannot be recorded.
+
+    First its addresses, then each event go to *show*, as a line of JSON; before them its certificate, in PEM, to
+    *hand_out*. *browser*: clients may ask for instances by name. Raises NoPort.
+    """
+    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder, browser, broken))
 
 
 async def _serve(
@@ -53,6 +56,7 @@ async def _serve(
     hand_out: Callable[[str], object],
     recorder: Recorder,
     browser: bool,
+    broken: Callable[[], object],
 ) -> None:
     loop, over = asyncio.get_running_loop(), asyncio.Event()
     host, here, told = Host(), threading.get_ident(), list[str]()
@@ -92,7 +96,7 @@ async def _serve(
     threading.Thread(target=_read, args=(host, lines, show, loop, over), daemon=True).start()
     host.play()
     last = time.perf_counter()
-    while not drill.finished and not over.is_set():
+    while not (drill.finished or over.is_set() or broken()):
         await asyncio.sleep(FRAME_S)
         now = time.perf_counter()
         frame((now - last) * 1000.0)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import secrets
 import struct
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from app.host import Answer
@@ -14,7 +15,7 @@ from app.serve import tokens
 from app.serve.answers import answer
 from app.serve.cursors import Cursors, NoCursor, fetched, opened
 from app.serve.login import Encryption, Login
-from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message
+from app.serve.packets import MESSAGE_MAX, SIZE, Assembler, Kind, Malformed, Message
 from app.serve.pipe import Pipe
 from app.serve.requests import (
     Asked,
@@ -35,6 +36,10 @@ from engine.tsql.scalars.settings import settings_of
 
 HANDSHAKE_S: Final = 15.0
 """Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
+FIRST_BYTE_S: Final = 5.0
+"""Wall time in which a client says its first word. Assumed."""
+TOO_LARGE: Final = 701
+"""Error of a server whose memory does not suffice for a batch."""
 NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
 """16909, as threads about drivers quote it."""
 
@@ -74,6 +79,10 @@ class Session:
         """The instance that answers, once it does."""
         self.ended = ""
         """Why the instance has ended the session, as the event says it."""
+        self.users_max: Callable[[], int | None] = lambda: None
+        """The number of connections that may be logged in, where it is reached."""
+        self.logged_in = False
+        self._dropping = False
         self._wire = Wire(pipe)
         self._assembler = Assembler()
         self._messages: list[Message] = []
@@ -96,9 +105,11 @@ class Session:
         """Serve the client until either side ends it."""
         try:
             async with asyncio.timeout(HANDSHAKE_S):
-                let_in = await self._log_in()
-            while let_in:
+                self.logged_in = await self._log_in()
+            self._assembler.most = MESSAGE_MAX
+            while self.logged_in:
                 await self._serve(await self._next())
+                await asyncio.sleep(0)  # whatever comes at once from one client, the others have their turn
         except (Gone, ConnectionError, Malformed, TimeoutError):
             pass
         finally:
@@ -116,6 +127,12 @@ class Session:
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""
         self._wire.reset()
+
+    def drop_packets(self, dropped: bool) -> None:
+        """Whether nothing that the client sends arrives, so that nothing is acknowledged either."""
+        if dropped != self._dropping:
+            self._dropping = dropped
+            self._wire.drop_packets(dropped)
 
     async def _next(self) -> Message:
         """The next message. Raises Gone at the end of the connection, from whichever side."""
@@ -148,7 +165,8 @@ class Session:
     # --- login
 
     async def _log_in(self) -> bool:
-        data = await self._wire.read()
+        async with asyncio.timeout(FIRST_BYTE_S):
+            data = await self._wire.read()
         if data[:1] == bytes([CLIENT_HELLO]):
             await self._wire.begin_tls(self.door.tls.strict, inside=False, come=data)
         else:
@@ -181,6 +199,10 @@ class Session:
         ):  # a driver whose wish is denied before its login says nothing of the reason
             what = "MARS (several results at once)" if mars else "another password on the way in"
             await self._send(self._failed(50000, f"Not simulated: {what}."))
+            return False
+        if (most := self.users_max()) is not None:
+            severity, text = text_of(17809, most, version=self.door.world.instances[self.server].version)
+            await self._send(self._failed(17809, text, severity))
             return False
         done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
         if done.done is None:
@@ -262,6 +284,11 @@ class Session:
         await self.door.answering(
             self.server
         )  # what comes while it hangs, or time stands still, waits for its turn
+        if message.too_large:
+            version = self.door.world.instances[self.server].version
+            severity, text = text_of(TOO_LARGE, "default", version=version)
+            await self._send(self._failed(TOO_LARGE, text, severity))
+            return
         out = b""
         if message.resets:
             await self._reset()

@@ -114,6 +114,10 @@ class Wire:
     def close(self) -> None:
         self._pipe.close()
 
+    def drop_packets(self, dropped: bool) -> None:
+        """As if the cable between client and server were pulled, or plugged in again."""
+        self._pipe.drop_packets(dropped)
+
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""
         self._pipe.reset()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
-from app.files import scenario_files
+from app.files import run_files, scenario_files
 from app.main_window import query_drafts
 from app.main_window.play import Play
 from app.main_window.query_drafts import Pause
@@ -196,3 +198,31 @@ def test_a_text_that_goes_on_changing_is_kept_all_the_same(
     before = pause.remainingTime()
     pause.changed()
     assert pause.remainingTime() <= before + 100_000
+
+
+def test_serve_on_a_full_disk_ends_with_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    code = (
+        "import resource, sys; from app import cli; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); "
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "sys.exit(cli.main(sys.argv[1:], lambda _: 9))"
+    )
+    words = ["serve", "lab", "--port-base", "0", "--speed", "50", "--record", str(file)]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    ) as served:  # fmt: skip
+        assert served.stdin is not None
+        for number in range(2_000):
+            try:
+                served.stdin.write(f"note {number} {'x' * 200}\n")
+                served.stdin.flush()
+            except BrokenPipeError:
+                break
+        _, said = served.communicate(timeout=60)
+    assert served.returncode == 2, said
+    assert "cannot be recorded: File too large" in said
+    assert "Traceback" not in said
+    report, _ = run_files.read(file)
+    assert len(report["inputs"]) > 50

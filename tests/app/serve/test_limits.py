@@ -1,0 +1,197 @@
+"""What lies below and around TDS: packets that vanish, and limits that answer as a server does."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import sys
+import time
+
+import pytest
+
+from app.cli.serve import of_version
+from app.cli.terms import Unusable
+from app.files import scenario_files
+from app.serve import listener as listeners
+from app.serve.packets import (
+    END,
+    HEADER,
+    LOGIN_MAX,
+    MESSAGE_MAX,
+    SIZE_MAX,
+    Assembler,
+    Kind,
+    Malformed,
+    packet,
+)
+from engine.drill.running.drill import Drill
+from tests.app.serve.client import TRANSACTION_HEADER, connect, login
+from tests.app.serve.test_listener import Site, run, served, shown
+
+TCP_USER_TIMEOUT = 18
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")
+
+
+def error(number: int) -> bytes:
+    return struct.pack("<i", number)
+
+
+def big(size: int) -> bytes:
+    """A batch of about *size* bytes, in packets."""
+    body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
+    step = SIZE_MAX - HEADER.size
+    out = bytearray()
+    for at in range(0, len(body), step):
+        part = body[at : at + step]
+        out += HEADER.pack(Kind.BATCH, END if at + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0)
+        out += part
+    return bytes(out)
+
+
+async def raw(site: Site, name: str) -> socket.socket:
+    """A connection that is logged in, and as the system sees it."""
+    loop = asyncio.get_running_loop()
+    made = socket.socket()
+    made.setblocking(False)
+    await loop.sock_connect(made, ("127.0.0.1", site.listener.ports[name]))
+    await loop.sock_sendall(made, packet(Kind.LOGIN, login("sa", site.listener.password)))
+    assert await loop.sock_recv(made, 65_536)
+    return made
+
+
+async def received(client: socket.socket) -> bytes:
+    return await asyncio.wait_for(asyncio.get_running_loop().sock_recv(client, 65_536), 10)
+
+
+@linux
+@pytest.mark.parametrize("fault", ["power-off SERVER_A", "pull-cable SERVER_A"])
+def test_an_open_connection_to_a_dead_computer_is_ended_by_the_client_alone(fault: str) -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            alive, probed, sending = [await raw(site, name) for name in ("SERVER_B", "SERVER_A", "SERVER_A")]
+            for client in (alive, probed):
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT):
+                    client.setsockopt(socket.IPPROTO_TCP, option, 1)
+            sending.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 1_000)
+            assert site.host.do(fault)
+            await site.listener.follow()
+            begun = time.monotonic()
+            await asyncio.get_running_loop().sock_sendall(sending, packet(Kind.BATCH, b""))
+            for client in (probed, sending):
+                with pytest.raises(TimeoutError) as ended:
+                    await received(client)
+                assert ended.value.errno is not None, "the system of the client has ended it"
+            assert time.monotonic() - begun < 8
+            with pytest.raises(TimeoutError) as still:
+                await asyncio.wait_for(asyncio.get_running_loop().sock_recv(alive, 1), 0.1)
+            assert still.value.errno is None, "the other server answers"
+            for client in (alive, probed, sending):
+                client.close()
+
+    run(test())
+
+
+@linux
+@pytest.mark.parametrize("verbs", [("power-off", "power-on"), ("pull-cable", "plug-cable")])
+def test_when_the_computer_is_back_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            old = await raw(site, "SERVER_A")
+            assert site.host.do(f"{verbs[0]} SERVER_A")
+            await site.listener.follow()
+            await asyncio.get_running_loop().sock_sendall(old, packet(Kind.BATCH, b""))
+            assert site.host.do(f"{verbs[1]} SERVER_A")
+            await site.run_on(80)
+            with pytest.raises(ConnectionResetError):
+                await received(old)
+            old.close()
+
+    run(test())
+
+
+def test_one_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listeners, "USERS_MAX", 3)
+
+    async def test() -> None:
+        async with served("lab") as site:
+            for _ in range(3):
+                assert error(17809) not in (await site.connect("SERVER_A")).welcome
+            late = await site.connect("SERVER_B", "")
+            assert error(17809) in late.welcome
+            assert shown("the maximum number of '3' user connections") in late.welcome
+            with pytest.raises(ConnectionError):
+                await late.ask("SELECT 1")
+            site._clients[0].close()
+            await asyncio.sleep(0.05)
+            assert error(17809) not in (await site.connect("SERVER_A")).welcome
+
+    run(test())
+
+
+def test_silent_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
+
+    async def test() -> None:
+        async with served("lab") as site:
+            silent = [
+                await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"]) for _ in range(60)
+            ]
+            assert shown("SERVER_A") in await (await site.connect("SERVER_A")).ask("SELECT @@SERVERNAME")
+            assert len(site.listener.sessions) <= 21
+            for _, writer in silent:
+                writer.close()
+
+    run(test())
+
+
+def test_a_batch_that_is_too_large_is_answered_with_an_error() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            client = await site.connect("SERVER_A")
+            assert error(701) in await client.say(big(MESSAGE_MAX + 100_000))
+            assert shown("SERVER_A") in await client.ask("SELECT @@SERVERNAME"), "the connection goes on"
+
+    run(test())
+
+
+def test_before_the_login_nobody_sends_much() -> None:
+    whole = big(LOGIN_MAX + 100_000)
+    with pytest.raises(Malformed):
+        Assembler().feed(whole)
+
+
+def test_attentions_of_one_client_stop_nobody() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
+            writer.write(packet(Kind.LOGIN, login("sa", site.listener.password)))
+            await reader.read(65_536)
+            other = await connect(site.listener.ports["SERVER_A"], site.listener.password)
+            writer.write(packet(Kind.ATTENTION, b"") * 20_000)
+            await asyncio.sleep(0)
+            answered = 0
+
+            async def read() -> None:
+                nonlocal answered
+                while data := await reader.read(65_536):
+                    answered += len(data)
+
+            reading = asyncio.create_task(read())
+            assert shown("SERVER_A") in await other.ask("SELECT @@SERVERNAME")
+            assert answered < 20_000 * 10, "it has waited for all of them"
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            writer.close()
+            other.close()
+
+    run(test())
+
+
+def test_every_instance_can_have_another_version() -> None:
+    for name in ("lab", "ag-lab", "fci-lab"):
+        world = Drill(of_version(scenario_files.find(name).load(), 2022)).world
+        assert {one.version for one in world.instances.values()} == {2022}
+    with pytest.raises(Unusable, match="1999"):
+        of_version(scenario_files.find("lab").load(), 1999)
