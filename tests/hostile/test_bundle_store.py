@@ -60,7 +60,7 @@ def test_nothing_is_ever_replaced() -> None:
     own = scenario_files.own_folder()
     own.mkdir(parents=True)
     (own / "small.toml").write_text(OTHER, encoding="utf-8")
-    lab = scenario_files.find("lab").text.replace("The lab", "My lab", 1)
+    lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
     found = made(small=DRILL, lab=lab, broken=BROKEN)
     why = {offer.name: offer.hindrance for offer in bundle_store.offers(found)}
     assert "You have another" in why["small"]
