@@ -60,7 +60,7 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
         _apply_nodes(join, call.this, call.expression, alias, outer)
         return
     name, arguments, parts = _call_of(call)
-    if name not in TABLE_FUNCTIONS:
+    if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         raise Unsimulated(f"the function {'.'.join(parts)}()")
     packed = _packed_call(name, arguments)
     select = join.find_ancestor(exp.Select)
@@ -68,7 +68,7 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
         join.set("this", _packed(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
-        _substitute(select, join, alias or name, _unpacked(alias or name, ROWS_OF[name]))
+        _substitute(select, join, alias or name, _unpacked(alias or name, _columns_of(name, arguments)))
         return
     table = _function_table(parts, alias or name)
     join.set("this", table)
@@ -116,11 +116,11 @@ def call(table: exp.Table) -> None:
         _from_nodes(table, table.this)
         return
     name, arguments, parts = _call_of(table.this)
-    if name not in TABLE_FUNCTIONS:
+    if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         return
     packed = _packed_call(name, arguments)
     if packed is not None:
-        _from_packed(table, packed, ROWS_OF[name])
+        _from_packed(table, packed, _columns_of(name, arguments))
         return
     place, known = SIMULATED.get(name, (0, ()))
     if known and place < len(arguments) and arguments[place].name.upper() not in known:
@@ -253,6 +253,9 @@ def _unpacked(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
 ROWS_OF: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
+    "openjson": ("key", "value", "type"),
+    "openjson_rows": ("value",),
+    "string_split": ("value", "ordinal"),
 }
 """Functions of tables whose rows depend on what they are asked, with their columns."""
 
@@ -263,7 +266,24 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
         return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
+    if name == "openjson" and len(arguments) in (1, 2):
+        return exp.Anonymous(this="open_json", expressions=[one.copy() for one in arguments])
+    if name == "openjson_rows" and len(arguments) in (1, 2):
+        return exp.Anonymous(this="open_json_rows", expressions=[one.copy() for one in arguments])
+    if name == "string_split" and len(arguments) in (2, 3):
+        return exp.Anonymous(this="split_string", expressions=[one.copy() for one in arguments])
     return None
+
+
+def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
+    """Columns of such a function; STRING_SPLIT has an ordinal on request."""
+    if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
+        return ("value",)
+    return ROWS_OF[name]
+
+
+PACKED_FUNCTIONS: Final = frozenset({"openjson", "openjson_rows", "string_split"})
+"""Functions of the language, without a schema."""
 
 
 def _from_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:

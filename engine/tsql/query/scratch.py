@@ -407,10 +407,16 @@ _WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", 
 """Functions of a window, which SQLite has."""
 
 
+_ROWSETS: Final = {"open_json": "OPENJSON", "open_json_rows": "OPENJSON", "split_string": "STRING_SPLIT"}
+"""Table functions of 2016 by the calls that make their rows (apply.py)."""
+
+
 def check_calls(plan: Plan, version: int) -> None:
     """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
     for written, count in plan.calls:
         name = written.lower()
+        if name in _ROWSETS and version < 2016:
+            raise SqlError(208, _ROWSETS[name])
         if SINCE.get(name, 0) > version:
             raise SqlError(195, written, "built-in function name")
         if count < 0:

@@ -20,18 +20,63 @@ def behind_brackets(tokens: Sequence[Token], place: int) -> int:
     return place
 
 
+PLAIN: Final = "plain_"
+"""Before names of calls that sqlglot would make nodes of its own of."""
+_PLAIN_CALLS: Final = frozenset({"JSON_VALUE", "JSON_QUERY", "CONCAT_WS"})
+
+
+_JSON: Final = f"{PLAIN}json"
+
+
+def _open_json(tokens: Sequence[Token], place: int) -> dict[int, str]:
+    """OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows. [DOC: OPENJSON]"""
+    start = behind_brackets(tokens, place + 1)
+    if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
+        return {}
+    end = behind_brackets(tokens, start + 1)
+    columns, at = [], start + 2
+    while at < end - 1:
+        name, at, level = tokens[at].text.strip('[]"'), at + 1, 0
+        kind, path, fragment = "", "", False
+        while at < end - 1 and (level or not tokens[at].is_op(",")):
+            level += tokens[at].is_op("(") - tokens[at].is_op(")")
+            if tokens[at].kind == "string":
+                path = tokens[at].text
+            elif tokens[at].upper == "JSON" and tokens[at - 1].upper == "AS":
+                fragment = True
+            elif tokens[at].upper != "AS":
+                kind += tokens[at].text
+            at += 1
+        at += 1
+        call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _text('$.' + name)})"
+        columns.append(f"CAST({call} AS {kind}) AS [{name}]")
+    alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
+    if tokens[end].kind == "word" and tokens[end].upper not in _BEHIND_TABLES:
+        alias = ""
+    return {
+        **dict.fromkeys(range(start, end), ""),
+        place: f"(SELECT {', '.join(columns)} FROM {PLAIN}openjson_rows",
+        start: f"){alias} ",
+    }
+
+
+_WORDS: Final = """
+WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
+"""
+_BEHIND_TABLES: Final = frozenset(_WORDS.split())
+"""Words that follow a table without an alias."""
+
+
 def calls(tokens: Sequence[Token]) -> dict[int, str]:
     """Numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _first_from(tokens)
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
             found |= _parse(tokens, place + 1, behind_brackets(tokens, place + 1) - 1)
+        elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
+            found[place] = f"{PLAIN}{token.text}"
         elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
-            end = behind_brackets(tokens, place + 1)
-            if tokens[end].upper == "WITH" and tokens[end + 1].is_op(
-                "("
-            ):  # columns: sqlglot cannot read them
-                found |= dict.fromkeys(range(end, behind_brackets(tokens, end + 1)), "")
+            found |= _open_json(tokens, place)
         elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
             found |= _nested(tokens, place)
         elif (

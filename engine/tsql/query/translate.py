@@ -19,6 +19,7 @@ from engine.tsql.query.dialect import Unreadable, read
 from engine.tsql.query.grouping import has_aggregate
 from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
+from engine.tsql.query.plain_calls import name_plain_calls
 from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
@@ -79,6 +80,7 @@ PLANS_KEPT: Final = 400_000
 def _parsed(text: str) -> exp.Expr:
     tree = read(readable.rewritten(text))
     forms.check(tree)
+    name_plain_calls(tree)
     forms.fold_orders(tree)
     forms.name_columns(tree)
     forms.join_applied(tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
@@ -149,6 +150,42 @@ def _difference_end(value: Scalar, culture: Culture) -> Moment:
         return moment_of(value, SqlType("datetime2", scale=7), culture)
 
 
+def _minutes_of(zone: Scalar, name: str) -> int:
+    """Minutes east of UTC of an offset: `+02:00`, or a number of minutes. Raises 9812."""
+    match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
+    if isinstance(zone, int):
+        minutes = zone
+    elif match is not None:
+        minutes = (int(match[2]) * 60 + int(match[3])) * (-1 if match[1] == "-" else 1)
+    else:
+        raise SqlError(9812, name)
+    if abs(minutes) > 14 * 60:
+        raise SqlError(9812, name)
+    return minutes
+
+
+_OFFSET_KIND: Final = SqlType("datetimeoffset", scale=7)
+
+
+def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
+    """Return the same moment with another offset. [DOC: SWITCHOFFSET]"""
+    if value is None or zone is None:
+        return None
+    moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
+    local = moment.utc + minutes * 60 * TICKS_PER_S
+    return MARK + date_values.body(date_values.of_total(local, minutes), _OFFSET_KIND)
+
+
+def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
+    """Return the same clock with an offset. [DOC: TODATETIMEOFFSET]"""
+    if value is None or zone is None:
+        return None
+    moment = moment_of(value, _OFFSET_KIND, culture)
+    return MARK + date_values.body(
+        moment._replace(offset=_minutes_of(zone, "todatetimeoffset")), _OFFSET_KIND
+    )
+
+
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     part = _part(name)
     if value is None:
@@ -230,6 +267,8 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     "datediff_big": datediff_big,
     "datepart": datepart,
     "datename": datename,
+    "switchoffset": switch_offset,
+    "todatetimeoffset": to_datetimeoffset,
     "eomonth": eomonth,
     "isdate": isdate,
     "year": lambda culture, value: datepart(culture, "year", value),

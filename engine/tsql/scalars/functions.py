@@ -12,7 +12,17 @@ from functools import lru_cache
 from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, parsing, xmltext, xpath
+from engine.tsql.scalars import (
+    date_values,
+    dates,
+    formats,
+    json_values,
+    mathematics,
+    operators,
+    parsing,
+    xmltext,
+    xpath,
+)
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
@@ -202,6 +212,12 @@ def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
     return within_limit("".join(to_text(value) for value in (first, second, *values)))
 
 
+def _concat_ws(separator: Scalar, *values: Scalar) -> Scalar:
+    """Join values that are not NULL. [DOC: CONCAT_WS]. Raises 189 for fewer than two of them."""
+    between = to_text(separator) if separator is not None else ""
+    return within_limit(between.join(to_text(value) for value in values if value is not None))
+
+
 @strict
 def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
     text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, whole(decimals)))))
@@ -361,6 +377,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **operators.FUNCTIONS,
     **xmltext.FUNCTIONS,
     **xpath.FUNCTIONS,
+    **json_values.FUNCTIONS,
     "unpacked": _unpacked,
     "decimal_text": decimal_text,
     "isnull": _isnull,
@@ -392,6 +409,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "trim": strict(lambda value: to_text(value).strip(" ")),
     "quotename": _quotename,
     "concat": _concat,
+    "concat_ws": _concat_ws,
     "str": _str,
     "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
     "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
@@ -424,17 +442,18 @@ current_request_id current_timezone decryptbycert decryptbykey encryptbycert enc
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
 getansinull index_col indexkey_property is_objectsigned
 key_guid key_id min_active_rowversion openxml permissions publishingservername pwdcompare pwdencrypt
-rowcount_big switchoffset textptr textvalid todatetimeoffset
+rowcount_big textptr textvalid
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
-compress decompress datediff_big isjson json_modify json_query json_value session_context string_escape concat_ws
+compress decompress datediff_big session_context string_escape
 translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
 """
 INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
-        "file_found", "object_permissions", "pack", "unpacked", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
+        "file_found", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
+        "split_string", "open_json_rows", "json_field", "json_fragment", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip
 """Functions that only rewritten queries call."""
@@ -457,6 +476,7 @@ SINCE: Final = {
     "sysdatetime": 2008,
     "sysutcdatetime": 2008,
     "sysdatetimeoffset": 2008,
+    **dict.fromkeys(("switchoffset", "todatetimeoffset"), 2008),
     "format": 2012,
     "eomonth": 2012,
     "datefromparts": 2012,

@@ -31,7 +31,7 @@ Types = Sequence[SqlType | None]
 Rule = Callable[[Types], SqlType | None]
 
 _FIXED: Final = {
-    "int": """ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
+    "int": """isjson ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
         isnumeric checksum binary_checksum db_id object_id schema_id user_id suser_id file_id file_idex type_id
         error_number error_severity error_state error_line xact_state is_srvrolemember is_member is_rolemember
         has_dbaccess has_perms_by_name objectproperty objectpropertyex fileproperty trigger_nestlevel @@spid
@@ -46,14 +46,14 @@ _FIXED: Final = {
         cume_dist""",
     "datetime": "getdate getutcdate current_timestamp agent_datetime datetimefromparts",
     "datetime2(7)": "sysdatetime sysutcdatetime",
-    "datetimeoffset(7)": "sysdatetimeoffset",
+    "datetimeoffset(7)": "sysdatetimeoffset switchoffset todatetimeoffset",
     "date": "eomonth datefromparts",
     "smalldatetime": "smalldatetimefromparts",
     "nvarchar(128)": """db_name object_name object_schema_name schema_name suser_sname suser_name user_name user
         current_user session_user system_user original_login host_name app_name file_name filegroup_name type_name
         original_db_name parsename error_procedure @@servername @@servicename @@language""",
     "nvarchar(258)": "quotename",
-    "nvarchar(4000)": "error_message formatmessage format",
+    "nvarchar(4000)": "error_message formatmessage format json_value",
     "nvarchar(300)": "@@version",
     "nvarchar(30)": "datename",
     "nchar(1)": "nchar",
@@ -63,7 +63,7 @@ _FIXED: Final = {
     "varbinary(8000)": "hashbytes",
     "varbinary(85)": "suser_sid",
     "numeric(38,0)": "@@identity scope_identity ident_current ident_seed ident_incr",
-    "nvarchar(max)": "fn_varbintohexstr object_definition",
+    "nvarchar(max)": "fn_varbintohexstr object_definition json_query json_modify json_modify_raw",
 }
 """Functions whose result is always of the same type."""
 
@@ -198,6 +198,7 @@ RULES: Final[dict[str, Rule]] = {
     "replace_each": lambda types: _wide_if_any(tuple(range(len(types))))(types),
     "stuff": _wide_if_any((0, 3)),
     "concat": _concat,
+    "concat_ws": _concat,
     "abs": _number,
     "sign": _number,
     "round": _number,

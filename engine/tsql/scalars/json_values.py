@@ -1,0 +1,364 @@
+"""JSON functions of T-SQL: ISJSON, JSON_VALUE, JSON_QUERY, JSON_MODIFY, and the rows of OPENJSON.
+
+Texts are kept as written: a fragment is cut out of the text, not made anew. [DOC: JSON functions]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars.values import Scalar, to_text
+
+VALUE_MAX: Final = 4000
+"""Characters that JSON_VALUE returns at most. Documented [DOC: JSON_VALUE]."""
+DEPTH_MAX: Final = 128
+"""Levels of nesting. Documented [DOC: ISJSON]."""
+
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\[(\d+)\]')
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a text: its kind, where it begins and ends, and what is inside."""
+
+    kind: str
+    """object, array, string, number, true, false or null."""
+    start: int
+    end: int
+    items: tuple[tuple[str, Node], ...] = ()
+    """Members of an object by key, elements of an array by number."""
+
+
+class _MalformedError(Exception):
+    """The text is no JSON: the place of the first wrong character."""
+
+
+def _skip(text: str, place: int) -> int:
+    match = _BLANK.match(text, place)
+    return match.end() if match is not None else place
+
+
+def _node(text: str, place: int, depth: int) -> Node:
+    place = _skip(text, place)
+    sign = text[place : place + 1]
+    if depth > DEPTH_MAX:
+        raise _MalformedError(place)
+    if sign and sign in "{[":
+        return _container(text, place, depth)
+    if sign == '"':
+        match = _STRING.match(text, place)
+        if match is None:
+            raise _MalformedError(place)
+        return Node("string", place, match.end())
+    for word in ("true", "false", "null"):
+        if text.startswith(word, place):
+            return Node(word, place, place + len(word))
+    match = _NUMBER.match(text, place)
+    if match is None:
+        raise _MalformedError(place)
+    return Node("number", place, match.end())
+
+
+def _container(text: str, start: int, depth: int) -> Node:
+    is_object = text[start] == "{"
+    closing = "}" if is_object else "]"
+    items: list[tuple[str, Node]] = []
+    place = _skip(text, start + 1)
+    if text[place : place + 1] == closing:
+        return Node("object" if is_object else "array", start, place + 1)
+    while True:
+        place = _skip(text, place)
+        key = str(len(items))
+        if is_object:
+            match = _STRING.match(text, place)
+            if match is None:
+                raise _MalformedError(place)
+            key, place = json.loads(match[0]), _skip(text, match.end())
+            if text[place : place + 1] != ":":
+                raise _MalformedError(place)
+            place += 1
+        item = _node(text, place, depth + 1)
+        items.append((key, item))
+        place = _skip(text, item.end)
+        sign = text[place : place + 1]
+        place += 1
+        if sign == closing:
+            return Node("object" if is_object else "array", start, place, tuple(items))
+        if sign != ",":
+            raise _MalformedError(place - 1)
+
+
+def parse(text: str) -> Node:
+    """Return the object or array in *text*. Raises 13609."""
+    try:
+        node = _node(text, 0, 1)
+        end = _skip(text, node.end)
+        if node.kind not in ("object", "array"):
+            raise _MalformedError(node.start)
+        if end != len(text):
+            raise _MalformedError(end)
+    except _MalformedError as problem:
+        place = int(str(problem.args[0]))
+        raise SqlError(13609, text[place : place + 1] or ".", place) from None
+    return node
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path: whether a missing step is an error, and its steps (keys are text, places numbers)."""
+
+    strict: bool
+    steps: tuple[str | int, ...]
+    appends: bool = False
+
+
+def path_of(text: str, may_append: bool = False) -> Path:
+    """Read a path. Raises 13607."""
+    rest, place, appends, strict = text, 0, False, False
+    if may_append and rest[:7].lower() == "append ":
+        appends, place = True, 7
+    for mode in ("lax ", "strict "):
+        if rest[place:].lower().startswith(mode):
+            strict, place = mode == "strict ", place + len(mode)
+            break
+    place += len(rest[place:]) - len(rest[place:].lstrip(" "))
+    if rest[place : place + 1] != "$":
+        raise SqlError(13607, rest[place : place + 1] or ".", place)
+    place += 1
+    steps: list[str | int] = []
+    while place < len(rest):
+        match = _STEP.match(rest, place)
+        if match is None:
+            raise SqlError(13607, rest[place], place)
+        if match[3] is not None:
+            steps.append(int(match[3]))
+        else:
+            steps.append(re.sub(r"\\(.)", r"\1", match[1]) if match[1] is not None else match[2])
+        place = match.end()
+    return Path(strict, tuple(steps), appends)
+
+
+def step_into(node: Node, step: str | int) -> Node | None:
+    """Return the member or element of *node* that a step names; None if there is none."""
+    if isinstance(step, int):
+        return node.items[step][1] if node.kind == "array" and step < len(node.items) else None
+    if node.kind != "object":
+        return None
+    return next((item for key, item in node.items if key == step), None)
+
+
+def find(node: Node, path: Path) -> Node | None:
+    """Follow a path; None if it leads nowhere. Raises 13608 for a strict one."""
+    found: Node | None = node
+    for step in path.steps:
+        found = step_into(found, step) if found is not None else None
+    if found is None and path.strict:
+        raise SqlError(13608)
+    return found
+
+
+def scalar_text(text: str, node: Node) -> str | None:
+    """Return a scalar as text, NULL for null."""
+    if node.kind == "null":
+        return None
+    written = text[node.start : node.end]
+    return str(json.loads(written)) if node.kind == "string" else written
+
+
+def is_json(value: Scalar) -> Scalar:
+    if value is None:
+        return None
+    try:
+        parse(to_text(value))
+    except SqlError:
+        return 0
+    return 1
+
+
+def json_value(value: Scalar, path: Scalar) -> Scalar:
+    if value is None or path is None:
+        return None
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(parse(text), where)
+    if node is None:
+        return None
+    if node.kind in ("object", "array"):
+        if where.strict:
+            raise SqlError(13623)
+        return None
+    found = scalar_text(text, node)
+    if found is not None and len(found) > VALUE_MAX:
+        if where.strict:
+            raise SqlError(13625)
+        return None
+    return found
+
+
+def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
+    if value is None or path is None:
+        return None
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(parse(text), where)
+    if node is None or node.kind not in ("object", "array"):
+        if node is not None and where.strict:
+            raise SqlError(13624)
+        return None
+    return text[node.start : node.end]
+
+
+def written(value: Scalar, is_fragment: bool) -> str:
+    """Return a value as JSON: numbers bare, fragments of JSON as they are, other texts in quotes."""
+    if value is None:
+        return "null"
+    if isinstance(value, int | float):
+        return to_text(value)
+    text = to_text(value)
+    return text if is_fragment else json.dumps(text, ensure_ascii=False).replace("/", "\\/")
+
+
+def _modified(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scalar]:
+    def modify(value: Scalar, path: Scalar, new: Scalar) -> Scalar:
+        if value is None or path is None:
+            return None
+        text, where = to_text(value), path_of(to_text(path), may_append=True)
+        return _replaced(text, parse(text), where, new, written(new, is_fragment))
+
+    return modify
+
+
+def _replaced(text: str, root: Node, path: Path, new: Scalar, made: str) -> str:
+    """Return the text with the value at a path set, added, removed or appended to."""
+    node = find(root, Path(False, path.steps))
+    if path.appends:
+        if node is None or node.kind != "array":
+            if path.strict or node is not None:
+                raise SqlError(13608)
+            return _inserted(text, root, path, f"[{made}]")
+        comma = "," if node.items else ""
+        return f"{text[: node.end - 1]}{comma}{made}{text[node.end - 1 :]}"
+    if node is None:
+        if path.strict:
+            raise SqlError(13608)
+        return text if new is None else _inserted(text, root, path, made)
+    if new is None and not path.strict and isinstance(path.steps[-1] if path.steps else 0, str):
+        return _removed(text, root, path)
+    return text[: node.start] + made + text[node.end :]
+
+
+def _inserted(text: str, root: Node, path: Path, made: str) -> str:
+    """Add a member to the object that holds the last step; nothing if there is none."""
+    holder = find(root, Path(False, path.steps[:-1])) if path.steps else None
+    key = path.steps[-1] if path.steps else 0
+    if holder is None or holder.kind != "object" or isinstance(key, int):
+        return text
+    comma = "," if holder.items else ""
+    return (
+        f"{text[: holder.end - 1]}{comma}{json.dumps(key, ensure_ascii=False)}:{made}{text[holder.end - 1 :]}"
+    )
+
+
+def _removed(text: str, root: Node, path: Path) -> str:
+    holder = find(root, Path(False, path.steps[:-1]))
+    assert holder is not None, "the value is in it"
+    keys = [key for key, _ in holder.items]
+    place = keys.index(str(path.steps[-1]))
+    ends = [item.end for _, item in holder.items]
+    start = ends[place - 1] if place else holder.start + 1
+    end = ends[place]
+    if not place and len(keys) > 1:
+        end = text.index(",", ends[0]) + 1
+    return text[:start] + text[end:]
+
+
+_TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
+"""type of OPENJSON. Documented [DOC: OPENJSON]."""
+
+
+def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
+    """The rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
+    if value is None or path is None:
+        return "[]"
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(parse(text), where)
+    if node is None or node.kind not in ("object", "array"):
+        if node is not None and where.strict:
+            raise SqlError(13611)
+        return "[]"
+    rows: list[list[Any]] = []
+    for key, item in node.items:
+        shown = text[item.start : item.end] if item.kind in ("array", "object") else scalar_text(text, item)
+        rows.append([key, shown, _TYPES[item.kind]])
+    return json.dumps(rows)
+
+
+def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
+    """The rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
+    if value is None or path is None:
+        return "[]"
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(parse(text), where)
+    if node is None or node.kind not in ("object", "array"):
+        if node is not None and where.strict:
+            raise SqlError(13611)
+        return "[]"
+    items = [item for _, item in node.items] if node.kind == "array" else [node]
+    return json.dumps([[text[item.start : item.end]] for item in items])
+
+
+def _field(value: Scalar, path: Scalar) -> Scalar:
+    """A column of OPENJSON: of an object the value at a path, of a scalar itself at `$`."""
+    if value is None:
+        return None
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(_node(text, 0, 1), where)
+    if node is None or node.kind in ("object", "array"):
+        if node is not None and where.strict:
+            raise SqlError(13623)
+        return None
+    return scalar_text(text, node)
+
+
+def _fragment(value: Scalar, path: Scalar) -> Scalar:
+    """A column of OPENJSON with AS JSON."""
+    if value is None:
+        return None
+    text, where = to_text(value), path_of(to_text(path))
+    node = find(_node(text, 0, 1), where)
+    if node is None or node.kind not in ("object", "array"):
+        if node is not None and where.strict:
+            raise SqlError(13624)
+        return None
+    return text[node.start : node.end]
+
+
+def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scalar:
+    """The rows of STRING_SPLIT, packed. Raises 214 for a separator that is not one character."""
+    if separator is None or len(to_text(separator)) != 1:
+        raise SqlError(214, "separator", "nchar(1)/nvarchar(1)")
+    if value is None:
+        return "[]"
+    return json.dumps(
+        [[part, place] for place, part in enumerate(to_text(value).split(to_text(separator)), 1)]
+    )
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "isjson": is_json,
+    "json_value": json_value,
+    "json_query": json_query,
+    "json_modify": _modified(is_fragment=False),
+    "json_modify_raw": _modified(is_fragment=True),
+    "open_json": open_json,
+    "open_json_rows": open_rows,
+    "json_field": _field,
+    "json_fragment": _fragment,
+    "split_string": string_split,
+}
