@@ -47,12 +47,26 @@ def match(query: str, text: str) -> Match | None:
 def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
     """The items that fit, best first; equally good ones stay in their order.
 
-    Scattered letters count only where nothing has the words themselves.
+    The exact text comes first, then the whole phrase. Scattered letters count only where nothing has the words
+    themselves.
     """
     found = [(item, fit) for item in items if (fit := match(query, text(item))) is not None]
     if any(not fit.scattered for _, fit in found):
         found = [(item, fit) for item, fit in found if not fit.scattered]
-    return sorted(found, key=lambda pair: -pair[1].worth)
+    wanted = plain(query)
+
+    def place(pair: tuple[Item, Match]) -> tuple[int, float]:
+        words = plain(text(pair[0]))
+        is_phrase = " " in wanted and f" {wanted} " in f" {words} "
+        rank = 0 if words == wanted else 1 if is_phrase else 2
+        return rank, -pair[1].worth
+
+    return sorted(found, key=place)
+
+
+def plain(text: str) -> str:
+    """Return *text* in lower case without punctuation around words, for comparing what is the same to a reader."""
+    return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
 def _find(word: str, text: str) -> Match | None:

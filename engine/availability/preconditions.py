@@ -133,6 +133,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
     healthy = found is not None and found[1].state is ResourceState.ONLINE and not found[1].why
     member = config.has_quorum(world, group.primary)
     lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
+    observer = found[0].name if found is not None else group.primary
     state, instance = world.replicas.get((group.primary, group.guid)), world.instances.get(group.primary)
     leads = state is not None and (
         state.role is ReplicaRole.PRIMARY or state.word is ReplicaWord.PRIMARY_PENDING
@@ -141,7 +142,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
         Precondition(
             say("the cluster has noticed the loss of the primary"),
             lost,
-            say("the cluster log, and the ERRORLOG of {server}", server=group.primary),
+            say("the cluster log of {node}", node=observer),
             about="beginning",
             now=found[1].why if found is not None else "",
         ),

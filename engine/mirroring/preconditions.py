@@ -30,11 +30,11 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
     mirror = _mirror(world, database)
     if mirror is None:
         return []
-    record = quorum.record_of(world, mirror)
-    return [
+    witness = mirror.mirroring.witness
+    alone = [
         Precondition(
             say("a witness is configured"),
-            mirror.mirroring.witness is not None,
+            witness is not None,
             _column(mirror, "mirroring_witness_name"),
         ),
         Precondition(
@@ -53,6 +53,12 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
             world.instances[mirror.server].answering and not mirror.mirroring.redo_failed,
             say("ERRORLOG of {server}", server=mirror.server),
         ),
+    ]
+    if witness is None:  # what would be asked of a witness does not apply
+        return alone
+    record = quorum.record_of(world, mirror)
+    return [
+        *alone,
         Precondition(
             say("mirror and witness are connected"),
             quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
@@ -61,10 +67,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
         Precondition(
             say("the principal has not run unprotected since"),
             record is None or not record.exposed,
-            say(
-                "sys.database_mirroring_witnesses on {server}",
-                server=mirror.mirroring.witness or say("the witness"),
-            ),
+            say("sys.database_mirroring_witnesses on {server}", server=witness),
         ),
     ]
 
@@ -81,20 +84,25 @@ def _loss(world: World, database: str) -> list[Precondition]:
     mirror = _mirror(world, database)
     if mirror is None:
         return []
-    return [
+    found = [
         Precondition(
             MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
             say(LOST_LINES, server=mirror.server),
             about="beginning",
-        ),
-        Precondition(
-            say("the witness has lost the principal"),
-            not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
-            say(LOST_LINES, server=mirror.mirroring.witness or say("the witness")),
-            about="loss",
-        ),
+        )
     ]
+    witness = mirror.mirroring.witness
+    if witness is not None:
+        found.append(
+            Precondition(
+                say("the witness has lost the principal"),
+                not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
+                say(LOST_LINES, server=witness),
+                about="loss",
+            )
+        )
+    return found
 
 
 def _in_step(world: World, mirror: DatabaseCopy) -> bool:

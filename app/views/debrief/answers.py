@@ -10,6 +10,7 @@ from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.judging.calibration import calibration
+from engine.drill.judging.score import is_refusal
 from engine.drill.judging.shapes import Calibration, Report, Row
 
 
@@ -67,5 +68,6 @@ def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
-        done = muted(tr("✗ refused") if errors else tr("✓ done"))
+        refused = any(is_refusal(int(m["number"])) for m in errors)  # as the score counts them
+        done = muted(tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done"))
         yield muted(formatting.run_time(batch["t_s"], 1)), str(batch["server"]), code(f"{text}{said}"), done

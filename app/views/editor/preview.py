@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -100,7 +101,7 @@ def _asked(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("Questions")
     for asked in scenario.inquiries:
         yield f"**{asked.text}**"
-        yield _listed(asked.texts)
+        yield _listed(_escaped(asked.texts))
 
 
 def _hints(scenario: Scenario) -> Iterator[str]:
@@ -138,7 +139,7 @@ def _instructions(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("Questions")
         for asked in scenario.inquiries:
             yield f"**{_moment(asked)}:** {asked.text}"
-            yield _listed(asked.texts)
+            yield _listed(_escaped(asked.texts))
             yield asked.why
     if scenario.solution:
         yield "#### " + tr("Reference solution")
@@ -165,6 +166,16 @@ def _waits(step: Step) -> str:
 
 def _line(do: str) -> str:
     return " ".join(do.split())
+
+
+_NUMBERED: Final = re.compile(r"^(\d+)([.)])")
+"""Start of a choice that Markdown would read as an item of a numbered list."""
+_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
+
+
+def _escaped(texts: Iterable[str]) -> tuple[str, ...]:
+    """Choices as plain text in Markdown: `201.` is not the start of a list, `*` no emphasis."""
+    return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 
 def _listed(lines: Iterator[str] | tuple[str, ...]) -> str:

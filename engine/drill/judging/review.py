@@ -288,6 +288,9 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
     never, at_the_end = [], []
     for guard in lanes.preconditions:
         inside = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
+        at_the_loss = guard.at(start)
+        if not inside and at_the_loss is not None and at_the_loss.to_tick == start:
+            inside = [at_the_loss]  # the session was removed in the tick in which the loss was noticed
         if inside and all(span.what != HOLDS for span in inside):
             never.append((guard, inside[0].from_tick))
         elif inside and inside[-1].what != HOLDS:

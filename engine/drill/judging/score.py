@@ -402,12 +402,17 @@ REFUSAL_ADVICE: Final[dict[int, str]] = {
 """What the refusal should have told."""
 
 
+def is_refusal(number: int) -> bool:
+    """A server that was reached refused the command with the error *number*; other errors are no wrong command."""
+    return any(first <= number < end for first, end in REFUSAL_RANGES)
+
+
 def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
     """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
     found = []
     for event in events:
         if event.kind == "sql_done" and not batches.in_story(str(event.get("window", ""))):
-            wrong = [n for n in batches.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
+            wrong = [n for n in batches.errors(event) if is_refusal(n)]
             found += [(event, wrong[0])] if wrong else []
     return found
 

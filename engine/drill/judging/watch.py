@@ -46,10 +46,11 @@ class Lane:
     def __init__(self) -> None:
         self._changes: list[tuple[Tick, str]] = []
 
-    def note(self, tick: Tick, what: str) -> None:
+    def note(self, tick: Tick, what: str, keep_instant: bool = False) -> None:
+        """Note that it is *what* from *tick* on; *keep_instant* keeps what was noted at the same tick before."""
         if self._changes and self._changes[-1][1] == what:
             return
-        if self._changes and self._changes[-1][0] == tick:
+        if self._changes and self._changes[-1][0] == tick and not keep_instant:
             self._changes.pop()
             self.note(tick, what)
         else:
@@ -121,6 +122,10 @@ class _Watched:
         self.protection.note(account.since_tick, protection)
         self.where.note(world.tick, serving[0].server if serving else "")
         self.state.note(world.tick, facts.state_word(world, database))
+        self.look_at_guards(world, database)
+
+    def look_at_guards(self, world: World, database: str) -> None:
+        """Note the preconditions of an automatic failover as they are now."""
         asked = preconditions.preconditions(world, database)
         found = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
         lost = any(guard.about == "beginning" and guard.holds for guard in found.values())
@@ -132,7 +137,7 @@ class _Watched:
             self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():
             if key not in found:
-                lane.note(world.tick, "")
+                lane.note(world.tick, "", keep_instant=True)
 
     def foretell(self, world: World, lost: Failover) -> None:
         """What the formulas say of a loss that comes next."""
@@ -182,6 +187,9 @@ def watching(drill: Drill) -> Slices[dict[str, Lanes]]:
         for lost in losses:
             if max(0, lost.failed_tick - 1) == tick:
                 watched[lost.database].foretell(again.world, lost)
+        if inputs and inputs[-1].tick <= tick:  # a loss may be noticed in the tick in which its session ends
+            for name in set(watched):
+                watched[name].look_at_guards(again.world, name)
         while inputs and inputs[-1].tick <= tick and not again.finished:
             again.do(inputs.pop().words)
         for name in databases & set(watched) or set(watched):

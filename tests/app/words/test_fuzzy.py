@@ -65,3 +65,9 @@ def test_found_letters_are_told(query: str, text: str, marked: str) -> None:
     fit = fuzzy.match(query, text)
     assert fit is not None
     assert "".join(text[place] for place in fit.places) == marked
+
+
+def test_the_exact_words_come_first() -> None:
+    searched = ["Class Start a team… Start a team…", "Class Start a class… Start a class…"]
+    assert next(text for text, _ in fuzzy.best("start a class", searched, str)) == searched[1]
+    assert next(text for text, _ in fuzzy.best("run", ["Run until…", "Run"], str)) == "Run"

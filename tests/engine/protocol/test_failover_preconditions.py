@@ -67,3 +67,11 @@ def test_nothing_is_armed_without_mirroring() -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     assert not armed(world, DB)
+
+
+def test_nothing_is_asked_of_a_witness_that_does_not_exist() -> None:
+    world = lab(witness=False)
+    do(world, f"power-off {P}", then_s=20.0)
+    found = preconditions(world, DB)
+    assert [p.name for p in found if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
+    assert not armed(world, DB)

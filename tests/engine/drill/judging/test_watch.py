@@ -69,3 +69,15 @@ def test_without_a_mirror_there_are_no_preconditions() -> None:
     lanes = watch(taken)["Sales"]
     assert max(span.to_tick for each in lanes.preconditions for span in each.spans) == 500
     assert guard(lanes, "safety is FULL").at(400) is not None
+
+
+def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
+    taken = run(drill(), 7)
+    taken.do("power-off SERVER_A")
+    while not any(e.kind == "detected" and e.server == "SERVER_B" for e in taken.events):
+        taken.advance_to(taken.tick + 1)
+    noticed = taken.tick
+    taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    run(taken, 30)
+    lost = guard(watch(taken)["Sales"], MIRROR_HAS_LOST)
+    assert [(span.from_tick, span.what) for span in lost.spans][:2] == [(0, FAILS), (noticed, HOLDS)]
