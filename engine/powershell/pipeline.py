@@ -54,18 +54,27 @@ class Call:
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plain: tuple[tuple[str, ...], ...] = ()
+    used: set[str] = field(default_factory=set, compare=False)
+    """Named parameters that the cmdlet has looked at."""
+
+    @property
+    def unused(self) -> list[str]:
+        """Named parameters that the cmdlet has not looked at."""
+        return sorted(set(self.named) - self.used)
 
     def value(self, name: str, place: int | None = None) -> str:
         return next(iter(self.values(name, place)), "")
 
     def values(self, name: str, place: int | None = None) -> tuple[str, ...]:
         """Values of a parameter, by its name or by its place; none if it is left out."""
+        self.used.add(name.lower())
         found = self.named.get(name.lower())
         if found is None and place is not None and place < len(self.plain):
             return self.plain[place]
         return found or ()
 
     def has(self, *switches: str) -> bool:
+        self.used.update(switches)
         return any(switch in self.named for switch in switches)
 
 

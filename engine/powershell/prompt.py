@@ -144,11 +144,99 @@ def _piped(world: World, node: str, line: str) -> Table:
             raise NotSimulated(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.needs_service(world, node, call)
+        if call.named:
+            _check_parameters(world, node, call, table)
         try:
             table = cmdlet(world, node, call, table)
         except InputProblem as problem:
             raise ShellError(call.name, str(problem)) from None
     return table if table is not None else NOTHING
+
+
+NOOP_PARAMETERS: Final = {
+    "force": "no cmdlet here asks for a confirmation",
+    "confirm": "no cmdlet here asks for a confirmation",
+    "erroraction": "errors are shown whatever it says",
+    "ea": "errors are shown whatever it says",
+}
+"""Parameters that change nothing here where a cmdlet does not look at them, and why."""
+
+
+def _is_own_cluster(world: World, node: str, values: tuple[str, ...]) -> bool:
+    """-Cluster names the cluster of this node, or one of its nodes: the cmdlet speaks to it anyway."""
+    here = world.nodes.get(node)
+    known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
+    known |= {here.cluster.lower()} if here is not None and here.cluster else set()
+    return all(value.lower() in known for value in values)
+
+
+COMMON: Final = frozenset(
+    [
+        "verbose",
+        "debug",
+        "erroraction",
+        "ea",
+        "errorvariable",
+        "warningaction",
+        "wa",
+        "informationaction",
+        "outvariable",
+        "outbuffer",
+        "whatif",
+    ]
+)
+"""Common parameters of every cmdlet."""
+
+
+def _check_parameters(world: World, node: str, call: Call, table: Table | None) -> None:
+    """Try the cmdlet in a copy of the world and refuse a parameter that it does not look at."""
+    trial = world.fork()
+    try:
+        CMDLETS[call.name.lower()](trial, node, call, table)
+    except (ShellError, NotSimulated, InputProblem):
+        return  # the cmdlet refuses the call itself, in the same words
+    for name in call.unused:
+        if name in NOOP_PARAMETERS or (name == "cluster" and _is_own_cluster(world, node, call.named[name])):
+            continue
+        if name in COMMON or name in KNOWN_PARAMETERS:
+            raise NotSimulated(f"-{name} of {call.name}")
+        text = f"A parameter cannot be found that matches parameter name '{name}'."
+        raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
+
+
+KNOWN_PARAMETERS: Final = frozenset(
+    [
+        "cluster",
+        "inputobject",
+        "wait",
+        "nowait",
+        "force",
+        "confirm",
+        "passthru",
+        "clearquarantine",
+        "cq",
+        "ignorelocked",
+        "ignorestickynode",
+        "choosedestinationnode",
+        "cause",
+        "timespan",
+        "usepassthru",
+        "drain",
+        "targetnode",
+        "forcedrain",
+        "failback",
+        "credential",
+        "computername",
+        "displayname",
+        "include",
+        "exclude",
+        "count",
+        "delay",
+        "quiet",
+        "timetolive",
+    ]
+)
+"""Parameters that the product has and this prompt has not for some cmdlet."""
 
 
 def _property(world: World, node: str, name: str, what: str, value: str | None) -> str:

@@ -32,6 +32,9 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     _check_options(machine, statement, BACKUP_OPTIONS)
     if "PARTIAL" in options:
         raise Unsimulated("BACKUP of files and filegroups")
+    copy = machine.context.copy_named(database)
+    if copy is not None and copy.bad_pages and {"CHECKSUM", "CONTINUE_AFTER_ERROR"} & options.keys():
+        raise Unsimulated("BACKUP … WITH CHECKSUM of a database with damaged pages")
     if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
         if machine.context.version >= 2008:
             raise SqlError(155, "TRUNCATE_ONLY", "BACKUP")
@@ -77,6 +80,10 @@ DIFFERENTIAL TRUNCATE_ONLY NO_LOG
 """
 _RESTORE: Final = "RECOVERY REPLACE STOPAT STOPATMARK STOPBEFOREMARK FILE FILESTREAM LOADHISTORY"
 NO_EFFECT: Final = frozenset(_NO_EFFECT.split())
+REFUSED: Final = frozenset({
+    "ENCRYPTION", "FILE_SNAPSHOT", "CREDENTIAL", "PASSWORD", "MEDIAPASSWORD", "RESTRICTED_USER", "FILESTREAM",
+})  # fmt: skip
+"""Options after which the backup or the database would be another one: such a statement is refused."""
 BACKUP_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _BACKUP).split())
 RESTORE_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _RESTORE).split())
 """Options of WITH; of some nothing is kept here. Documented [DOC: BACKUP; RESTORE arguments]."""
@@ -91,6 +98,9 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore, known: fro
     ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
     if len(ends) > 1:
         raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,))
+    refused = [name for name in written if name in REFUSED]
+    if refused:
+        raise Unsimulated(f"{statement.title.split()[0]} … WITH {refused[0]}")
     idle = [name for name in written if name in NO_EFFECT]
     if idle:
         machine.remark(f"{statement.title.split()[0]} … WITH {', '.join(idle)}: accepted and has no effect")

@@ -33,6 +33,9 @@ def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Tok
         tree = PARSER.parse(without_comments(text, tokens))
     except UnexpectedInput as problem:
         raise _located(tokens, following, problem) from None
+    for rule, clause in UNSIMULATED_CLAUSES.items():
+        if next(tree.find_data(rule), None) is not None:
+            return s.NotSimulated(clause)
     statement = _BUILDER.transform(tree)
     assert isinstance(statement, s.Statement), statement
     return statement
@@ -313,6 +316,18 @@ def _drop(c: Children) -> s.Statement:
     return s.DropObject(kind, c[-1], len(c) > 2)
 
 
+UNSIMULATED_CLAUSES: Final = {
+    "mirror_to": "BACKUP … MIRROR TO",
+    "other_address": "CREATE or ALTER ENDPOINT … AS TCP with more than LISTENER_PORT and LISTENER_IP",
+    "other_payload": "CREATE or ALTER ENDPOINT with more than ROLE, AUTHENTICATION and ENCRYPTION",
+    "endpoint_affinity": "CREATE or ALTER ENDPOINT … AFFINITY",
+    "certificate_dialog": "CREATE CERTIFICATE … ACTIVE FOR BEGIN_DIALOG",
+    "grant_option": "GRANT OPTION FOR",
+    "with_grant_option": "WITH GRANT OPTION",
+    "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
+}
+"""Rules of the grammar whose clause changes the meaning of a statement: such a statement does nothing and says so."""
+
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # words
     "plain_name": lambda c: str(c[0]),
@@ -444,6 +459,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "permission_names": tuple,
     "securable": lambda c: {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1]},
     "permission_tail": lambda c: None,
+    "with_grant_option": lambda c: None,
+    "as_grantor": lambda c: None,
     "permission": _permission,
     "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),
     # backup, restore, databases

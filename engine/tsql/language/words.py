@@ -43,6 +43,7 @@ FOLLOWING_PAIRS: Final = frozenset(
         ("FOR", "UPDATE"),
         ("WITH", "ROLLBACK"),
         ("GRANT", "CREATE"),
+        ("WITH", "GRANT"),
         ("DENY", "CREATE"),
         *((kind, "IF") for kind in _DROPPED.split()),
     }

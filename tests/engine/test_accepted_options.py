@@ -1,0 +1,177 @@
+"""Nothing is accepted and ignored: each accepted form changes the world, is a listed no-op, or is "Not simulated"."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from lark import Token
+
+from engine.model import World
+from engine.powershell import prompt
+from engine.tsql.batches import administer, backup_restore
+from engine.tsql.language import parse
+from tests.engine.availability.worlds import ag_lab, do
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import P, W, lab
+
+NOOP_RULES: Final = {
+    "certificate_password": "the private key is readable by anybody here; passwords of files are not stored",
+    "permission_tail": "CASCADE: nobody holds a permission WITH GRANT OPTION, so nothing depends on the grant",
+    "file_place": 'no file group but PRIMARY exists, and another one is refused as "Not simulated"',
+    "none": "a NULL value",
+}
+"""Rules of the grammar that leave nothing behind, and the reason that nothing is lost."""
+
+NOOP_OPTIONS: Final = {
+    **dict.fromkeys(("BLOCKSIZE", "BUFFERCOUNT", "MAXTRANSFERSIZE"), "a setting of buffers; duration is that of disks"),
+    **dict.fromkeys(("REWIND", "NOREWIND", "UNLOAD", "NOUNLOAD"), "for tapes alone"),
+    **dict.fromkeys(("NOINIT", "NOSKIP", "NOFORMAT", "STOP_ON_ERROR", "NO_CHECKSUM"), "the default"),
+    "SKIP": "no backup here has an expiration date", "RESTART": "no restore here leaves a checkpoint to restart from",
+    "STATS": "progress messages; sys.dm_exec_requests shows the progress",
+    "CHECKSUM": "pages are sound; a backup of damaged pages is refused",
+    "CONTINUE_AFTER_ERROR": "no backup here has damaged pages", "NO_COMPRESSION": "the default",
+    "LOADHISTORY": "the history is loaded anyway", "RECOVERY": "the default",
+}  # fmt: skip
+"""Options of BACKUP and RESTORE that truly change nothing here, and why."""
+
+
+def says_not_simulated(texts: list[str]) -> bool:
+    return any(text.startswith("Not simulated: ") for text in texts)
+
+
+# --- the grammar --------------------------------------------------------------------------------------------
+
+
+def test_every_rule_of_the_grammar_leaves_something_or_is_listed() -> None:
+    """A rule whose builder gives nothing for its words is either refused or explained."""
+    lost = set()
+    for rule, build in parse._BUILD.items():
+        try:
+            made = build([Token("NAME", "x"), Token("NAME", "y")])
+        except Exception:  # it needs other children, so it looks at them
+            continue
+        if made in (None, {}) and build is not parse._merged:
+            lost.add(rule)
+    listed = {*parse.UNSIMULATED_CLAUSES, *NOOP_RULES}
+    assert lost - listed - {"null", "unlimited", "group_members"} == set()
+    assert {rule for rule in listed if rule not in parse._BUILD} <= {"none"}
+
+
+CLAUSES = {
+    "mirror_to": r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak' MIRROR TO DISK = 'D:\b.bak' WITH FORMAT",
+    "other_address": "ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 5023, BACKLOG = FIVE)",
+    "other_payload": "ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ROLE = ALL, LIFETIME = 5)",
+    "endpoint_affinity": "ALTER ENDPOINT Mirroring AFFINITY = NONE",
+    "certificate_dialog": "CREATE CERTIFICATE c WITH SUBJECT = 's' ACTIVE FOR BEGIN_DIALOG = ON",
+    "grant_option": "REVOKE GRANT OPTION FOR CONNECT ON ENDPOINT::Mirroring FROM public",
+    "with_grant_option": "GRANT CONNECT ON ENDPOINT::Mirroring TO public WITH GRANT OPTION",
+    "as_grantor": "GRANT CONNECT ON ENDPOINT::Mirroring TO public AS sa",
+}
+
+
+@pytest.mark.parametrize("rule", sorted(parse.UNSIMULATED_CLAUSES))
+def test_a_statement_with_a_clause_that_is_not_simulated_does_nothing(rule: str) -> None:
+    world = lab()
+    before = parts(world)
+    answer = ask(world, P, CLAUSES[rule], 1.0)
+    assert says_not_simulated(answer.texts), answer.texts
+    assert parts(world) == before
+
+
+def parts(world: World) -> tuple[object, ...]:
+    """Everything that a statement could change, without what time itself changes."""
+    instances = dict(world.instances)
+    copies = {
+        key: (one.file_options, one.file_paths, one.extra_files, one.owner)
+        for key, one in world.copies.items()
+    }
+    return instances, copies, dict(world.files), dict(world.objects)
+
+
+# --- BACKUP and RESTORE -------------------------------------------------------------------------------------
+
+WITH_VALUES = {
+    "STOPAT": "'2005-10-22T12:00:00'", "STOPATMARK": "'m'", "STOPBEFOREMARK": "'m'", "STANDBY": r"'D:\u.tuf'",
+    "FILE": "1", "NAME": "'n'", "DESCRIPTION": "'d'", "MEDIANAME": "'m'", "MEDIADESCRIPTION": "'m'",
+    "EXPIREDATE": "'2030-01-01'", "RETAINDAYS": "3", "PASSWORD": "'p'", "MEDIAPASSWORD": "'p'", "BLOCKSIZE": "512",
+    "BUFFERCOUNT": "5", "MAXTRANSFERSIZE": "65536", "STATS": "10", "CREDENTIAL": "'c'",
+}  # fmt: skip
+EFFECTS = frozenset(
+    [
+        "COPY_ONLY",
+        "COMPRESSION",
+        "INIT",
+        "FORMAT",
+        "NO_TRUNCATE",
+        "DIFFERENTIAL",
+        "TRUNCATE_ONLY",
+        "NO_LOG",
+        "NORECOVERY",
+        "STANDBY",
+        "PARTIAL",
+        "REPLACE",
+        "STOPAT",
+        "STOPATMARK",
+        "STOPBEFOREMARK",
+        "FILE",
+    ]
+)
+"""Options whose effects tests of backups show, or that are refused there."""
+
+
+def test_each_option_of_backup_and_restore_has_an_effect_a_remark_a_refusal_or_a_reason() -> None:
+    known = backup_restore.BACKUP_OPTIONS | backup_restore.RESTORE_OPTIONS
+    listed = backup_restore.NO_EFFECT | backup_restore.REFUSED | NOOP_OPTIONS.keys() | EFFECTS
+    assert known - listed == set()
+
+
+@pytest.mark.parametrize("option", sorted(backup_restore.REFUSED & backup_restore.BACKUP_OPTIONS))
+def test_an_option_that_would_make_another_backup_is_refused(option: str) -> None:
+    world = lab()
+    value = f" = {WITH_VALUES[option]}" if option in WITH_VALUES else ""
+    answer = ask(world, P, rf"BACKUP DATABASE Sales TO DISK = 'D:\x.bak' WITH {option}{value}", 1.0)
+    assert says_not_simulated(answer.texts), answer.texts
+    assert not [path for where, path in world.files if path.endswith("x.bak")]
+
+
+@pytest.mark.parametrize("option", sorted(backup_restore.NO_EFFECT - backup_restore.REFUSED))
+def test_an_option_without_effect_is_remarked(option: str) -> None:
+    world = lab()
+    assert ask(world, W, "CREATE DATABASE Plain").numbers == []
+    value = f" = {WITH_VALUES[option]}" if option in WITH_VALUES else ""
+    answer = ask(world, W, rf"BACKUP DATABASE Plain TO DISK = 'D:\x.bak' WITH {option}{value}", 30.0)
+    assert says_not_simulated(answer.texts), answer.texts
+
+
+# --- MODIFY FILE ---------------------------------------------------------------------------------------------
+
+FILE_VALUES = {
+    "NEWNAME": "NEWNAME = New", "FILENAME": r"FILENAME = 'D:\N\p.mdf'", "SIZE": "SIZE = 1GB",
+    "MAXSIZE": "MAXSIZE = 2GB", "FILEGROWTH": "FILEGROWTH = 64MB", "OFFLINE": "OFFLINE",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [one for one in administer.FILE_PROPERTIES if one != "NAME"])
+@pytest.mark.parametrize("file", ["Plain", "Plain_log"])
+def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(name: str, file: str) -> None:
+    world = lab()
+    assert ask(world, W, "CREATE DATABASE Plain").numbers == []
+    before = world.copies[W, "Plain"]
+    answer = ask(world, W, f"ALTER DATABASE Plain MODIFY FILE (NAME = {file}, {FILE_VALUES[name]})", 1.0)
+    assert says_not_simulated(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
+
+
+# --- PowerShell ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cmdlet", sorted(prompt.CMDLETS))
+def test_no_cmdlet_takes_a_parameter_that_it_does_not_know(cmdlet: str) -> None:
+    """With it, a cmdlet changes nothing and says something."""
+    for arguments in ("", " NODE_2", " AG1", " -Name NODE_2", " -Name AG1"):
+        world = ag_lab()
+        before = (dict(world.nodes), dict(world.instances), dict(world.computers), list(world.timers))
+        do(world, f"ps NODE_1 {cmdlet}{arguments} -NoSuchSwitch")
+        assert (world.nodes, world.instances, world.computers, world.timers) == before, arguments
+        said = " ".join(event.text for event in world.outbox)
+        assert "nosuchswitch" in said.lower() or cmdlet in said.lower() or "not simulated" in said, said
