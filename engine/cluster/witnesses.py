@@ -8,13 +8,15 @@ quorum is forced. [DOC: manage quorum; Start-ClusterNode]
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
 from engine.model import ClusterConfig, Witness, WitnessStore, World
 from engine.protocol import network
 
-DISK = "Physical Disk"
+DISK: Final = "Physical Disk"
+CLOUD: Final = "Cloud Witness"
 
 
 def store(world: World, cluster: str, witness: Witness) -> WitnessStore:
@@ -35,7 +37,7 @@ def reaches(world: World, witness: Witness | None, side: Collection[str]) -> boo
         return False
     host = world.computers.get(witness.name)
     if host is None:
-        return True
+        return witness.kind != CLOUD or any(network.nic_up(world, node) for node in nodes)
     return host.powered and any(
         node == host.name or network.passing(world, node, host.name) for node in nodes
     )

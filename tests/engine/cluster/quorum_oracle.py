@@ -1,0 +1,131 @@
+"""An oracle of cluster membership, written from the documentation of quorum and not from the engine.
+
+It is asked after each fault has settled. Where the documentation leaves a choice (which half keeps the witness, whose
+vote is taken), it accepts each choice and continues with the one that was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Settled:
+    """Physical facts after a fault has settled."""
+
+    groups: list[frozenset[str]]
+    """Nodes with a running cluster service, in sets that hear one another."""
+    witness_reached: frozenset[str] = frozenset()
+    """Nodes that reach the witness."""
+
+
+@dataclass
+class Oracle:
+    nodes: tuple[str, ...]
+    windows: str
+    witness: str
+    """disk, file share, cloud or none."""
+    members: frozenset[str] = frozenset()
+    version: dict[str, int] = field(default_factory=dict)
+    """Version of the cluster database that each node has."""
+    tag: int = 1
+    """Version at the witness."""
+    votes: dict[int, tuple[frozenset[str], bool]] = field(default_factory=dict)
+    """Version: (nodes whose vote counts, whether the vote of the witness counts)."""
+
+    def __post_init__(self) -> None:
+        self.members = frozenset(self.nodes)
+        self.version = dict.fromkeys(self.nodes, 0)
+        self.tag = 0
+
+    def check(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
+        """Problem of *members* and *counted* as the engine has them; "" if the documentation allows them."""
+        now = frozenset(members)
+        allowed = self._members(facts)
+        if now not in allowed:
+            return f"members {sorted(now)}, allowed {[sorted(one) for one in allowed]}"
+        self._adopt(facts, now, frozenset(counted))
+        if not now:
+            return ""
+        nodes, witness = self._expected_votes(facts)
+        chosen = frozenset(counted)
+        if len(chosen) != nodes or not chosen <= now | (frozenset(self.nodes) if self._static() else now):
+            return f"counted {sorted(chosen)}, expected {nodes} of {sorted(now)}, witness {witness}"
+        return ""
+
+    def leave(self, name: str) -> None:
+        """A member stops in good order: with dynamic quorum its vote is handed over first."""
+        if name not in self.members or self._static():
+            return
+        left = self.members - {name}
+        newest = max(self.version[one] for one in self.members) + 1
+        self.version.update(dict.fromkeys(left, newest))
+        self.votes[newest] = (left, False)
+        self.members = left
+
+    def _static(self) -> bool:
+        return self.windows == "2008 R2"
+
+    def _expected_votes(self, facts: Settled) -> tuple[int, bool]:
+        there, configured = len(self.members), self.witness != "none"
+        reached = bool(self.members & facts.witness_reached)
+        if self._static():
+            return len(self.nodes), configured
+        if self.windows == "2012":
+            return (there, True) if configured else (1 if there == 2 else there, False)
+        if configured and reached:
+            return there, there % 2 == 0
+        return there - (there % 2 == 0), False
+
+    def _majority(self, side: frozenset[str], version: int, witness: bool) -> bool:
+        voters, witness_votes = self.votes.get(version, self._first_votes())
+        return 2 * (len(side & voters) + (witness and witness_votes)) > len(voters) + witness_votes
+
+    def _first_votes(self) -> tuple[frozenset[str], bool]:
+        everyone = frozenset(self.nodes)
+        if self.witness == "none":
+            return everyone, False
+        return everyone, self.windows in ("2008 R2", "2012") or len(everyone) % 2 == 0
+
+    def _members(self, facts: Settled) -> list[frozenset[str]]:
+        if self.members:
+            version = max(self.version[name] for name in self.members)
+            sides = [group & self.members for group in facts.groups]
+            able = [s for s in sides if s and self._majority(s, version, bool(s & facts.witness_reached))]
+            if able:
+                return [self._with_joiners(side, facts) for side in able]
+        forming = [group for group in facts.groups if self._forms(group, facts)]
+        return forming or [frozenset()]
+
+    def _with_joiners(self, side: frozenset[str], facts: Settled) -> frozenset[str]:
+        return next(group for group in facts.groups if side <= group)
+
+    def _forms(self, group: frozenset[str], facts: Settled) -> bool:
+        newest = max(self.version[name] for name in group)
+        reached = bool(group & facts.witness_reached)
+        if reached and self.tag > newest:
+            if self.witness != "disk":
+                return self._majority(group, newest, False)
+            newest = self.tag
+        return self._majority(group, newest, reached)
+
+    def _adopt(self, facts: Settled, now: frozenset[str], counted: frozenset[str]) -> None:
+        changed = now != self.members
+        self.members = now
+        if not now:
+            return
+        newest = max(
+            [self.version[name] for name in now] + ([self.tag] if self._reads_disk(facts, now) else [])
+        )
+        witness = self._expected_votes(facts)[1]
+        if changed or self.votes.get(newest) != (counted, witness):
+            newest += 1
+        self.votes[newest] = (counted, witness)
+        for name in now:
+            self.version[name] = newest
+        if now & facts.witness_reached:
+            self.tag = max(self.tag, newest)
+
+    def _reads_disk(self, facts: Settled, now: frozenset[str]) -> bool:
+        return self.witness == "disk" and bool(now & facts.witness_reached)

@@ -1,0 +1,289 @@
+"""Random faults on the labs and on pairs of nodes with each witness: `python -m tests.engine.cluster.random_runs N`.
+
+No split brain, no acknowledged row lost without a forced command, and every run heals. Rows are counted here, by the
+answers of the server, and not by the program's own account of losses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from engine import tsql
+from engine.cluster import config
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.protocol import serving
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
+from tests.engine.cluster.quorum_oracle import Oracle, Settled
+from tests.engine.cluster.worlds import fci_lab, pair
+
+VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
+SETTLED_S = 160.0
+HEALED_S = 600.0
+
+
+def mirroring_lab(seed: int) -> World:
+    return build_world(load_scenario((SCENARIOS / "lab.toml").read_text(encoding="utf-8"), "lab"), seed)
+
+
+def _pair(kind: str) -> Callable[[int], World]:
+    return lambda seed: pair(kind, VERSIONS[seed % len(VERSIONS)], seed)
+
+
+LABS: dict[str, Callable[[int], World]] = {
+    "lab": mirroring_lab,
+    "ag-lab": ag_lab,
+    "fci-lab": fci_lab,
+    "pair-disk": _pair("disk"),
+    "pair-share": _pair("file share"),
+    "pair-cloud": _pair("cloud"),
+    "pair-none": _pair("none"),
+}
+KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
+
+
+@dataclass
+class Run:
+    """One random run, with what its servers have acknowledged."""
+
+    lab: str
+    seed: int
+    settled: bool
+    """Each fault settles before the next; the oracle is asked then."""
+    world: World = field(init=False)
+    chance: random.Random = field(init=False)
+    oracle: Oracle | None = None
+    acknowledged: set[int] = field(default_factory=set)
+    sent: int = 0
+    forced: bool = False
+    witness_failed: bool = False
+    problems: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.world, self.chance = LABS[self.lab](self.seed), random.Random(self.seed)
+        clusters = list(self.world.clusters.values())
+        if clusters and self.settled:
+            cluster, witness = clusters[0], config.current(self.world, clusters[0].name).witness
+            kind = KINDS[witness.kind] if witness is not None else "none"
+            self.oracle = Oracle(cluster.nodes, cluster.windows, kind)
+
+    # --- what people do -----------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> list[str]:
+        return list(self.world.nodes) or list(self.world.computers)
+
+    def faults(self) -> list[str]:
+        """Every fault and repair; many are refused at the moment, which is part of the test."""
+        chance = self.chance
+        node, other = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
+        server = chance.choice(list(self.world.instances))
+        found = [
+            f"power-off {node}",
+            f"power-on {node}",
+            f"power-on {node}",
+            f"hang {server}",
+            f"unhang {server}",
+        ]
+        if not self.settled or len(self.world.nodes) in (0, 2):
+            found += [f"cut {node} {other}", f"mend {node} {other}"]
+        found += [f"pull-cable {node}", f"plug-cable {node}"]
+        for cluster in self.world.clusters:
+            found += [f"fail-witness {cluster}", f"mend-witness {cluster}", f"stop-cluster {node}",
+                      f"start-cluster {node}"]  # fmt: skip
+            found += [f"move-role {role.name} {node}" for role in config.current(self.world, cluster).roles]
+        if "FSW" in self.world.computers:
+            found += ["power-off FSW", "power-on FSW"]
+        if self.world.groups and self.world.nodes:
+            found.append(f"sql {server} ALTER AVAILABILITY GROUP AG1 FAILOVER")
+        return found
+
+    def apply(self, line: str) -> None:
+        with contextlib.suppress(InputProblem):
+            do(self.world, line)
+            if self.oracle is not None and line.startswith("stop-cluster"):
+                self.oracle.leave(line.split()[1])
+            self.lines.append(f"{self.world.t_s:.2f} {line}")
+
+    def force(self) -> None:
+        """What a person does who accepts a loss."""
+        self.forced = True
+        for name in self.nodes:
+            waiting = self.world.nodes.get(name)
+            if waiting is not None and not any(node.partition for node in self.world.nodes.values()):
+                self.apply(f"force-quorum {name}")
+        self.wait(20)
+        for server in self.world.instances:
+            if self.world.nodes:
+                self.apply(f"sql {server} ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
+            else:
+                self.apply(f"sql {server} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+            self.wait(20)
+            if self.serving():
+                break
+
+    def insert(self) -> None:
+        """Send a row with a number of its own to each server that accepts commits."""
+        self.sent += 1
+        for server in self.serving():
+            tsql.submit(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
+
+    # --- what must hold -----------------------------------------------------------------------------------
+
+    def serving(self) -> list[str]:
+        return sorted(
+            {key[0] for key in self.world.copies if key[1] == "Sales" and serving.serves(self.world, key)}
+        )
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass; note answers, and look for a split brain each two seconds."""
+        end_s = self.world.t_s + seconds
+        while self.world.t_s < end_s - 1e-9:
+            for event in until(self.world, min(end_s, self.world.t_s + 2)):
+                if event.kind == "sql_done" and "INSERT marker" in event.get("batch"):
+                    answered = any("(1 row affected)" in message["text"] for message in event.get("messages"))
+                    if answered:
+                        self.acknowledged.add(int(event.get("batch").rpartition("(")[2].rstrip(") ")))
+            partitions = {node.partition for node in self.world.nodes.values() if node.partition}
+            if not self.forced and (len(partitions) > 1 or len(self.serving()) > 1):
+                self.problems.append(f"split brain at {self.world.t_s}: {self.serving()} {partitions}")
+
+    def ask_oracle(self) -> None:
+        if self.oracle is None or self.forced:
+            return
+        world = self.world
+        running = [name for name, node in world.nodes.items() if world.computers[name].powered
+                   and node.service == "running"]  # fmt: skip
+        reach = {name for name in running if self._reaches(name)}
+        there = [name for name in world.nodes if world.nodes[name].partition]
+        counted = world.nodes[there[0]].config.counted if there else ()
+        problem = self.oracle.check(Settled(list(self._groups(running)), frozenset(reach)), there, counted)
+        if problem:
+            self.problems.append(f"oracle at {world.t_s}: {problem}")
+            self.oracle = None
+
+    def _groups(self, running: list[str]) -> Iterator[frozenset[str]]:
+        """Physical connectivity from the lines that were applied: cables and, in pairs, the link."""
+        plugged = [name for name in running if self.world.computers[name].nic_up]
+        cut = self._is_cut()
+        if plugged and not (cut and len(plugged) > 1):
+            yield frozenset(plugged)
+        for name in running:
+            if name not in plugged or (cut and len(plugged) > 1):
+                yield frozenset({name})
+
+    def _is_cut(self) -> bool:
+        cuts = [line.split()[1] for line in self.lines if line.split()[1] in ("cut", "mend")]
+        return bool(cuts) and cuts[-1] == "cut" and len(self.world.nodes) == 2
+
+    def _reaches(self, name: str) -> bool:
+        assert self.oracle is not None
+        states = [
+            line.split()[1] for line in self.lines if line.split()[1] in ("fail-witness", "mend-witness")
+        ]
+        if self.oracle.witness == "none" or (states and states[-1] == "fail-witness"):
+            return False
+        if self.oracle.witness == "disk":
+            return True
+        share = self.oracle.witness == "cloud" or self.world.computers["FSW"].powered
+        return self.world.computers[name].nic_up and share
+
+    # --- the run ------------------------------------------------------------------------------------------
+
+    def play(self) -> list[str]:
+        first = self.serving()[0]
+        until(self.world, 5)
+        tsql.submit(self.world, first, "USE Sales; CREATE TABLE marker (n int)")
+        self.wait(5)
+        self.ask_oracle()
+        force_at = self.chance.randint(2, 7) if self.chance.random() < 0.2 else -1
+        for step in range(8):
+            self.insert()
+            self.wait(0.5)
+            if step == force_at:
+                self.force()
+            self.apply(self.chance.choice(self.faults()))
+            self.wait(SETTLED_S if self.settled else self.chance.choice((0.5, 3, 8, 12, 30, 90)))
+            self.ask_oracle()
+            self.insert()
+            self.wait(1)
+        self.heal()
+        return self.problems
+
+    def heal(self) -> None:
+        for name in self.world.computers:
+            self.apply(f"power-on {name}")
+            self.apply(f"plug-cable {name}")
+            for other in self.world.computers:
+                if name < other:
+                    self.apply(f"mend {name} {other}")
+        for server in self.world.instances:
+            self.apply(f"unhang {server}")
+        for cluster in self.world.clusters:
+            self.apply(f"mend-witness {cluster}")
+        self.wait(150)
+        for name in self.world.nodes:
+            self.apply(f"start-cluster {name}")
+        self.wait(150)
+        for cluster in self.world.clusters:
+            for role in config.current(self.world, cluster).roles:
+                self.apply(f"start-role {role.name}")
+        for server, instance in self.world.instances.items():
+            if not instance.clustered:
+                self.apply(f"start-service {server}")
+        self.wait(HEALED_S - 300)
+        if not self.serving() and self.forced:
+            self.force()
+            self.wait(120)
+        led = self.serving()
+        if len(led) != 1:
+            self.problems.append(f"not healed: {led}")
+            return
+        rows = self._rows(led[0])
+        if not self.forced and (lost := self.acknowledged - rows):
+            self.problems.append(f"acknowledged and lost: {sorted(lost)} of {len(self.acknowledged)}")
+
+    def _rows(self, server: str) -> set[int]:
+        tsql.submit(self.world, server, "SELECT n FROM Sales.dbo.marker")
+        done = [e for e in until(self.world, self.world.t_s + 30) if e.kind == "sql_done"]
+        grids = [
+            grid["rows"]
+            for event in done
+            for grid in event.get("results")
+            if "SELECT n" in event.get("batch")
+        ]
+        return {int(row[0]) for rows in grids for row in rows}
+
+
+def main(runs: int, labs: list[str]) -> int:
+    """Play *runs* runs on each lab and print what went wrong."""
+    bad = 0
+    for lab in labs:
+        wrong = acknowledged = forced = 0
+        for seed in range(runs):
+            run = Run(lab, seed, settled=seed % 2 == 0)
+            try:
+                problems = run.play()
+            except Exception as problem:
+                problems = [f"{type(problem).__name__}: {problem}"]
+            acknowledged, forced = acknowledged + len(run.acknowledged), forced + run.forced
+            if problems:
+                wrong += 1
+                print(f"{lab} seed {seed}: {problems[0]}", *run.lines, sep="\n    ", flush=True)
+        print(
+            f"{lab}: {runs} runs, {wrong} wrong; {acknowledged} rows acknowledged, {forced} forced",
+            flush=True,
+        )
+        bad += wrong
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500, sys.argv[2:] or list(LABS)))

@@ -1,0 +1,15 @@
+"""A few random runs on each lab; `python -m tests.engine.cluster.random_runs 500` plays the many."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.cluster.random_runs import LABS, Run
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_no_split_brain_no_loss_and_every_run_heals(lab: str) -> None:
+    for seed in range(4):
+        run = Run(lab, seed, settled=seed % 2 == 0)
+        assert not run.play(), (lab, seed, run.lines)
+        assert run.acknowledged or run.forced
