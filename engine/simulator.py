@@ -252,6 +252,7 @@ def _settle(world: World) -> None:
     if world.clusters and world.changed:
         membership.watch(world)
         roles.watch(world)
+        group_failover.watch(world)
         movement.watch(world)
         seeding.watch(world)
     clients.reassess(world)

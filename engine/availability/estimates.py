@@ -90,8 +90,9 @@ def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str
     if group is None or node is None or lead is None or cause in ("manual", "forced", "move-role"):
         return 0.0, ""
     timeout_s = group.health_check_timeout_ms / 1000.0
-    if cause == "slow-cpu":
-        return group.lease_timeout_ms / 1000.0, "LeaseTimeout"
+    lease_s = group.lease_timeout_ms / 1000.0
+    if cause == "slow-cpu" or (cause == "hang" and lease_s <= timeout_s):
+        return lease_s, "LeaseTimeout"
     if cause == "hang":
         return timeout_s, "HEALTH_CHECK_TIMEOUT"
     if cause in causes.LOSES and causes.MECHANISM.get(cause) not in OF_THE_SERVICE:

@@ -368,6 +368,31 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
     network.reassess(world, guid)
 
 
+def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
+    """The cluster takes a group offline at a frozen instance, which writes that down when it continues."""
+    replicas.owe(world, server, replicas.LEASE, group.guid)
+    if group.listener is not None and world.listeners.get(group.listener.name) == server:
+        world.listeners[group.listener.name] = None
+    network.reassess(world, group.guid)
+
+
+def watch(world: World) -> None:
+    """After anything has happened: an instance that continues learns what it has missed. [DOC: lease timeout]"""
+    for (server, guid), state in sorted(world.replicas.items()):
+        if not state.owed or not world.instances[server].answering:
+            continue
+        world.replicas[server, guid] = replace(state, owed="")
+        if not config.has_quorum(world, server):
+            replicas.quorum_lost(world, server)
+            continue
+        group = replicas.group_of(world, server, guid)
+        if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING) and group is not None:
+            if world.instances[server].version >= LEASE_STOP_SINCE:
+                errorlog.write(world, server, 19421, group.name)
+            errorlog.write(world, server, 19407, group.name)
+        close(world, server, guid, replicas.LEASE)
+
+
 def listener_online(world: World, guid: int) -> None:
     """Timer: a listener that is new, or that was restarted, listens at the primary."""
     for server, number in sorted(world.replicas):

@@ -143,7 +143,7 @@ def set_word(
     """The replica on *server* changes its state; its databases with it, except for those that become primary."""
     old = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
-        old, word=word, primary=primary, pending=pending, since_tick=world.tick
+        old, word=word, primary=primary, pending=pending, owed="", since_tick=world.tick
     )
     group = group_of(world, server, guid)
     name = group.name if group is not None else str(guid)
@@ -217,8 +217,18 @@ def set_peer(world: World, key: Key, server: str, new: SyncState) -> None:
         world.update_availability(key, peers=tuple(sorted({**peers, server: new}.items())))
 
 
+def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
+    """A frozen instance does and writes nothing; its replicas give their roles up when it continues."""
+    for state in on_server(world, server):
+        if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
+            world.replicas[server, state.guid] = replace(state, owed=reason)
+
+
 def quorum_lost(world: World, server: str) -> None:
     """The node of *server* has no quorum: no replica there may be primary or secondary."""
+    if world.instances[server].hung:
+        owe(world, server, NO_QUORUM)
+        return
     here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
     if here:
         errorlog.write(world, server, 41048)
@@ -233,6 +243,8 @@ def quorum_lost(world: World, server: str) -> None:
 def quorum_back(world: World, server: str) -> None:
     """The node of *server* is a member again."""
     node = config.node_of(world, server)
+    if world.instances[server].hung:
+        return
     here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
     if here:
         for number in (41051, 41053, 41055):

@@ -55,12 +55,11 @@ class GroupRole(roles.RoleKind):
         if instance.service is not Service.RUNNING:
             why, delay_s = say("the SQL Server service is not running"), SERVICE_NOTICED_S
             signs = clusterlog.SERVICE_DOWN
-        elif instance.hung:
-            patience = ON_SERVER_DOWN_FACTOR if group.failure_condition_level == 1 else 1.0
-            why, delay_s = say("no answer within the health check timeout"), patience * timeout_s
+        elif instance.hung and _health_s(group) < _lease_s(group):
+            why, delay_s = say("no answer within the health check timeout"), _health_s(group)
             signs = (clusterlog.NO_DIAGNOSTICS, _NOT_HEALTHY)
-        elif world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
-            why, delay_s = say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
+        elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
+            why, delay_s = say("the lease was not renewed"), _lease_s(group)
             signs = ("Availability Group lease is no longer valid",)
         elif group.db_failover and any(_damaged(world, server, name) for name in group.databases):
             why, delay_s = say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
@@ -117,6 +116,9 @@ class GroupRole(roles.RoleKind):
             or world.instances[server].service not in (Service.RUNNING, Service.STOPPING)
         ):
             return 0.0
+        if world.instances[server].hung:
+            failover.close_frozen(world, server, group)
+            return SERVICE_NOTICED_S
         lease = not planned and role.why == say("the lease was not renewed")
         if lease:
             errorlog.write(world, server, 19407, group.name)
@@ -206,6 +208,16 @@ def role_of(
     needs = tuple(row.name for row in rows if row.kind == "Network Name")
     rows.append(Resource(name=name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
+
+
+def _lease_s(group: AvailabilityGroup) -> float:
+    """A process that signals nothing loses its lease at every failure condition level. [DOC: lease timeout]"""
+    return group.lease_timeout_ms / 2000.0
+
+
+def _health_s(group: AvailabilityGroup) -> float:
+    patience = ON_SERVER_DOWN_FACTOR if group.failure_condition_level == 1 else 1.0
+    return patience * group.health_check_timeout_ms / 1000.0
 
 
 def _primary(world: World, server: str, group: AvailabilityGroup) -> bool:

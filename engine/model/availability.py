@@ -184,6 +184,8 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     """Whom it takes for the primary; None while RESOLVING."""
     pending: str = ""
     """Kind of the failover that was asked for here and has begun: manual, forced, or nothing."""
+    owed: str = ""
+    """Reason why it gives its role up as soon as its frozen instance continues; empty: none."""
     since_tick: Tick = 0
     may_create: bool = False
     """GRANT CREATE ANY DATABASE has been run here."""

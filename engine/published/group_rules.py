@@ -53,6 +53,9 @@ def _each(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
 # --- what notices a failure, and when ---------------------------------------------------------------------
 
 
+LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"
+
+
 @cache
 def _noticed_s(fault: str, before: str = "") -> float | None:
     """From *fault* at the primary until the cluster knows that its role has failed; None if it does not in 120 s."""
@@ -63,20 +66,23 @@ def _noticed_s(fault: str, before: str = "") -> float | None:
 
 def _detection() -> list[FigureRow]:
     found = [
-        number("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "SQL Server that answers nothing is noticed after", "s",
-               30.0, _noticed_s("hang") or 0.0, Class.INPUT),
+        number("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT",
+               "SQL Server that answers nothing, with a long lease, is noticed after", "s",
+               30.0, _noticed_s("hang", LONG_LEASE) or 0.0, Class.INPUT),
         number("GRP.health.60", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "the same with HEALTH_CHECK_TIMEOUT = 60000", "s",
-               60.0, _noticed_s("hang", _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, Class.INPUT),
+               60.0, _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, Class.INPUT),
         number("GRP.health.level1", f"{LEASE}, failure condition levels",
                "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout", "s",
-               50.0, _noticed_s("hang", _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, Class.INPUT),
+               50.0, _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, Class.INPUT),
+        number("GRP.lease", LEASE, "SQL Server that is frozen loses its lease after half of LeaseTimeout", "s",
+               10.0, _noticed_s("hang") or 0.0, Class.INPUT),
     ]  # fmt: skip
-    for level in (2, 3, 4, 5):
+    for level in (1, 2, 3, 4, 5):
         took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
         found.append(
-            statement(f"GRP.level.{level}", f"{ALTER}, FAILURE_CONDITION_LEVEL",
-                      f"level {level}: no diagnostics within the health check timeout", "is a failure",
-                      took_s is not None and took_s <= 31.0, f"noticed after {took_s} s")
+            statement(f"GRP.level.{level}.lease", f"{LEASE}, failure condition levels",
+                      f"level {level}: a frozen instance does not renew its lease", "is a failure within 20 s",
+                      took_s is not None and took_s <= 20.0, f"noticed after {took_s} s")
         )  # fmt: skip
     down_s = _noticed_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
     refused = [
@@ -546,7 +552,7 @@ def _arithmetic() -> list[FigureRow]:
     points_s, lost_s, synchronous = _loss_run()
     bands = (
         ("stop-service", 0.0, 0.5, "a service that ends"),
-        ("hang", 30.0, 30.0, "SQL Server that answers nothing"),
+        ("hang", 10.0, 10.0, "SQL Server that is frozen: half of LeaseTimeout"),
         ("power-off", 10.0, 12.0, "a node without power, Windows Server 2016"),
         ("pull-cable", 10.0, 12.0, "a node without a network, Windows Server 2016"),
     )

@@ -27,7 +27,7 @@ def test_formulas(redo, send, failover_s, loss_s) -> None:
 
 @pytest.mark.parametrize(
     ("cause", "seconds"),
-    [("power-off", 5.0), ("hang", 30.0), ("slow-cpu", 20.0), ("stop-service", 10.0), ("manual", 0.0)],
+    [("power-off", 5.0), ("hang", 20.0), ("slow-cpu", 20.0), ("stop-service", 10.0), ("manual", 0.0)],
 )
 def test_detection_is_a_setting_by_what_is_lost(cause: str, seconds: float) -> None:
     world = ag_lab()

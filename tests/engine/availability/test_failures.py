@@ -22,7 +22,7 @@ def online_s(world: World) -> list[float]:
     ("fault", "least_s", "most_s"),
     [
         ("stop-service NODE_1", 1, 6),
-        ("hang NODE_1", 30, 40),
+        ("hang NODE_1", 10, 20),
         ("power-off NODE_1", 10, 25),
         ("pull-cable NODE_1", 10, 25),
     ],

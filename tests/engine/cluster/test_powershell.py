@@ -144,8 +144,9 @@ def test_the_groups_that_each_cluster_has_are_shown() -> None:
             "stop-service NODE_1",
             ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive"),
         ),
+        ("hang NODE_1", ("Availability Group lease is no longer valid",)),
         (
-            "hang NODE_1",
+            "hang NODE_1 long lease",
             ("diagnostics heartbeat is lost", "with given HealthCheckTimeout and FailureConditionLevel"),
         ),
         ("slow-cpu NODE_1 factor=200", ("Availability Group lease is no longer valid",)),
@@ -158,7 +159,9 @@ def test_the_groups_that_each_cluster_has_are_shown() -> None:
 def test_the_cluster_log_tells_what_was_noticed(fault: str, texts: tuple[str, ...]) -> None:
     """[DOC: group health events]"""
     world = ag_lab()
-    do(world, fault)
+    if fault.endswith(" long lease"):
+        do(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
+    do(world, fault.removesuffix(" long lease"))
     until(world, 60)
     log = ask(world, "Get-ClusterLog -Node NODE_1", "NODE_2")
     places = [log.find(text) for text in texts]
