@@ -10,7 +10,7 @@ from engine.constants import PRODUCT
 from engine.messages import SqlError, filled
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import column_functions, locks, properties, stored_messages
+from engine.tsql.batches import column_functions, event_files, locks, properties, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
@@ -230,6 +230,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **column_functions.FUNCTIONS,
     **properties.FUNCTIONS,
     "file_found": _file_found,
+    "xe_events": event_files.read_target,
     "object_permissions": _object_permissions,
     "getdate": lambda context: context.now(),
     "sysdatetime": lambda context: context.now(),

@@ -255,6 +255,7 @@ ROWS_OF: Final = {
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),
+    "fn_xe_file_target_read_file": ("object_name", "event_data", "file_name", "file_offset", "timestamp_utc"),
     "string_split": ("value", "ordinal"),
 }
 """Functions of tables whose rows depend on what they are asked, with their columns."""
@@ -268,6 +269,8 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
         return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
     if name == "openjson" and len(arguments) in (1, 2):
         return exp.Anonymous(this="open_json", expressions=[one.copy() for one in arguments])
+    if name == "fn_xe_file_target_read_file" and len(arguments) == 4:
+        return exp.Anonymous(this="xe_events", expressions=[arguments[0].copy()])
     if name == "openjson_rows" and len(arguments) in (1, 2):
         return exp.Anonymous(this="open_json_rows", expressions=[one.copy() for one in arguments])
     if name == "string_split" and len(arguments) in (2, 3):
@@ -282,7 +285,9 @@ def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
     return ROWS_OF[name]
 
 
-PACKED_FUNCTIONS: Final = frozenset({"openjson", "openjson_rows", "string_split"})
+PACKED_FUNCTIONS: Final = frozenset(
+    {"openjson", "openjson_rows", "string_split", "fn_xe_file_target_read_file"}
+)
 """Functions of the language, without a schema."""
 
 

@@ -452,7 +452,7 @@ INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
-        "file_found", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
+        "file_found", "xe_events", "object_permissions", "pack", "unpacked", "json_modify_raw", "open_json",
         "split_string", "open_json_rows", "json_field", "json_fragment", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip

@@ -1,0 +1,119 @@
+"""Rows of sys.fn_xe_file_target_read_file for AlwaysOn_health: events from what the instance has logged.
+
+Changes of replica states, expired leases and reported errors come from the ERRORLOG, which survives restarts as the
+files of the session do. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from typing import Final
+from xml.sax.saxutils import escape
+
+from engine import moments
+from engine.availability import replicas
+from engine.identifiers import group_id, replica_id
+from engine.messages import SqlError
+from engine.model import ReplicaWord
+from engine.tsql.batches.context import Context
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, to_text
+
+FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
+"""Assumed: the number in the name of a file."""
+SYSTEM_FILE: Final = "system_health_0_131072000000000000.xel"
+
+REPORTED: Final = frozenset(
+    {9691, 35204, 9693, 26024, 28047, 26023, 9692, 28034, 28036, 28048, 28080, 28091, 26022, 9642, 35201, 35202, 35206,
+     35207, 26069, 26070, *range(41048, 41056), 41142, 41144, 1480, 823, 824, 829, 35264, 35265, 41188, 41189, 35217}
+)  # fmt: skip
+"""Messages that AlwaysOn_health records as error_reported. Known from the definition of the session."""
+
+STATE_CHANGED, LEASE_EXPIRED = 19406, 19407
+_CHANGE: Final = re.compile(r"availability group '(?P<group>[^']*)' .*?from '(?P<old>\w+)' to '(?P<new>\w+)'")
+_LEASE: Final = re.compile(r"availability group '(?P<group>[^']*)'")
+
+Data = tuple[str, Scalar, str]
+"""Name, value, and the text of a value that is a number of a map."""
+
+
+def read_target(context: Context, path: Scalar) -> Scalar:
+    """Return the rows (packed, functions.py) of the files that a path names. Raises 25718 for none."""
+    asked = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
+    if "." not in asked and not asked.endswith("*"):
+        asked += "*.xel"
+    if fnmatch(FILE.lower(), asked) and context.version >= 2012:
+        found = [
+            [name, body, FILE, 512 * place, when]
+            for place, (name, when, body) in enumerate(_events(context), 1)
+        ]
+        return json.dumps(found)
+    if fnmatch(SYSTEM_FILE, asked):
+        raise Unsimulated("the events of system_health")
+    raise SqlError(25718, to_text(path))
+
+
+def _events(context: Context) -> Iterator[tuple[str, str, str]]:
+    """Name, time and XML of each event, oldest first, since the instance has a replica."""
+    world, server = context.world, context.session.server
+    if not replicas.on_server(world, server) and not any(
+        line[1] in (STATE_CHANGED, LEASE_EXPIRED) for line in world.errorlog.get(server, ())
+    ):
+        return
+    for tick, number, severity, state, text in world.errorlog.get(server, ()):
+        when = moments.written(context.moment(tick), "%Y-%m-%dT%H:%M:%S") + f".{tick % 100 * 10:03d}Z"
+        name = ""
+        data: tuple[Data, ...] = ()
+        if number == STATE_CHANGED and (match := _CHANGE.search(text)) is not None:
+            name, data = "availability_replica_state_change", _state_change(context, match)
+        elif number == LEASE_EXPIRED and (match := _LEASE.search(text)) is not None:
+            name, data = "availability_group_lease_expired", _lease(context, match["group"])
+        elif number in REPORTED:
+            name = "error_reported"
+            data = (
+                ("error_number", number, ""), ("severity", severity, ""), ("state", state, ""),
+                ("user_defined", "false", ""), ("category", 2, "SERVER"), ("destination", "0x00000002", "ERRORLOG"),
+                ("is_intercepted", "false", ""), ("message", text, ""),
+            )  # fmt: skip
+        if name:
+            yield name, when, _xml(name, when, data)
+
+
+def _group_data(context: Context, group: str) -> tuple[Data, ...]:
+    world, me = context.world, context.session.server
+    known = [replicas.group_of(world, me, state.guid) for state in replicas.on_server(world, me)]
+    guid = next((one.guid for one in known if one is not None and one.name == group), None)
+    return (
+        ("availability_group_id", group_id(guid) if guid is not None else "", ""),
+        ("availability_group_name", group, ""),
+        ("availability_replica_id", replica_id(guid, me) if guid is not None else "", ""),
+        ("availability_replica_name", me, ""),
+    )
+
+
+_WORDS: Final = tuple(ReplicaWord)
+
+
+def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
+    """Numbers of the states follow the order of their words. Assumed."""
+    known = {word.value: number for number, word in enumerate(_WORDS)}
+    words = (("previous_state", match["old"]), ("current_state", match["new"]))
+    states = tuple((name, known.get(word, 0), word) for name, word in words)
+    return (*states, *_group_data(context, match["group"]))
+
+
+def _lease(context: Context, group: str) -> tuple[Data, ...]:
+    return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_group_data(context, group)[:2])
+
+
+def _xml(name: str, when: str, data: tuple[Data, ...]) -> str:
+    parts = [
+        f'<data name="{key}"><value>{escape(to_text(value))}</value>'
+        + (f"<text>{escape(text)}</text>" if text else "")
+        + "</data>"
+        for key, value, text in data
+    ]
+    return f'<event name="{name}" package="sqlserver" timestamp="{when}">{"".join(parts)}</event>'
