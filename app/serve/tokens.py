@@ -56,7 +56,9 @@ def message(said: Row, server: str, tds: int) -> bytes:
     """ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message as `sql_done` has it."""
     error = said["severity"] > 10
     number = said["number"] or (50000 if error else 0)
-    body = struct.pack("<iBB", number, said["state"] or 1, said["severity"])
+    body = struct.pack(
+        "<iBB", number, said["state"] or 1, said["severity"] % 10 if not error else said["severity"]
+    )
     body += _long(said["text"]) + short(server) + short(said.get("procedure", ""))
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(said["line"] or 1, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body

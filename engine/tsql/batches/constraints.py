@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -59,8 +60,17 @@ def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     return [known[name.lower()] for name in columns]
 
 
-def check_definition(machine: Machine, ref: TableRef, table: Table, new: Iterable[Constraint]) -> None:
-    """Every column and table that *new* names is there. Raises 1911, 1909, 1919, 1767 or 1776, and 1750."""
+def check_definition(machine: Machine, ref: TableRef, table: Table, new: Sequence[Constraint]) -> None:
+    """Every column and table that *new* names is there. Raises 1911, 1909, 1919, 1767 or 1776, and 1750.
+
+    Raises Unsimulated for a CHECK, DEFAULT or computed column that could not be evaluated when a row is put in.
+    """
+    texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in new if isinstance(item, Check)]
+    texts += [column.computed for column in table.columns if column.computed]
+    texts += [column.default for column in table.columns if column.default]
+    for text in texts:
+        with suppress(SqlError):  # found when a row is put in
+            _values(machine, table.columns, (), [text])
     for item in new:
         if isinstance(item, Check):
             continue

@@ -141,6 +141,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
         raise SqlError(4902, ref.dotted)
     if statement.default:
         made = _with_default(table, *statement.default, ref)
+        constraints.check_definition(machine, ref, made, ())
     elif statement.columns:
         made = _added(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:

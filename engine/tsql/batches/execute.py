@@ -459,7 +459,7 @@ def _revert(machine: Machine, statement: s.Revert) -> None:
 
 
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
-    machine.not_simulated(statement.what)
+    raise Unsimulated(statement.what)
 
 
 SESSIONS_MAX: Final = 32767

@@ -17,6 +17,9 @@ from engine.tsql.language.script import Batch
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import shown
 
+NOT_SIMULATED: Final = "Not simulated: "
+"""Beginning of each message about something that the program does not simulate."""
+
 OUTPUT_MAX: Final = 5_000
 """Messages and grids that one submission keeps. Assumed."""
 
@@ -97,12 +100,12 @@ class Output:
             self.tell(message.text, message.number, message.severity, message.state, line)
 
     def not_simulated(self, what: str) -> None:
-        self.tell(f"Not simulated: {what}", severity=10)
+        self.tell(f"{NOT_SIMULATED}{what}", severity=10)
 
     def remark(self, what: str) -> None:
         """Something that is not simulated of what was carried out all the same, once in a submission: no error for a
         program that waits for a result."""
-        text = f"Not simulated: {what}"
+        text = f"{NOT_SIMULATED}{what}"
         if all(message.text != text for message in self.messages):
             self.tell(text)
 

@@ -35,12 +35,14 @@ from engine.tsql.batches.data import (
 )
 from engine.tsql.batches.environment import GLOBALS
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.output import NOT_SIMULATED
 from engine.tsql.batches.request_commands import command_of
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, Branch, Do, EndCatch, Jump
 from engine.tsql.language.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
+from engine.tsql.language.read_only import selects_only
 from engine.tsql.query import planner
 from engine.tsql.query.names import Columns, Names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
@@ -74,6 +76,9 @@ SCOPE_ENDS: Final = frozenset(
 FMTONLY_RUNS: Final = (s.SetSession, s.Query, s.Execute, s.Declare, s.Use)
 """With SET FMTONLY ON all others do nothing; of these queries show their columns, and what a procedure's own text asks
 shows its own [DOC: SET FMTONLY]. Conditions hold as they do otherwise, where SQL Server goes every way. Assumed."""
+
+NOT_SIMULATED_NUMBER: Final = 50000
+"""@@ERROR after a statement that is not simulated; clients get this number, too."""
 
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
 """Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
@@ -238,10 +243,13 @@ class Runner(Machine):
             locks.wait(self, found)
         except SqlError as problem:
             self.context.writes = before
-            self.fail(problem)
+            if problem.number:
+                self.fail(problem)
+            else:
+                self.refuse(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
         except Unsimulated as problem:
             self.context.writes = before
-            self.not_simulated(str(problem))
+            self.refuse(str(problem))
         finally:
             transactions.after_statement(self)
 
@@ -253,10 +261,7 @@ class Runner(Machine):
             try:
                 holds = self.holds(action.condition)
             except Unsimulated as problem:
-                self.not_simulated(
-                    f"{problem}; what depends on it is not known, the rest of the batch is not run"
-                )
-                self.end_batch()
+                self.refuse(f"{problem}; what depends on it is not known, the rest of the batch is not run")
                 return
             self.note(error=0, rowcount=0)
             if not holds:
@@ -338,6 +343,24 @@ class Runner(Machine):
             self.end_batch()
         elif number in SCOPE_ENDS:
             self.scopes[-1].position = len(self.scopes[-1].code)
+
+    def refuse(self, what: str) -> None:
+        """Answer a statement that is not simulated with an error that no CATCH block takes.
+
+        It ends the batch and dooms an open transaction, so that no program takes the rest for done. Only a SELECT
+        that changes nothing, and SET, which drivers send at each login, let the batch continue.
+        """
+        scope = self.scopes[-1] if self.scopes else None
+        action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
+        statement = action.statement if isinstance(action, Do) else None
+        if isinstance(statement, s.SetSession):
+            self.not_simulated(what)
+            return
+        self.tell(f"{NOT_SIMULATED}{what}", severity=16, state=1, line=self.line)
+        self.note(error=NOT_SIMULATED_NUMBER, rowcount=0)
+        if not _asks_only(statement):
+            self.note(doomed=bool(self.session.transactions))
+            self.end_batch()
 
     def deadlocked(self) -> None:
         """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
@@ -496,3 +519,22 @@ class Runner(Machine):
     # --- bounds
 
     # --- commands
+
+
+INFORMATION: Final = (
+    "sp_describe",
+    "sp_help",
+    "sp_columns",
+    "sp_tables",
+    "sp_spaceused",
+    "sp_who",
+    "sp_lock",
+)
+"""Beginnings of procedures that change nothing; drivers call some of them between the statements of a program."""
+
+
+def _asks_only(statement: s.Statement | None) -> bool:
+    """Whether the statement changes nothing."""
+    if isinstance(statement, s.Execute):
+        return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
+    return isinstance(statement, s.Query) and selects_only(statement.text) and "@" not in statement.text

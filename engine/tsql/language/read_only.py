@@ -25,7 +25,7 @@ _CALL: Final = re.compile(
 def only_reads(item: Input) -> bool:
     """Whether an input is T-SQL made of SELECTs alone; a batch that might be more counts as more."""
     if item.verb == "sql":
-        return _only_reads(item.args[1])
+        return selects_only(item.args[1])
     return item.verb == "batch" and _batch_only_reads(item.args[1])
 
 
@@ -37,11 +37,12 @@ def _batch_only_reads(written: str) -> bool:
     except ValueError:
         return False
     call = _CALL.fullmatch(text)
-    return _only_reads(call[1][2:-1].replace("''", "'") if call else text)
+    return selects_only(call[1][2:-1].replace("''", "'") if call else text)
 
 
 @lru_cache(256)
-def _only_reads(text: str) -> bool:
+def selects_only(text: str) -> bool:
+    """Whether a text is certainly made of SELECTs that change no table."""
     try:
         tokens = tokens_of(text)
     except SyntaxProblem:

@@ -254,6 +254,30 @@ def test_ten_thousand_rows_arrive_in_order(served: Served, driver: str) -> None:
     connection.close()
 
 
+# --- refusals ------------------------------------------------------------------------------------------------
+
+REFUSED = "EXEC sp_addextendedproperty 'a', 'b'"
+
+
+@EACH
+def test_what_is_not_simulated_is_an_error_for_the_program(served: Served, driver: str) -> None:
+    connection = connect(driver, served, autocommit=True)
+    cursor = connection.cursor()
+    with pytest.raises(Exception, match="Not simulated"):
+        cursor.execute(f"{REFUSED}; SELECT 1")
+    connection.close()
+
+
+def test_a_change_of_the_database_is_no_error_for_pymssql(served: Served) -> None:
+    """INFO tokens of severity 10 have class 0."""
+    connection = connect("pymssql", served, autocommit=True)
+    cursor = connection.cursor()
+    cursor.execute("USE msdb")
+    cursor.execute("SELECT DB_NAME()")
+    assert cursor.fetchone() == ("msdb",)
+    connection.close()
+
+
 # --- parameters and transactions -----------------------------------------------------------------------------
 
 

@@ -46,7 +46,9 @@ class Answer:
 def shown(message: dict[str, Any]) -> str:
     """`Msg 1416, Level 16, State 1, Line 1: …`, or the text alone for information."""
     head = "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**message)
-    return (head if message["severity"] > 10 else "") + str(message["text"])
+    return (
+        head if message["severity"] > 10 and not message["text"].startswith("Not simulated") else ""
+    ) + str(message["text"])
 
 
 def run_on(world: World, seconds: float) -> list[Event]:

@@ -85,13 +85,13 @@ def test_kill_of_oneself_the_system_or_nobody() -> None:
     assert [ask(world, P, f"KILL {spid}").numbers for spid in (own, 5, 99)] == [[6104], [6107], [6106]]
 
 
-def test_service_broker_and_namespaces_say_that_they_do_nothing() -> None:
+def test_service_broker_and_namespaces_end_the_batch() -> None:
     for text in (
         "SEND ON CONVERSATION 'x' MESSAGE TYPE m;",
         "WAITFOR (RECEIVE TOP (1) * FROM q), TIMEOUT 1;",
     ):
         answer = ask(lab(), P, f"{text} PRINT 'on'")
-        assert (answer.texts[0][:14], answer.texts[1]) == ("Not simulated:", "on")
+        assert [text[:14] for text in answer.texts] == ["Not simulated:"]
     assert ask(lab(), P, "WITH XMLNAMESPACES ('u' AS n) SELECT 1").texts == [
         "Not simulated: WITH XMLNAMESPACES"
     ]

@@ -53,7 +53,4 @@ def test_a_server_that_cannot_be_reached_is_7303_and_one_that_shuts_down_too() -
 
 def test_what_waits_over_there_is_not_waited_for() -> None:
     answer = ask(linked(), P, f"EXEC ('WAITFOR DELAY ''00:00:05''') AT {M} PRINT 'on'")
-    assert [text.partition(";")[0] for text in answer.texts] == [
-        "Not simulated: waiting for a linked server",
-        "on",
-    ]
+    assert [text.partition(";")[0] for text in answer.texts] == ["Not simulated: waiting for a linked server"]

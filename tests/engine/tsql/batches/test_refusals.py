@@ -1,0 +1,67 @@
+"""A statement that is not simulated is an error: no program takes it, or what follows it, for done."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import Answer, ask
+from tests.engine.worlds import P, lab
+
+
+def _errors(answer: Answer) -> list[str]:
+    return [message["text"] for message in answer.event.get("messages") if message["severity"] > 10]
+
+
+def _lab() -> World:
+    world = lab(workload="none")
+    world.update_instance(P, version=2022)
+    ask(world, P, "CREATE TABLE #t (a int IDENTITY, d nvarchar(99)); INSERT #t (d) VALUES ('first')")
+    return world
+
+
+UNSIMULATED = "EXEC sp_addextendedproperty 'a', 'b'"
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        f"{UNSIMULATED}; SELECT 1",
+        f"SELECT 1; {UNSIMULATED}; SELECT 2",
+        f"BEGIN TRY {UNSIMULATED} END TRY BEGIN CATCH SELECT 2 END CATCH; SELECT 3",
+        f"EXEC ('{UNSIMULATED.replace(chr(39), chr(39) * 2)}'); SELECT 2",
+        "INSERT #t (d) SELECT COMPRESS('x'); SELECT SCOPE_IDENTITY()",
+        "CREATE SEQUENCE s; SELECT 2",
+    ],
+)
+def test_a_refusal_is_an_error_and_ends_the_batch(batch: str) -> None:
+    answer = ask(_lab(), P, batch)
+    assert [text[:14] for text in _errors(answer)] == ["Not simulated:"], answer.texts
+    assert answer.grids in ([], [[[1]]])
+
+
+def test_a_refusal_ends_the_transaction() -> None:
+    world = _lab()
+    ask(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
+    assert ask(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
+
+
+def test_a_query_that_is_not_simulated_lets_the_batch_continue() -> None:
+    answer = ask(_lab(), P, "SELECT COMPRESS('x'); SELECT 2")
+    assert len(_errors(answer)) == 1
+    assert answer.grids == [[[2]]]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE n (d nvarchar(99) CHECK (COMPRESS(d) = 0x1))",
+        "CREATE TABLE n (d nvarchar(99), e AS COMPRESS(d))",
+        "CREATE TABLE n (d varbinary(99) DEFAULT COMPRESS('a'))",
+        "CREATE TABLE n (d nvarchar(99)); ALTER TABLE n ADD CHECK (COMPRESS(d) = 0x1)",
+        "CREATE TABLE n (d varbinary(99)); ALTER TABLE n ADD CONSTRAINT x DEFAULT COMPRESS('a') FOR d",
+        "CREATE TABLE n (d nvarchar(99)); ALTER TABLE n ADD e AS COMPRESS(d)",
+    ],
+)
+def test_a_definition_that_could_not_be_evaluated_is_refused(statement: str) -> None:
+    assert "Not simulated" in _errors(ask(_lab(), P, statement))[0]
