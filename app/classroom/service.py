@@ -7,11 +7,12 @@ import logging
 import secrets
 import signal
 import socket
+import threading
 import time
-from asyncio import sslproto
+from asyncio import constants, sslproto
 from collections.abc import Callable, Container, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, TextIO
 
 import uvicorn
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -23,6 +24,7 @@ from websockets.exceptions import InvalidState
 
 from app.classroom import certificate, discovery
 from app.classroom.bus import AGAIN_S, Bus, NoBus
+from app.classroom.class_port import ClassPort
 from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
@@ -51,6 +53,8 @@ LISTEN: Final = "0.0.0.0:7443"
 GRACE_S: Final = 3
 """Connections have this long to end when the host does."""
 BACKLOG: Final = 2_048
+HANDSHAKE_S: Final = 15.0
+"""A connection that has not finished its TLS by then is closed; asyncio waits 60 s. Assumed."""
 TLS_BUFFER_BYTES: Final = 16_384
 """What asyncio holds for each connection with TLS, for as long as it is open. Its own figure is 256 kB (CPython,
 Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
@@ -153,9 +157,11 @@ def serve(
     listen: str | None,
     show: Callable[[str], object],
     nats: str | None = None,
+    held_by: TextIO | None = None,
 ) -> None:
-    """Hold the class until SIGTERM or SIGINT; where it has several hosts, *nats* is the URL over which they hear one
-    another. *show* gets one line with the invitation. Raises NoPort, NoBus."""
+    """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open. Where the class has
+    several hosts, *nats* is the URL over which they hear one another. *show* gets one line with the invitation. Raises
+    NoPort, NoBus."""
     if nats is None and is_open(the_class):
         raise NoPort(tr("the class is being held already, at {address}").format(address=the_class.address))
     listening = listening_at(listen, "" if nats else the_class.address)
@@ -168,7 +174,7 @@ def serve(
         there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], reachable(address), port,
         tuple(one for one in there.addresses if one != own),
     )  # fmt: skip
-    asyncio.run(_serve(Stage(record, nats, invited.fingerprint), there, listening, invited, show))
+    asyncio.run(_serve(Stage(record, nats, invited.fingerprint), there, listening, invited, show, held_by))
     if nats:
         record.change_addresses(lambda before: [one for one in before if one != own])
 
@@ -231,23 +237,35 @@ async def _serve(
     listening: socket.socket,
     invited: Invitation,
     show: Callable[[str], object],
+    held_by: TextIO | None,
 ) -> None:
-    server = server_of(stage.app, the_class.certificate, the_class.key)
+    port = ClassPort.of(listening)
+    server = server_of(stage.app, the_class.certificate, the_class.key, port)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
+    if held_by is not None:
+        threading.Thread(target=_stop_at_end, args=(held_by, loop, server), daemon=True).start()
     await stage.begin()
     show(str(invited))  # the port is open: who dials now waits for the loop
-    listens_at = listening.getsockname()[0]
+    listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
         discovery.announce(invited.fingerprint, listens_at, invited.host, invited.port)
     )
     try:
-        await server.serve(sockets=[listening])
+        await server.serve(sockets=[port])
     finally:
         announced.cancel()
         await asyncio.gather(announced, return_exceptions=True)
         await stage.end()
+
+
+def _stop_at_end(held_by: TextIO, loop: asyncio.AbstractEventLoop, server: _Server) -> None:
+    """The window that holds the class is gone, however it ended."""
+    for _ in held_by:
+        pass
+    with suppress(RuntimeError):  # the host has ended before
+        loop.call_soon_threadsafe(server.stop)
 
 
 def is_open(the_class: Class) -> bool:
@@ -270,16 +288,18 @@ def is_open(the_class: Class) -> bool:
     return False
 
 
-def server_of(app: Starlette, shown: str, key: str) -> _Server:
-    """Takes connections to *app* over TLS with that certificate and its key, both PEM."""
+def server_of(app: Starlette, shown: str, key: str, port: ClassPort | None = None) -> _Server:
+    """Takes connections to *app* over TLS with that certificate and its key, both PEM. *port* is told which of its
+    connections have joined."""
     context = own_certificate.context(shown, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
+    constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE_S  # uvicorn has no setting for it
     return _Server(
         uvicorn.Config(
             app,
             ssl_context_factory=lambda config, default: context,
             http="h11",
-            ws=_Connection,
+            ws=_Connection if port is None else type("_Joined", (_Connection,), {"port": port}),
             ws_max_size=BYTES_MAX,
             ws_ping_interval=PINGS_S,
             ws_ping_timeout=PINGS_S,
@@ -297,6 +317,14 @@ def server_of(app: Starlette, shown: str, key: str) -> _Server:
 
 class _Connection(WebSocketsSansIOProtocol):
     """A connection that is closing already when the host ends is no error; uvicorn 0.54 takes it for one."""
+
+    port: ClassPort | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        wire = transport.get_extra_info("socket")
+        if self.port is not None and wire is not None:
+            self.port.joined(wire.fileno())
+        super().connection_made(transport)
 
     def shutdown(self) -> None:
         with suppress(InvalidState):

@@ -64,6 +64,11 @@ def add_to(command: Commands) -> None:
     host.add_argument("--plan", metavar="FILE", help="TOML with scenario, mode and what was prepared")
     host.add_argument("--listen", metavar="ADDRESS:PORT", help="where seats dial in (0.0.0.0:7443)")
     host.add_argument(
+        "--end-with-input",
+        action="store_true",
+        help="end when standard input ends, as with a window that is closed",
+    )
+    host.add_argument(
         "--nats",
         metavar="URL",
         help="several hosts of one class: their NATS server; --database is PostgreSQL then",
@@ -219,7 +224,8 @@ def _host(options: argparse.Namespace) -> int:
                     "sent at the console",
                     file=sys.stderr,
                 )
-            service.serve(record, the_class, options.listen, _show, options.nats)
+            held_by = sys.stdin if options.end_with_input else None
+            service.serve(record, the_class, options.listen, _show, options.nats, held_by)
     except (NoPlan, NoRecord, NoBus, service.NoPort, service.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
     return AS_ASKED

@@ -120,7 +120,7 @@ class Classes(QObject):
         self.board.report_wanted.connect(self._report)
         self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
-        self._host = self._process("host", self._hear_host, *words, "--listen", LISTEN)
+        self._host = self._process("host", self._hear_host, *words, "--listen", LISTEN, "--end-with-input")
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""

@@ -7,10 +7,10 @@ import secrets
 import socket
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from enum import Enum
 from typing import Final
 
+from app.files.descriptors import raised_limit
 from app.host import Answer, Host
 from app.serve.browser import Browser, Known
 from app.serve.pipe import Pipe
@@ -64,19 +64,6 @@ def state(world: World, name: str) -> State:
     return State.SILENT if there.hung else State.ANSWERS
 
 
-def descriptors(wanted: int) -> int:
-    """So many files and connections this process may have open; *wanted* are asked for."""
-    if sys.platform == "win32":
-        return wanted  # its sockets are no files
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
 class Hole:
     """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
 
@@ -122,7 +109,7 @@ class Listener:
     async def open(self, base: int) -> None:
         """Open a port for each instance and listener: *base* and those after it; 0: any free. Raises NoPort."""
         planner.load()
-        files = descriptors(USERS_MAX + LOGINS_MAX + SPARE_FILES)
+        files = raised_limit(USERS_MAX + LOGINS_MAX + SPARE_FILES)
         self._users_max = max(1, min(USERS_MAX, files - LOGINS_MAX - SPARE_FILES))
         self._base = base
         await self.follow()

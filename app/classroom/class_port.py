@@ -1,0 +1,63 @@
+"""The port of a class: connections that have not joined yet keep nobody out. No Qt."""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from contextlib import suppress
+from typing import Final
+
+from app.files.descriptors import raised_limit
+
+JOINING_MAX: Final = 2_000
+"""Connections that have said nothing yet, in TLS or WebSocket. One more takes the place of the oldest of the address
+that has most of them. Assumed: the largest class, all at once."""
+SEATS_FILES: Final = 2_200
+"""Descriptors for seats, consoles and the program itself."""
+
+
+class _Accepted(socket.socket):
+    """A connection that is removed from those that are joining when it is closed."""
+
+    port: ClassPort | None = None
+
+    def close(self) -> None:
+        if self.port is not None:
+            self.port.joined(self.fileno())
+        super().close()
+
+
+class ClassPort(socket.socket):
+    """A listening socket that limits how many of its connections are joining."""
+
+    joining: dict[int, tuple[_Accepted, str]]
+    """Descriptor -> connection and its address, the oldest first."""
+    most = JOINING_MAX
+
+    @classmethod
+    def of(cls, listening: socket.socket) -> ClassPort:
+        """The same port as *listening*, which is detached from it."""
+        port = cls(listening.family, listening.type, listening.proto, listening.detach())
+        port.joining = {}
+        port.most = max(100, min(JOINING_MAX, raised_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
+        return port
+
+    def accept(self) -> tuple[socket.socket, object]:
+        plain, address = super().accept()
+        made = _Accepted(plain.family, plain.type, plain.proto, plain.detach())
+        made.port = self
+        if len(self.joining) >= self.most:
+            self._turn_away_oldest()
+        self.joining[made.fileno()] = (made, str(address[0]))
+        return made, address
+
+    def joined(self, number: int) -> None:
+        """The connection with this descriptor is a seat's or a console's now, or closed."""
+        self.joining.pop(number, None)
+
+    def _turn_away_oldest(self) -> None:
+        (most, _), *_ = Counter(address for _, address in self.joining.values()).most_common(1)
+        number, (oldest, _) = next(entry for entry in self.joining.items() if entry[1][1] == most)
+        del self.joining[number]
+        with suppress(OSError):  # it has just ended
+            oldest.shutdown(socket.SHUT_RDWR)

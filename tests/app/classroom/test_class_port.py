@@ -1,0 +1,92 @@
+"""The port of a class: strangers without a code keep nobody out, and a host ends with its window."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from app.classroom.class_port import ClassPort
+from tests.class_process import OPEN_S, WAIT_S, Stranger, command, hosted, join
+
+
+@contextmanager
+def many_files(count: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, before[1]), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_the_oldest_stranger_makes_room() -> None:
+    with ExitStack() as opened:
+        port = ClassPort.of(socket.create_server(("127.0.0.1", 0)))
+        opened.callback(port.close)
+        port.most = 3
+        inside = []
+        for _ in range(5):
+            outside = opened.enter_context(closing(socket.create_connection(port.getsockname())))
+            made, _ = port.accept()
+            inside.append((opened.enter_context(closing(made)), outside))
+        assert len(port.joining) == 3
+        first, last = inside[0][1], inside[-1][1]
+        first.settimeout(5)
+        assert first.recv(1) == b"", "it was turned away"
+        last.settimeout(0.05)
+        try:
+            last.recv(1)
+        except TimeoutError:
+            pass
+        else:
+            raise AssertionError("the newest stays")
+        port.joined(inside[-1][0].fileno())
+        inside[-2][0].close()
+        assert len(port.joining) == 1, "a seat, and one that has gone, take no place"
+
+
+def test_raw_connections_of_one_computer_keep_no_seat_out(tmp_path: Path) -> None:
+    with (
+        many_files(4_000),
+        hosted(tmp_path / "class.sqlite", "planned-failover") as host,
+        ExitStack() as opened,
+    ):
+        for _ in range(1_150):
+            raw = socket.create_connection((host.invited.host, host.invited.port), WAIT_S)
+            opened.enter_context(closing(raw))
+        with Stranger(host.invited) as seat:
+            assert seat.asks(join(host.invited, "Ann"), "welcome")["seat"] == 1
+
+
+def test_a_host_ends_with_its_window(tmp_path: Path) -> None:
+    """A window that is killed closes the pipe that it has to its host."""
+    words = command(
+        "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
+    )
+    with subprocess.Popen(
+        [*words, "--end-with-input"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as host:
+        assert host.stdin is not None
+        assert host.stdout is not None
+        assert "@127.0.0.1:" in host.stdout.readline()
+        host.stdin.close()
+        assert host.wait(OPEN_S) == 0
+
+
+def test_without_a_window_a_host_goes_on_at_the_end_of_its_input(tmp_path: Path) -> None:
+    words = command(
+        "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
+    )
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        host.stdout.readline()
+        try:
+            host.wait(0.5)
+        except subprocess.TimeoutExpired:
+            host.terminate()
+        assert host.wait(WAIT_S) == 0, sys.platform
