@@ -293,7 +293,7 @@ def server_of(app: Starlette, shown: str, key: str, port: ClassPort | None = Non
     connections have joined."""
     context = own_certificate.context(shown, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
-    constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE_S  # uvicorn has no setting for it
+    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for it
     return _Server(
         uvicorn.Config(
             app,
