@@ -33,6 +33,8 @@ of a hundred databases has 50,000 marks, and each frame looks at all of them."""
 
 SERVING, DOWN = mark("serving"), mark("down")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
+ASYNCHRONOUS: Final = mark("asynchronous")
+"""The mirror follows at safety OFF: what it has not received yet would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,11 @@ class Marker:
 class Course:
     """Follows the events of a run. `mirrored` are the databases that begin with a mirror or secondary in step."""
 
-    def __init__(self, databases: Iterable[str], mirrored: Iterable[str]) -> None:
+    def __init__(
+        self, databases: Iterable[str], mirrored: Iterable[str], asynchronous: Iterable[str] = ()
+    ) -> None:
+        """*asynchronous* are the databases that begin with safety OFF."""
+        self._asynchronous = set(asynchronous)
         self.markers: list[Marker] = []
         self._latest: dict[str, int] = {}
         """Place of the latest mark of each kind that is merged."""
@@ -118,6 +124,9 @@ class Course:
             self._grouped[database] = not event["exposed"]
         elif event["kind"] == "state" and "group" in event:
             self._grouped.setdefault(database, self._start_states[database] == "SYNCHRONIZED")
+        elif event["kind"] == "state" and event.get("why") == "safety":
+            off = event.get("new") == "OFF"
+            (self._asynchronous.add if off else self._asynchronous.discard)(str(database))
         elif event["kind"] == "state" and server is not None:
             self._states[server, database] = str(event.get("new"))
         else:
@@ -130,7 +139,9 @@ class Course:
         serving = [database for database, serves in self._serving.items() if serves]
         if not serving:
             return UNSERVED
-        return PROTECTED if all(self._in_step(database) for database in serving) else EXPOSED
+        if not all(self._in_step(database) for database in serving):
+            return EXPOSED
+        return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
     def _in_step(self, database: str) -> bool:
         """The copy that serves is SYNCHRONIZED; before anything is known of it, as at the start."""
@@ -155,6 +166,12 @@ def in_step(scenario: Scenario) -> tuple[str, ...]:
         if modes.pop(group.primary, "") == "SYNCHRONOUS_COMMIT" and "SYNCHRONOUS_COMMIT" in modes.values():
             mirrored += group.databases
     return tuple(name for database in mirrored for name in each.get(database, (database,)))
+
+
+def asynchronous(scenario: Scenario) -> tuple[str, ...]:
+    """Mirrored databases that begin with safety OFF, each of those that are described together by a count."""
+    off = {session.database for session in scenario.sessions if session.safety == "OFF"}
+    return tuple(name for one in scenario.databases if one.name in off for name in one.names)
 
 
 def course_of(events: Iterable[Row], databases: Iterable[str], mirrored: Iterable[str]) -> Course:

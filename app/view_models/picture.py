@@ -296,6 +296,8 @@ def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
         return Sign(mark("down"), "bad", "bar")
     if copy.group_kind and not groups.policy(copy).in_step(copy):
         return Sign(mark("unprotected"), "warn", "warning")
+    if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
+        return Sign(mark("asynchronous"), "warn", "dot")
     return Sign(mark("serving"), "ok", "dot")
 
 

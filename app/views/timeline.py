@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.view_models.course import Course, in_step
+from app.view_models.course import Course, asynchronous, in_step
 from app.widgets import theme
 from app.widgets.strip import Strip
 from engine.constants import TICKS_PER_S
@@ -37,7 +37,9 @@ class Timeline(Strip):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        self._followed = Course(drill.world.availability, in_step(drill.scenario))
+        self._followed = Course(
+            drill.world.availability, in_step(drill.scenario), asynchronous(drill.scenario)
+        )
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
         self._look_s = None

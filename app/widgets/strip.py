@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.view_models.course import (
+    ASYNCHRONOUS,
     DOWN,
     EXPOSED,
     MERGED,
@@ -400,6 +401,7 @@ _SERVICE_FILL: Final = {
 }
 _PROTECTION_FILL: Final = {
     PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
+    ASYNCHRONOUS: ("warn", Qt.BrushStyle.SolidPattern),
     EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),
 }
 _STATE_FILL: Final = {

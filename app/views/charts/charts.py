@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, Span, in_step
+from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, Span, asynchronous, in_step
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, outlook
 from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, Lane
@@ -352,7 +352,10 @@ class Charts(QWidget):
         self._history.follow(self._drill.samples, self._drill.logs, database)
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         about = None if database == ALL_DATABASES else database
-        self._course = Course(names, set(names).intersection(in_step(self._drill.scenario)))
+        scenario = self._drill.scenario
+        self._course = Course(
+            names, set(names).intersection(in_step(scenario)), set(names).intersection(asynchronous(scenario))
+        )
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
         self._states.start(

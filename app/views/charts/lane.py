@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.view_models.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
+from app.view_models.course import ASYNCHRONOUS, EXPOSED, PROTECTED, UNSERVED, Marker, Span
 from app.widgets import theme
 from app.widgets.strip import SHAPES, WORDS, draw_shape
 from app.words import formatting
@@ -24,6 +24,7 @@ SHADE_ALPHA: Final = 150
 
 LOOKS: Final = {
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
+    ASYNCHRONOUS: (mark("asynchronous"), "warn", "warn_soft", Qt.BrushStyle.NoBrush),
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }

@@ -20,6 +20,7 @@ class Session:
 
     database: str = "Sales"
     state: str = "SYNCHRONIZED"
+    safety: str = "FULL"
 
 
 @dataclass
