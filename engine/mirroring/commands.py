@@ -251,6 +251,8 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1463)
     copy = statements.copy_on(world, server, database)
+    if copy.group_kind == "availability":
+        raise SqlError(1468, copy.database)
     if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:

@@ -257,3 +257,9 @@ def test_the_last_connection_error_tells_a_handshake_from_a_closed_port(
         until(world, world.tick / 100 + 1)
     until(world, world.tick / 100 + 60)
     assert done(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]
+
+
+@pytest.mark.parametrize("server", ["NODE_1", "NODE_2"])
+def test_a_database_of_a_group_is_not_mirrored_as_well(server: str) -> None:
+    world = ag_lab()
+    assert sql(world, server, "ALTER DATABASE Sales SET PARTNER = 'TCP://NODE_3:5022'") == [1468]
