@@ -96,9 +96,12 @@ def remark_counters(machine: Machine, plan: Plan, rows: Sequence[Row]) -> None:
     """A query that shows or names counters which nothing here moves is told so."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
-    shown = {value.strip() for row in rows for value in row if isinstance(value, str)}
+    shown = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
+    asked = plan.sql.casefold()
     idle = sorted(
-        name for name in counters.without_source(machine.context) if name in shown or name in plan.sql
+        name
+        for name in counters.without_source(machine.context)
+        if name.casefold() in shown or name.casefold() in asked
     )
     if idle:
         more = f" and {len(idle) - 5} others" if len(idle) > 5 else ""

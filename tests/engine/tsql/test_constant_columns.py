@@ -137,3 +137,12 @@ def test_a_column_that_a_statement_can_change_is_no_constant(text: str, column: 
     world = lab(workload="none")
     ask(world, P, text)
     assert any("Not simulated: column" in line for line in ask(world, P, f"SELECT {column}").texts)
+
+
+@pytest.mark.parametrize("counter", ["Page Splits/sec", "page splits/SEC"])
+def test_a_counter_that_nothing_moves_is_reported_in_an_insert_too(counter: str) -> None:
+    text = f"""CREATE TABLE #t (v bigint)
+        INSERT #t SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{counter}'"""
+    assert any(
+        "what moves the counters Page Splits/sec" in line for line in ask(lab(), P, text, then_s=2).texts
+    )
