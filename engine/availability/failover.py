@@ -226,7 +226,8 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
         or state.since_tick != since_tick
     ):
         return
-    if world.instances[server].hung:
+    node = config.node_of(world, server)
+    if world.instances[server].hung or node is None or not config.may_write(world, node.name):
         world.after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
     forced = state.pending == "forced"

@@ -59,19 +59,28 @@ def hears(world: World, a: str, b: str) -> bool:
     return up(world, world.nodes[a]) and up(world, world.nodes[b]) and network.passing(world, a, b)
 
 
-def update(world: World, node: str, **changes: object) -> bool:
-    """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
+def may_write(world: World, node: str) -> bool:
+    """*node* has the newest database of those that it reaches, and they are a majority."""
     partition, old = world.nodes[node].partition, world.nodes[node].config
     if not partition or not up(world, world.nodes[node]):
         return False
-    there = members(world, partition)
-    reached = [name for name in there if name == node or hears(world, node, name)]
-    newest = max(reached, key=lambda name: world.nodes[name].config.epoch)
-    if world.nodes[newest].config.epoch > old.epoch:
+    there, reached = members(world, partition), _reached(world, node)
+    if any(world.nodes[name].config.epoch > old.epoch for name in reached):
         return False
     alone = old.forced and reached == there
-    if not alone and not quorum.majority(old, reached, witnesses.votes(world, old, reached)):
+    return alone or quorum.majority(old, reached, witnesses.votes(world, old, reached))
+
+
+def _reached(world: World, node: str) -> list[str]:
+    there = members(world, world.nodes[node].partition)
+    return [name for name in there if name == node or hears(world, node, name)]
+
+
+def update(world: World, node: str, **changes: object) -> bool:
+    """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
+    if not may_write(world, node):
         return False
+    old, reached = world.nodes[node].config, _reached(world, node)
     new = replace(old, epoch=old.epoch + 1, **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)

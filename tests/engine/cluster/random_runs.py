@@ -148,7 +148,9 @@ class Run:
         while self.world.t_s < end_s - 1e-9:
             for event in until(self.world, min(end_s, self.world.t_s + 2)):
                 if event.kind == "sql_done" and "INSERT marker" in event.get("batch"):
-                    answered = any("(1 row affected)" in message["text"] for message in event.get("messages"))
+                    messages = event.get("messages")
+                    answered = any("(1 row affected)" in one["text"] for one in messages)
+                    answered = answered and all(one["severity"] <= 10 for one in messages)
                     if answered:
                         self.acknowledged.add(int(event.get("batch").rpartition("(")[2].rstrip(") ")))
             partitions = {node.partition for node in self.world.nodes.values() if node.partition}

@@ -113,3 +113,14 @@ def test_a_node_forms_only_from_what_it_reaches() -> None:
     until(world, 200)
     assert [bool(world.nodes[name].partition) for name in ("N1", "N2")] == [True, False]
     assert primaries(world) == ["N1"]
+
+
+def test_a_replica_that_cannot_write_to_the_cluster_does_not_become_primary() -> None:
+    """The link is cut while it is coming online, and the other node has the only vote."""
+    world = pair("none", "2016")
+    until(world, 12.5)
+    do(world, "move-role AG1 N2")
+    until(world, 17)
+    do(world, "cut N2 N1")
+    until(world, 27)
+    assert "N2" not in primaries(world)
