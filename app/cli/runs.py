@@ -210,6 +210,8 @@ def _told(drill: Drill) -> list[str]:
     for attempt in report["attempts"]:
         way = f"{attempt['from_server']} -> {attempt['to_server']}"
         lines.append(f"{attempt['kind']} failover {way} failed: {attempt['why']}")
+    for left in report["unfinished"]:
+        lines.append(f"not finished on {left['server']} ({left['state']}): {left['batch'].splitlines()[0]}")
     for part in report.get("failed_parts", ()):
         lines.append(f"missing in this report because of an internal error: {part['part']} ({part['error']})")
     sums = report["availability"]

@@ -76,12 +76,12 @@ def add_node(world: World, instance: str, name: str) -> None:
         raise InputProblem(say("{server} is no failover cluster instance", server=instance))
     if name in world.instances[instance].installed:
         raise InputProblem(say("{server} is installed on {node}", server=instance, node=name))
-    if not world.computers[name].powered:
+    if name not in world.computers or not world.computers[name].powered:
         raise InputProblem(say("{node} is off", node=name))
+    if name in world.nodes and world.nodes[name].cluster != found[0].cluster:
+        raise InputProblem(say("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
         _join(world, found[0], name)
-    if world.nodes[name].cluster != found[0].cluster:
-        raise InputProblem(say("{node} belongs to another cluster", node=name))
     _idle(world, name)
     _begin(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = say("Setup adds {node} to {server}", node=name, server=instance)

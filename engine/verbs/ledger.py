@@ -114,7 +114,12 @@ def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
 
 
 def revert_all(world: World) -> None:
-    """Take back every active fault, newest first."""
+    """Take back every active fault, newest first. Nothing is changed if one of them cannot be taken back."""
+    _revert_each(world.fork())
+    _revert_each(world)
+
+
+def _revert_each(world: World) -> None:
     for fault in reversed(world.faults):
         current = next(f for f in world.faults if f.id == fault.id)
         reverse = reverse_of(fault, world.tick)

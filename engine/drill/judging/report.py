@@ -70,6 +70,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
             {**_account(Availability(database="")), "databases": {}},
         ),
         "sql": (lambda: _sql(drill), []),
+        "unfinished": (lambda: unfinished(drill), []),
         "powershell": (lambda: _powershell(drill), []),
         "goals": (lambda: _goals(drill), []),
         "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
@@ -133,6 +134,23 @@ def _sql(drill: DrillState) -> list[Row]:
         for event in drill.events
         if event.kind == "sql_done"
     ]
+
+
+def unfinished(drill: DrillState) -> list[Row]:
+    """The batches that run, or wait behind one that runs."""
+    sent = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
+    rows: list[Row] = []
+    for window, run in sorted(drill.world.batches.items()):
+        kept = drill.world.sessions.get(window)
+        found = [(run.text, "running", run.started_tick)]
+        for text in kept.queue if kept is not None else ():
+            found.append((text, "waiting", sent.get((window, text), run.started_tick)))
+        server = window.partition("#")[0]
+        rows += [
+            {"t_s": _s(tick), "server": server, "window": window, "batch": text, "state": state}
+            for text, state, tick in found
+        ]
+    return rows
 
 
 def _programs(drill: DrillState) -> set[str]:

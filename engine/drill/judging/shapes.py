@@ -64,6 +64,7 @@ class Report(TypedDict, total=False):
     attempts: list[Row]
     availability: Row
     sql: list[Row]
+    unfinished: list[Row]
     powershell: list[Row]
     goals: list[Row]
     questions: list[Row]

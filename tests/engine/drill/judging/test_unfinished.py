@@ -1,0 +1,47 @@
+"""A run tells which batches had not ended, and a refused input leaves the world as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+from engine.inputs import InputProblem
+
+SCENARIOS = Path(__file__).parents[4] / "scenarios"
+
+
+def _drill(name: str) -> Drill:
+    return Drill(load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), name), 1)
+
+
+def test_batches_that_run_or_wait_at_the_end_are_listed() -> None:
+    drill = _drill("lab")
+    drill.do("sql SERVER_A WAITFOR DELAY '01:00:00'")
+    drill.do("sql SERVER_A SELECT 1")
+    found = [(row["server"], row["batch"], row["state"]) for row in drill.report()["unfinished"]]
+    assert found == [
+        ("SERVER_A", "WAITFOR DELAY '01:00:00'", "running"),
+        ("SERVER_A", "SELECT 1", "waiting"),
+    ]
+
+
+def test_revert_all_that_is_refused_changes_nothing() -> None:
+    drill = _drill("ag-lab")
+    for seconds, line in ((10, "fail-witness CLU1"), (20, "power-off NODE_2"), (20, "power-off NODE_3")):
+        drill.advance_to(seconds * 100)
+        drill.do(line)
+    drill.advance_to(6000)
+    drill.do("slow-disk NODE_1 data")
+    drill.advance_to(9000)
+    before = drill.state_hash()
+    with pytest.raises(InputProblem):
+        drill.do("revert-all")
+    assert drill.state_hash() == before
+
+
+def test_an_instance_is_no_computer_that_setup_could_add() -> None:
+    with pytest.raises(InputProblem):
+        _drill("fci-lab").do("add-node SQLFCI1 SQLFCI1")
