@@ -253,8 +253,7 @@ class Assembly(QObject):
         """Tour and help, what is said aloud, the palette, and what looks after the installation."""
         window, page, notice = self._window, self._desk_page, self._notice
         self._tour = GuidedTour(
-            stops(page, self._act_line), self._actions.by_name["help.tour"], self._navigation,
-            self._session, self._play, notice, self._store, window,
+            stops(page, self._act_line), self._navigation, self._session, self._play, notice, self._store, window,
         )  # fmt: skip
         panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
         self._help = HelpKey(panels, self._pages, window)

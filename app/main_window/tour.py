@@ -1,11 +1,10 @@
-"""The tour of the desk: offered once at the first drill, and whenever it is asked for."""
+"""Tour of the desk: offered once at the first drill, and available in the Help menu."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app import settings
@@ -19,7 +18,10 @@ from app.views.tour import Stop, Tour
 from app.widgets.notice import Notice
 from app.words.language import mark, tr
 
-STANDS: Final = mark("The clock is paused: start it when you are ready.")
+OFFER: Final = mark("New here? A short tour explains the desk. The clock pauses meanwhile.")
+
+OFFER_S: Final = 20.0
+"""Seconds for which the tour is offered. Assumed."""
 
 
 def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
@@ -67,13 +69,11 @@ def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
 
 
 class GuidedTour(QObject):
-    """At the very first drill the tour opens by itself: it does not take the keyboard, and time waits until it is let
-    run."""
+    """Offers the tour at the very first drill and starts it on request. The clock pauses while the tour is open."""
 
     def __init__(
         self,
         stops: list[Stop],
-        action: QAction,
         navigation: Navigation,
         session: Session,
         play: Play,
@@ -81,57 +81,43 @@ class GuidedTour(QObject):
         store: WindowSettings,
         window: QWidget,
     ) -> None:
-        """*action*: starts the tour, too; its key is told."""
         super().__init__(window)
         self._navigation, self._session, self._notice = navigation, session, notice
         self._store, self._window = store, window
-
-        def key() -> str:
-            return action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
-
-        self._tour = Tour(stops, window, key)
-        self._waits = False
-        """Time is to wait for a newcomer who looks round."""
-        self._paused = False
-        """It does."""
-        # Queued: all others have heard first that time runs.
-        session.running_changed.connect(self._hold, Qt.ConnectionType.QueuedConnection)
-        self._tour.ended.connect(self._note_end)
+        self._tour = Tour(stops, window)
+        self._was_running = False
+        """The clock ran when the tour started, so it resumes at the end."""
+        self._tour.ended.connect(self._resume)
         play.began.connect(lambda _: self._offer())
 
-    def start(self, by_itself: bool = False) -> None:
-        """From the first stop on; only on the desk, which is its matter."""
+    def start(self) -> None:
+        """Start at the first stop, or continue; only the desk has a tour."""
         if not self._navigation.on_desk:
             self._notice.tell(tr("Open a drill first: the tour shows its desk."))
             return
-        self._tour.start(take_focus=not by_itself)
+        self._withdraw()
+        if self._session.running:
+            self._was_running = True
+            self._session.pause()
+        self._tour.start()
 
     def show_page(self) -> None:
-        """Another page is on screen."""
+        """React to a change of the page."""
         if not self._navigation.on_desk:
+            self._was_running = False  # the run is not on screen any more
             self._tour.stop()
             self._withdraw()
 
     def _offer(self) -> None:
         if not self._store.get(settings.TOUR_SEEN) and self._window.isVisible():
-            self._waits = True
-            self.start(by_itself=True)
-
-    def _hold(self, running: bool) -> None:
-        if running and self._waits:
-            self._session.pause()
-            self._waits, self._paused = False, True
-        elif running:
-            self._paused = False  # the newcomer would rather not wait
-            self._withdraw()
+            self._store.set(settings.TOUR_SEEN, True)
+            self._notice.offer(tr(OFFER), tr("Show the tour"), self.start, for_s=OFFER_S)
 
     def _withdraw(self) -> None:
-        """Nothing offers to start a clock that runs, or one of a run that is not on screen."""
-        if self._notice.text == tr(STANDS):
+        if self._notice.text == tr(OFFER):
             self._notice.clear()
 
-    def _note_end(self) -> None:
-        self._store.set(settings.TOUR_SEEN, True)
-        if self._paused and self._navigation.on_desk and not self._session.running:
-            self._notice.offer(tr(STANDS), tr("Start the clock"), self._session.play)
-        self._waits = self._paused = False
+    def _resume(self) -> None:
+        if self._was_running and self._navigation.on_desk:
+            self._session.play()
+        self._was_running = False

@@ -49,10 +49,8 @@ class Tour(QFrame):
 
     ended = Signal()
 
-    def __init__(self, stops: Sequence[Stop], parent: QWidget, key: Callable[[], str]) -> None:
-        """*key* brings the keyboard here: who has no mouse is told it while that is elsewhere."""
+    def __init__(self, stops: Sequence[Stop], parent: QWidget) -> None:
         super().__init__(parent)
-        self._key, self._listens = key, False
         self._before: QWidget | None = None
         """Who had the keyboard, and gets it back."""
         self._stops, self._at, self._over = stops, 0, parent
@@ -103,21 +101,16 @@ class Tour(QFrame):
     def stop_shown(self) -> Stop:
         return self._stops[self._at]
 
-    def start(self, take_focus: bool = True) -> None:
-        """From the first stop, or on from where it is; with *take_focus* the keyboard goes to the bubble."""
+    def start(self) -> None:
+        """Show the first stop, or continue; the keyboard focus moves to the button *Next*."""
         if self.isHidden():
             self._at = -1
-            self._listens = take_focus
             self.show()
             self._go(1)
-        elif take_focus:
-            self._listens = True
-            self._show()
-        if take_focus:
-            focus = QApplication.focusWidget()
-            if focus is None or not self.isAncestorOf(focus):
-                self._before = focus
-            self.next.setFocus(Qt.FocusReason.OtherFocusReason)
+        focus = QApplication.focusWidget()
+        if focus is None or not self.isAncestorOf(focus):
+            self._before = focus
+        self.next.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def stop(self) -> None:
         """Enough seen."""
@@ -143,10 +136,7 @@ class Tour(QFrame):
         stop = self.stop_shown
         there = [place for place, other in enumerate(self._stops) if _seen(other.widget())]
         number = there.index(self._at) + 1
-        count = tr("{number} of {count}").format(number=number, count=len(there))
-        if not self._listens and self._key():
-            count += "  ·  " + tr("keyboard: {key}").format(key=self._key())
-        self.count.setText(count)
+        self.count.setText(tr("{number} of {count}").format(number=number, count=len(there)))
         self.title.setText(stop.title)
         self.text.setText(stop.text)
         self.back.setEnabled(number > 1)

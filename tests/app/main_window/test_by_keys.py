@@ -23,7 +23,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.brief.started.emit("lab")
     hands.wait(2.0)
     window.tour.stop()
-    QApplication.processEvents()  # time that waited for the tour goes on
+    QApplication.processEvents()
     return window
 
 

@@ -1,4 +1,4 @@
-"""The tour: offered once, walked with the keyboard while time stands still, repeated on demand."""
+"""The tour: offered once, walked with the keyboard while the clock is paused, repeated on demand."""
 
 from __future__ import annotations
 
@@ -29,31 +29,35 @@ def toured(window: OpenWindow) -> OpenWindow:
     return window
 
 
-def test_it_is_offered_once_and_leaves_the_keyboard_alone(
-    qtbot: Any, toured: OpenWindow, store: WindowSettings, profile: Any
+def test_it_is_offered_once_while_the_clock_runs(
+    qtbot: Any, window: OpenWindow, store: WindowSettings, profile: Any
 ) -> None:
-    tour = toured.tour
-    assert toured.console.current is not None
-    toured.console.current.editor.setFocus()
+    window.choose("lab")
+    window.brief.started.emit("lab")
+    assert window.session.running, "an offer does not stop the clock"
+    assert not window.tour.isVisible()
+    assert "tour" in window.notice.text
+    assert window.console.current is not None
+    typed_into = window.console.current.editor
+    typed_into.setFocus()
+    offer = window.notice.offer_button
+    assert offer is not None
+    qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
+    tour = window.tour
     assert tour.isVisible()
-    assert not tour.isAncestorOf(QApplication.focusWidget())
-    assert tour.count.text() == "1 of 7  ·  keyboard: Ctrl+Shift+F1"
+    assert tour.next.hasFocus(), "Enter continues"
+    assert not window.session.running
+    assert tour.count.text() == "1 of 7"
     tour._go(1)
-    toured.actions_by_name["help.tour"].trigger()
-    assert tour.next.hasFocus()
-    assert tour.count.text() == "2 of 7", "it goes on from where it was"
-    assert toured.console.current is not None
-    typed_into = toured.console.current.editor
+    window.actions_by_name["help.tour"].trigger()
+    assert tour.count.text() == "2 of 7", "it continues where it was"
     qtbot.keyClick(tour, Qt.Key.Key_Escape)
-    assert typed_into.hasFocus(), "where it was before"
-    toured.actions_by_name["help.tour"].trigger()
-    qtbot.mouseClick(tour.end, Qt.MouseButton.LeftButton)
     assert not tour.isVisible()
-    assert store.get(settings.TOUR_SEEN)
+    assert window.session.running, "the clock runs again"
     again = shown(qtbot, profile, store)
     again.choose("lab")
     again.brief.started.emit("lab")
-    assert not again.tour.isVisible()
+    assert "tour" not in again.notice.text
 
 
 def test_a_click_leaves_the_keyboard_and_escape_ends_it_wherever_that_is(
@@ -62,6 +66,7 @@ def test_a_click_leaves_the_keyboard_and_escape_ends_it_wherever_that_is(
     tour = toured.tour
     assert toured.console.current is not None
     editor = toured.console.current.editor
+    toured.actions_by_name["help.tour"].trigger()
     editor.setFocus()
     qtbot.mouseClick(tour.title, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tour.next, Qt.MouseButton.LeftButton)
@@ -85,6 +90,7 @@ class Layouts(QObject):
 @pytest.mark.slow
 def test_the_window_comes_to_rest_while_it_stands(toured: OpenWindow) -> None:
     """Placing the bubble asked for a layout, which placed the bubble: a processor was busy as long as it stood."""
+    toured.actions_by_name["help.tour"].trigger()
     for _ in range(20):
         QApplication.processEvents()
     layouts = Layouts()
@@ -150,36 +156,10 @@ def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, tour
 
 @pytest.mark.slow
 def test_it_goes_with_the_desk(hands: Hands, toured: OpenWindow) -> None:
+    toured.actions_by_name["help.tour"].trigger()
     toured.show_home()
     assert not toured.tour.isVisible()
+    assert not toured.session.running
     toured.actions_by_name["help.tour"].trigger()
     assert not toured.tour.isVisible()
     assert "Open a drill" in toured.notice.text
-
-
-@pytest.mark.parametrize("impatient", [False, True])
-def test_time_waits_for_whoever_looks_round_the_first_time(
-    qtbot: Any, window: OpenWindow, store: WindowSettings, impatient: bool
-) -> None:
-    window.choose("lab")
-    window.brief.started.emit("lab")
-    qtbot.waitUntil(lambda: window.tour.isVisible() and not window.session.running)
-    assert window.session.drill is not None
-    assert window.session.drill.tick == 0
-    if impatient:  # runs it for a moment, and pauses it
-        window.session.toggle()
-        QApplication.processEvents()
-        assert window.session.running
-        window.session.toggle()
-    qtbot.mouseClick(window.tour.end, Qt.MouseButton.LeftButton)
-    QApplication.processEvents()
-    assert not window.session.running, "the clock starts when somebody starts it"
-    assert ("clock" in window.notice.text) is not impatient
-    window.session.pause()
-    window.show_home()
-    assert "clock" not in window.notice.text, "no run is on screen whose clock could be started"
-    store.set(settings.TOUR_SEEN, True)
-    window.choose("automatic-failover")
-    window.brief.started.emit("practice")
-    QApplication.processEvents()
-    assert window.session.running
