@@ -188,7 +188,7 @@ def watching(drill: Drill) -> Slices[dict[str, Lanes]]:
             if max(0, lost.failed_tick - 1) == tick:
                 watched[lost.database].foretell(again.world, lost)
         if inputs and inputs[-1].tick <= tick:  # a loss may be noticed in the tick in which its session ends
-            for name in set(watched):
+            for name in sorted(watched):
                 watched[name].look_at_guards(again.world, name)
         while inputs and inputs[-1].tick <= tick and not again.finished:
             again.do(inputs.pop().words)

@@ -96,13 +96,13 @@ def is_exact(library: ctypes.CDLL) -> bool:
     """Return whether a product is rounded before the sum: 1 + 2^-29 + 2^-60 has a bit too many."""
     multiply_add = library.multiply_add
     multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double
-    factor = 1.0 + 2.0**-30
-    exact: bool = multiply_add(factor, factor, -(1.0 + 2.0**-29)) == 0.0
+    factor = 1.0 + 1.0 / 2**30
+    exact: bool = multiply_add(factor, factor, -(1.0 + 1.0 / 2**29)) == 0.0
     return exact
 
 
 def _connect(library: ctypes.CDLL) -> None:
-    addresses = [id(TypeError)]
+    addresses = [ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyExc_TypeError").value or 0]
     for name in CALLED:
         addresses.append(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     table = (ctypes.c_void_p * len(addresses))(*addresses)

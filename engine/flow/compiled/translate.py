@@ -375,8 +375,11 @@ class _Function:
         C may evaluate operands in any order, Python evaluates them from left to right.
         """
         if isinstance(node, ast.BoolOp | ast.IfExp):  # both evaluate one part after the other
-            parts = [self._check_order(part) for part in ast.iter_child_nodes(node)]
-            return sum(part[0] for part in parts), sum(part[1] for part in parts)
+            calls = reads = 0
+            for part in ast.iter_child_nodes(node):
+                more_calls, more_reads = self._check_order(part)
+                calls, reads = calls + more_calls, reads + more_reads
+            return calls, reads
         calls = reads = 0
         for part in ast.iter_child_nodes(node):
             more_calls, more_reads = self._check_order(part)
