@@ -12,7 +12,8 @@ from typing import Final
 
 from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.client_service import ClientService, DatabaseClients
+from engine.drill.judging.shapes import Report, Row
 from engine.verbs import VERBS
 from engine.verbs.told import told_line
 from engine.words import joined, say
@@ -32,6 +33,7 @@ MERGED_SHARE: Final = 1 / 4_000
 of a hundred databases has 50,000 marks, and each frame looks at all of them."""
 
 SERVING, DOWN = mark("serving"), mark("down")
+CLIENTS_IDLE: Final = mark("database online, clients not working")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
 ASYNCHRONOUS: Final = mark("asynchronous")
 """The mirror follows at safety OFF: what it has not received yet would be lost."""
@@ -61,9 +63,14 @@ class Course:
     """Follows the events of a run. `mirrored` are the databases that begin with a mirror or secondary in step."""
 
     def __init__(
-        self, databases: Iterable[str], mirrored: Iterable[str], asynchronous: Iterable[str] = ()
+        self,
+        databases: Iterable[str],
+        mirrored: Iterable[str],
+        asynchronous: Iterable[str] = (),
+        clients: Mapping[str, DatabaseClients] | None = None,
     ) -> None:
-        """*asynchronous* are the databases that begin with safety OFF."""
+        """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed."""
+        self._clients = ClientService(clients or {})
         self._asynchronous = set(asynchronous)
         self.markers: list[Marker] = []
         self._latest: dict[str, int] = {}
@@ -104,7 +111,7 @@ class Course:
             self.markers[place] = Marker(last.t_s, last.kind, joined("\n", (last.text, marker.text)))
 
     def service(self, until_s: float) -> list[Span]:
-        """Whether all databases served, from the start to *until_s*."""
+        """Whether all databases served and their clients worked, from the start to *until_s*."""
         return _spans(self._service, until_s)
 
     def protection(self, until_s: float) -> list[Span]:
@@ -113,6 +120,9 @@ class Course:
 
     def _follow(self, event: Row) -> None:
         database, server = event.get("database"), event.get("server")
+        self._clients.follow(event)
+        if event["kind"] == "client":
+            _note(self._service, float(event["t_s"]), self._service_now())
         if database not in self._serving:
             return
         if event["kind"] == "availability" and event.get("serving") is not None:
@@ -132,8 +142,13 @@ class Course:
         else:
             return
         t_s = float(event["t_s"])
-        _note(self._service, t_s, SERVING if all(self._serving.values()) else DOWN)
+        _note(self._service, t_s, self._service_now())
         _note(self._protection, t_s, self._protection_now())
+
+    def _service_now(self) -> str:
+        if not all(self._serving.values()):
+            return DOWN
+        return SERVING if all(map(self._clients.is_working, self._serving)) else CLIENTS_IDLE
 
     def _protection_now(self) -> str:
         serving = [database for database, serves in self._serving.items() if serves]
@@ -174,11 +189,22 @@ def asynchronous(scenario: Scenario) -> tuple[str, ...]:
     return tuple(name for one in scenario.databases if one.name in off for name in one.names)
 
 
-def course_of(events: Iterable[Row], databases: Iterable[str], mirrored: Iterable[str]) -> Course:
+def course_of(
+    events: Iterable[Row],
+    databases: Iterable[str],
+    mirrored: Iterable[str],
+    clients: Mapping[str, DatabaseClients] | None = None,
+) -> Course:
     """The course of a run that is known as a whole."""
-    course = Course(databases, mirrored)
+    course = Course(databases, mirrored, clients=clients)
     course.add(events)
     return course
+
+
+def clients_of(report: Report) -> dict[str, DatabaseClients]:
+    """The clients of a recorded run; a run recorded before reports had them has none."""
+    rows = report["clients"]["databases"] if "clients" in report else {}
+    return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
 
 
 def _note(changes: list[tuple[float, str]], t_s: float, what: str) -> None:

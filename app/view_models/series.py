@@ -41,6 +41,10 @@ ALL_DATABASES = "*"
 """In place of a database's name: no database can be called so without brackets."""
 HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
 """Counters of which the highest stands for many databases; all others add up."""
+QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
+Streams = Mapping[int, Sequence[int]]
+"""Numbers of the streams of each log."""
+NO_STREAMS: Final[Streams] = {}
 ADDED = np.array([name not in HIGHEST for name in COUNTERS])
 
 
@@ -85,17 +89,28 @@ class Columns:
         self.count = min(self.count, count)
         return self.count
 
-    def add(self, places: Sequence[Place]) -> None:
-        """Take in the next entries, of each the log and stream that *places* says."""
+    def add(self, places: Sequence[Place], streams: Streams = NO_STREAMS) -> None:
+        """Add the next entries, of each the log and stream in *places*; queues are the longest of its *streams*."""
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(places)
         self._make_room(count)
-        sources, streams = _numbers(places)
-        self._sources[first:count] = sources
-        self._values[first:count] = self.samples.of(first, sources, streams)
+        self._sources[first:count], self._values[first:count] = self._read(first, places, streams)
         self.count = count
 
-    def add_together(self, each: Sequence[Sequence[Place]]) -> None:
+    def _read(self, first: int, places: Sequence[Place], streams: Streams) -> tuple[Array, Array]:
+        """Sources and values of the entries from *first* on."""
+        assert self.samples is not None, "agree comes first"
+        sources, numbers = _numbers(places)
+        values: Array = self.samples.of(first, sources, numbers)
+        for source in np.unique(sources).tolist():
+            several = streams.get(source, ())
+            here = sources == source
+            for stream in several if len(several) > 1 else ():
+                other = self.samples.of(first, sources, np.where(here, stream, numbers))
+                values[:, QUEUES] = np.maximum(values[:, QUEUES], other[:, QUEUES])
+        return sources, values
+
+    def add_together(self, each: Sequence[Sequence[Place]], streams: Streams = NO_STREAMS) -> None:
         """The same of many databases at once, one sequence of entries for each: sums, or what is highest of them."""
         assert self.samples is not None, "agree comes first"
         entries = len(each[0]) if each else 0
@@ -104,8 +119,7 @@ class Columns:
         values, there = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
         for places in each:
-            sources, streams = _numbers(places)
-            one = self.samples.of(first, sources, streams)
+            sources, one = self._read(first, places, streams)
             values[:, ADDED] += one[:, ADDED]
             values[:, ~ADDED] = np.maximum(values[:, ~ADDED], one[:, ~ADDED])
             there |= sources >= 0
@@ -138,8 +152,16 @@ class CounterHistory:
         self._database: str | None = None
         self._columns = Columns()
 
-    def follow(self, samples: Samples, logs: Sequence[Mapping[str, Place | None]], database: str) -> bool:
-        """Take in what *samples* has gained; *logs* says which log and stream was each database's at each sample.
+    def follow(
+        self,
+        samples: Samples,
+        logs: Sequence[Mapping[str, Place | None]],
+        database: str,
+        streams: Streams = NO_STREAMS,
+    ) -> bool:
+        """Add what *samples* has gained; *logs* has the log and stream of each database at each sample.
+
+        *streams* are those of each log: with several secondaries the queues are those of the one furthest behind.
 
         True if there is anything new. Another run, moment or database is read as far as it is another.
         """
@@ -150,9 +172,9 @@ class CounterHistory:
         new = logs[known:count]
         if database == ALL_DATABASES:
             names = dict.fromkeys(name for places in new for name in places)
-            self._columns.add_together([_places_of(new, name) for name in names])
+            self._columns.add_together([_places_of(new, name) for name in names], streams)
         else:
-            self._columns.add(_places_of(new, database))
+            self._columns.add(_places_of(new, database), streams)
         return known != before or count != before
 
     @property

@@ -13,6 +13,7 @@ from app.view_models.course import Course, asynchronous, in_step
 from app.widgets import theme
 from app.widgets.strip import Strip
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.client_service import clients_at_start
 from engine.events import Event
 from engine.model import World
 
@@ -38,7 +39,10 @@ class Timeline(Strip):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         self._followed = Course(
-            drill.world.availability, in_step(drill.scenario), asynchronous(drill.scenario)
+            drill.world.availability,
+            in_step(drill.scenario),
+            asynchronous(drill.scenario),
+            clients_at_start(drill.scenario),
         )
         self._followed.add(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S

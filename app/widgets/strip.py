@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.view_models.course import (
     ASYNCHRONOUS,
+    CLIENTS_IDLE,
     DOWN,
     EXPOSED,
     MERGED,
@@ -397,6 +398,7 @@ class Strip(QWidget):
 
 _SERVICE_FILL: Final = {
     SERVING: ("ok", Qt.BrushStyle.SolidPattern),
+    CLIENTS_IDLE: ("warn", Qt.BrushStyle.Dense4Pattern),
     DOWN: ("bad", Qt.BrushStyle.BDiagPattern),
 }
 _PROTECTION_FILL: Final = {

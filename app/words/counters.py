@@ -47,9 +47,19 @@ class Counter:
 COUNTERS: Final[dict[str, Counter]] = {
     counter.name: counter
     for counter in (
-        Counter("send_queue_kb", mark("Send queue"), KB, 64.0, mark("log hardened, not yet sent")),
         Counter(
-            "redo_queue_kb", mark("Redo queue"), KB, 64.0, mark("log received and hardened, not yet redone")
+            "send_queue_kb",
+            mark("Send queue"),
+            KB,
+            64.0,
+            mark("log hardened, not yet sent; of several secondaries the longest"),
+        ),
+        Counter(
+            "redo_queue_kb",
+            mark("Redo queue"),
+            KB,
+            64.0,
+            mark("log received and hardened, not yet redone; of several secondaries the longest"),
         ),
         Counter(
             "transactions_per_s", mark("Transactions"), PER_S, 10.0, mark("commits acknowledged to clients")

@@ -219,6 +219,10 @@ class Flow:
     def streams_of(self, source: int) -> tuple[int, ...]:
         """Numbers of the streams of *source*, the lowest first."""
         self._source(source)
+        return self.streams_by_source().get(source, ())
+
+    def streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
+        """Numbers of the streams of every source that has any, the lowest first."""
         setups, streams = self._owned
         if setups is not self.stream_setups:
             setups, streams = self.stream_setups, {}
@@ -226,7 +230,7 @@ class Flow:
                 if stream is not None:
                     streams[stream[0]] = (*streams.get(stream[0], ()), number)
             self._owned = setups, streams
-        return streams.get(source, ())
+        return streams
 
     def adopt(self, source: int, alone: Flow, checkpoint_phase: float) -> None:
         """Takes over the state of *alone*, in which that source stands first and has run until *checkpoint_phase*, its

@@ -259,7 +259,9 @@ class Charts(QWidget):
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
-        new = self._history.follow(self._drill.samples, self._drill.logs, self._database)
+        new = self._history.follow(
+            self._drill.samples, self._drill.logs, self._database, self._drill.world.flow.streams_by_source()
+        )
         bounds = self._range_at(world.t_s)
         if new or self._stale or self._begun or bounds != self._range:
             self._range = bounds
@@ -349,7 +351,9 @@ class Charts(QWidget):
         assert self._drill is not None
         self._database = database
         self._databases.setCurrentIndex(self._databases.findData(database))
-        self._history.follow(self._drill.samples, self._drill.logs, database)
+        self._history.follow(
+            self._drill.samples, self._drill.logs, database, self._drill.world.flow.streams_by_source()
+        )
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         about = None if database == ALL_DATABASES else database
         scenario = self._drill.scenario

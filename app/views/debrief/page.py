@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.view_models.course import NO_RETURN, Marker, Span, course_of
+from app.view_models.course import NO_RETURN, Marker, Span, clients_of, course_of
 from app.view_models.worth import began_with
 from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
@@ -216,7 +216,7 @@ class Debrief(QScrollArea):
         if review is not None and report["score"]["scored"]:
             yield card(tr("Compared with the best possible"), *self._beside_the_best(report))
         if review is not None:
-            yield card(tr("What happened, and why"), *story.happened(review))
+            yield card(tr("What happened, and why"), *story.happened(review, report))
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
             if found:
                 by_rule = tr(
@@ -379,7 +379,7 @@ class Debrief(QScrollArea):
 
     def _course(self, report: Report) -> QWidget:
         databases = list(report["availability"]["databases"])
-        course = course_of(report["events"], databases, databases)
+        course = course_of(report["events"], databases, databases, clients_of(report))
         if self._account is not None and (chance := self._account.last_chance) is not None:
             until = tr("the last chance to reach all goals, {act}").format(
                 act=began_with(chance, _asked(report))

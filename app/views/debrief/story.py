@@ -21,8 +21,11 @@ from engine.drill.judging.watch import HOLDS, Lanes
 DATABASES_MAX: Final = 6
 """Databases with lines of their own; of more, those that stood still or were exposed for longest."""
 
+NOTICEABLE_S: Final = 5.0
+"""By so much longer than the database its clients are down before the debrief says so. Ours."""
+
 FIGURES: Final = (
-    ("downtime_s", mark("downtime")),
+    ("downtime_s", mark("database downtime")),
     ("exposed_s", mark("unprotected")),
     ("lost_transactions", mark("committed transactions lost")),
     ("lost_kb", mark("log lost")),
@@ -47,6 +50,8 @@ def figures(report: Report, review: Review | None, narrow: bool = False) -> list
         if name in theirs:
             beside = tr("reference: {value}").format(value=_amount(name, theirs[name]))
         row.addWidget(figure(_amount(name, totals[name]), tr(what), beside))
+        if name == "downtime_s" and "clients" in report and report["clients"]["databases"]:
+            row.addWidget(figure(_amount(name, report["clients"]["downtime_s"]), tr("clients' downtime"), ""))
     several = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
     found = [box]
@@ -74,17 +79,29 @@ def goals(report: Report) -> list[QWidget]:
     return found
 
 
-def happened(review: Review) -> list[QWidget]:
-    """A sentence or two about each stretch without service and each loss."""
+def happened(review: Review, report: Report) -> list[QWidget]:
+    """A sentence or two about each stretch without service, about clients that waited longer, and each loss."""
     groups = _together(review.outages)
     found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more = tr("{count} more outages, of other databases or later ones.")
         found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+    found += _clients(report)
     found += [_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not found:
         found.append(label(tr("No downtime for the clients, and no data loss.")))
     return found
+
+
+def _clients(report: Report) -> Iterator[QWidget]:
+    """The databases whose clients were without service for noticeably longer than the database was down."""
+    rows = report["clients"]["databases"] if "clients" in report else {}
+    said = tr("Clients of {database} could not work for {length}; the database was down for {down}.")
+    for name, row in list(rows.items())[:DATABASES_MAX]:
+        down_s = report["availability"]["databases"][name]["downtime_s"]
+        if row["downtime_s"] - down_s >= NOTICEABLE_S:
+            length, down = (formatting.seconds(each, 1) for each in (row["downtime_s"], down_s))
+            yield label(said.format(database=name, length=length, down=down))
 
 
 def _together(outages: Sequence[Outage]) -> list[list[Outage]]:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
+from engine.drill.judging.client_service import client_downtime_s, clients_at_start
 from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
@@ -69,6 +70,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
             lambda: availability_json(drill.world),
             {**_account(Availability(database="")), "databases": {}},
         ),
+        "clients": (lambda: clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
         "sql": (lambda: _sql(drill), []),
         "unfinished": (lambda: unfinished(drill), []),
         "powershell": (lambda: _powershell(drill), []),
@@ -288,6 +290,19 @@ def availability_json(world: World) -> dict[str, Any]:
         for name in _account(Availability(database=""))
     }
     return {**total, "databases": {name: _account(a) for name, a in accounts.items()}}
+
+
+def clients_json(drill: DrillState) -> dict[str, Any]:
+    """Time in which clients could not work, in all and of each database, with what that is told from."""
+    clients = clients_at_start(drill.scenario)
+    down = client_downtime_s(events(drill), clients, drill.world.t_s)
+    return {
+        "downtime_s": arithmetic.total(down.values()),
+        "databases": {
+            name: {"downtime_s": down[name], "names": list(users.names), "server": users.server}
+            for name, users in clients.items()
+        },
+    }
 
 
 def _account(account: Availability) -> dict[str, float]:

@@ -63,6 +63,7 @@ class Report(TypedDict, total=False):
     failovers: list[Row]
     attempts: list[Row]
     availability: Row
+    clients: Row
     sql: list[Row]
     unfinished: list[Row]
     powershell: list[Row]

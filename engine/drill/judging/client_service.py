@@ -1,0 +1,93 @@
+"""Whether the clients of each database work: a database can be online while no client has found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.shapes import Row
+
+DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
+"""Changes of a client that leave it without a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseClients:
+    """The clients that write to one database, and the server on which a run begins."""
+
+    names: tuple[str, ...]
+    server: str | None
+
+
+def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
+    """The clients of each database that has any; clients with read intent do not count."""
+    servers = {session.database: session.principal for session in scenario.sessions}
+    servers |= {database: group.primary for group in scenario.groups for database in group.databases}
+    found = {}
+    for database in scenario.databases:
+        for name in database.names:
+            users = [one.name for one in scenario.clients if name in one.databases and not one.read_only]
+            if users:
+                server = servers.get(name, servers.get(database.name))
+                found[name] = DatabaseClients(tuple(users), server)
+    return found
+
+
+class ClientService:
+    """Follows the events of a run, as the report prints them, and knows which databases' clients work."""
+
+    def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
+        self._clients = clients
+        self._serving = {database: users.server for database, users in clients.items()}
+        self._connected: dict[str, str | None] = {
+            name: users.server or "" for users in clients.values() for name in users.names
+        }
+        """Server of each client; empty: where its database was at the start, None: no connection."""
+
+    def follow(self, event: Row) -> None:
+        """Apply one event."""
+        if event["kind"] == "availability" and event.get("database") in self._serving:
+            self._serving[str(event["database"])] = event.get("server")
+        elif event["kind"] == "client" and event.get("client") in self._connected:
+            if event.get("what") == "connected":
+                self._connected[str(event["client"])] = event.get("server")
+            elif event.get("what") in DISCONNECTED:
+                self._connected[str(event["client"])] = None
+
+    def is_working(self, database: str) -> bool:
+        """Every client of *database* is connected to the server that serves it, if one does."""
+        users, server = self._clients.get(database), self._serving.get(database)
+        if users is None:
+            return True
+        places = [self._connected[name] for name in users.names]
+        return all(place is not None and (not place or not server or place == server) for place in places)
+
+
+def client_downtime_s(
+    events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
+) -> dict[str, float]:
+    """Seconds in which a client of each database could not work: database down, or client without connection."""
+    service = ClientService(clients)
+    online = dict.fromkeys(clients, True)
+    total = dict.fromkeys(clients, 0.0)
+    since: dict[str, float | None] = dict.fromkeys(clients)
+    for event in events:
+        if event["kind"] not in ("availability", "client"):
+            continue
+        service.follow(event)
+        if event.get("database") in online and event.get("serving") is not None:
+            online[str(event["database"])] = bool(event["serving"])
+        for database in clients:
+            working, t_s, began = (
+                online[database] and service.is_working(database),
+                float(event["t_s"]),
+                since[database],
+            )
+            if working and began is not None:
+                total[database] += t_s - began
+            since[database] = None if working else t_s if began is None else began
+    for database, began in since.items():
+        total[database] += 0.0 if began is None else until_s - began
+    return {database: round(seconds, 2) for database, seconds in total.items()}

@@ -1,0 +1,24 @@
+"""The chart and the card of a primary show the same send queue: that of the secondary furthest behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.faces import SEND_QUEUE
+from app.view_models.picture import picture_of
+from app.view_models.series import CounterHistory
+from engine.drill.running.drill import Drill
+from tests.shipped import shipped
+
+
+@pytest.mark.parametrize("server", ["NODE_2", "NODE_3"])
+def test_chart_and_card_agree(server: str) -> None:
+    drill = Drill(shipped("ag-lab"), 1)
+    drill.do(f"degrade NODE_1 {server} bandwidth_mbps=0.5")
+    drill.advance_to(6_000)
+    shown = [copy.queue.kb for face in picture_of(drill.world).servers for copy in face.copies
+             if copy.database == "Sales" and copy.queue is not None and copy.queue.name == SEND_QUEUE]  # fmt: skip
+    history = CounterHistory()
+    history.follow(drill.samples, drill.logs, "Sales", drill.world.flow.streams_by_source())
+    assert shown[0] > 100.0
+    assert history.at("send_queue_kb", 60.0) == pytest.approx(shown[0], rel=0.02)

@@ -1,0 +1,45 @@
+"""A database that is online is not the same as clients that work."""
+
+from __future__ import annotations
+
+from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, Course
+from engine.drill.judging.client_service import client_downtime_s, clients_at_start
+from engine.drill.judging.report import report
+from engine.drill.running.drill import Drill
+from tests.shipped import shipped
+
+
+def recovered_without_partner() -> Drill:
+    """The session is removed and the copy recovered; the application finds no server that it may use."""
+    drill = Drill(shipped("forced-service"), 1)
+    database = drill.scenario.databases[0].name
+    drill.advance_to(10_500)
+    drill.do(f"sql SERVER_B ALTER DATABASE {database} SET PARTNER OFF")
+    drill.do(f"sql SERVER_B RESTORE DATABASE {database} WITH RECOVERY")
+    drill.advance_to(15_000)
+    return drill
+
+
+def test_clients_that_found_no_server_do_not_work() -> None:
+    drill = recovered_without_partner()
+    course = Course(drill.world.availability, (), (), clients_at_start(drill.scenario))
+    course.add(event.as_json() for event in drill.events)
+    spans = course.service(drill.world.t_s)
+    assert [span.what for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
+    found = report(drill)
+    down_s = found["availability"]["downtime_s"]
+    assert found["clients"]["downtime_s"] > down_s + 30.0
+    assert found["clients"]["databases"][drill.scenario.databases[0].name]["downtime_s"] == round(
+        150.0 - spans[1].from_s, 2
+    )
+
+
+def test_a_client_on_another_server_than_the_database_does_not_work() -> None:
+    clients = clients_at_start(shipped("forced-service"))
+    events = [
+        {"t_s": 1.0, "kind": "availability", "database": "Sales", "server": None, "serving": False},
+        {"t_s": 3.0, "kind": "availability", "database": "Sales", "server": "SERVER_B", "serving": True},
+        {"t_s": 9.0, "kind": "client", "client": "APP", "server": "SERVER_A", "what": "cut"},
+        {"t_s": 10.0, "kind": "client", "client": "APP", "server": "SERVER_B", "what": "connected"},
+    ]
+    assert client_downtime_s(events, clients, 60.0) == {"Sales": 9.0}
