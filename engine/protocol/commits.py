@@ -72,8 +72,10 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
 def told(world: World, key: Key, kb: float) -> bool:
     """A commit that ends at *kb* may be answered: hardened here and, if the session waits for it, on the mirror."""
     copy = world.copies.get(key)
-    if copy is None or copy.source is None or copy.delayed_durability == DELAYED:
+    if copy is None or copy.delayed_durability == DELAYED:
         return True
+    if copy.source is None:
+        return not copy.group_kind  # another copy has taken over: the role change will end the connection
     return streams.committed_kb(world, copy) + SLACK_KB >= kb
 
 

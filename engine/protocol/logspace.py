@@ -78,10 +78,23 @@ def file_full(world: World, source: int) -> None:
             world.emit("client", said, server=key[0], client=client.name, what="log full", number=9002)
 
 
+class LogTakenOverError(Exception):
+    """Another copy writes the log now, and the server of this one still has to learn that: its statements wait."""
+
+
+def _check_writer(copy: DatabaseCopy) -> None:
+    if copy.source is None:
+        raise LogTakenOverError(copy.key)
+
+
 def write(world: World, key: Key, kb: float) -> float:
-    """A statement of a window writes *kb* of log; where that begins. 9002 without room in a file that cannot grow."""
+    """Write *kb* of log for a statement of a window and return where that log begins.
+
+    Raises SqlError 9002 without room in a file that cannot grow, and LogTakenOverError.
+    """
     copy = world.copies[key]
-    assert copy.source is not None, f"{key} is open and writes no log"
+    _check_writer(copy)
+    assert copy.source is not None
     room_kb = volumes.log_room_kb(copy) - used_kb(world, copy)
     grows = volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
     if copy.log_full or (room_kb < kb and not grows):
@@ -211,6 +224,7 @@ def add_file(
 ) -> list[Message]:
     """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
     copy = statements.copy_on(world, server, database)
+    _check_writer(copy)
     drive = volumes.drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
         raise SqlError(1828, name)
@@ -243,6 +257,7 @@ def add_file(
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
     """ALTER DATABASE … REMOVE FILE: only files that were added, and are empty (log files are, data files are not)."""
     copy = statements.copy_on(world, server, database)
+    _check_writer(copy)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)

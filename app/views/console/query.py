@@ -54,10 +54,12 @@ PAUSED: Final = {
 }
 """State -> its words while time stands still, where nothing will come of waiting."""
 
+_LOG: Final = mark("Executing… The commit waits for the log, here or on the mirror (WRITELOG).")
 WAITS: Final = {
     "delay": mark("Executing… WAITFOR has not ended yet."),
     "lock": mark("Executing… Blocked by session {sessions}."),
-    "commit": mark("Executing… The commit waits for the log, here or on the mirror (WRITELOG)."),
+    "commit": _LOG,
+    "log": _LOG,
 }
 """What a batch waits for -> the words for it."""
 

@@ -272,7 +272,7 @@ class Run(Struct, frozen=True, kw_only=True):
     """What is shown decides nothing."""
     started_tick: int = 0
     waiting: str = ""
-    """Why it waits: delay, pending, busy, server, login, lock, commit; empty while it does not."""
+    """Why it waits: delay, pending, busy, server, login, lock, log, commit; empty while it does not."""
     due_tick: int = 0
     since_tick: int | None = None
     """When the wait for a lock or commit began, which is looked after several times."""
@@ -301,6 +301,8 @@ class Run(Struct, frozen=True, kw_only=True):
     characters: int = 0
     cells: int = 0
     """Characters and values in the results so far."""
+    counts: tuple[Message, ...] = ()
+    """Counts of rows of a statement whose commit still waits: the client gets them when it is done."""
 
     def __repr__(self) -> str:
         """Without what decides nothing that is to come: the state's hash reads it."""
@@ -308,7 +310,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return f"Run({', '.join(said)})"
 
 
-UNSAID: Final = ("steps", "results", "command", "begun_tick")
+UNSAID: Final = ("steps", "results", "command", "begun_tick", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
 
 

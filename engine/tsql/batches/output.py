@@ -94,6 +94,18 @@ class Output:
             said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.tell(said, rows=count)
 
+    def hold_counts(self, begin: int) -> None:
+        """Keep back the counts of rows among the messages from *begin* on, until `tell_counts`."""
+        held = [message for message in self.messages[begin:] if message.rows is not None]
+        self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
+        self.run = replace(self.run, counts=tuple(held))
+
+    def tell_counts(self) -> None:
+        """Show the counts that were kept back."""
+        if self.run.counts:
+            self.messages += self.run.counts
+            self.run = replace(self.run, counts=())
+
     def say_messages(self, messages: Iterable[Message]) -> None:
         for message in messages:
             line = message.line or (self.line if message.number else 0)

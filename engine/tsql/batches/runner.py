@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.model import World
-from engine.protocol import statements
+from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
     definitions,
@@ -214,6 +214,8 @@ class Runner(Machine):
         self.run = replace(self.run, waiting="", pending=None)
         if why == "commit":
             transactions.await_log(self)
+        elif why == "log":
+            transactions.after_statement(self)
         elif pending is not None:
             handler, arguments = pending
             self._guard(
@@ -232,7 +234,7 @@ class Runner(Machine):
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Do *work*, all of it or nothing; what goes wrong is said or caught as T-SQL has it."""
-        before, tables = dict(self.context.writes), self.session.tables
+        before, tables, said = dict(self.context.writes), self.session.tables, len(self.messages)
         try:
             work()
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
@@ -241,6 +243,10 @@ class Runner(Machine):
         except locks.Blocked as found:
             self.context.writes = before
             locks.wait(self, found)
+        except logspace.LogTakenOverError:
+            self.context.writes = before
+            self.scope.position -= 1
+            self.poll("log")
         except SqlError as problem:
             self.context.writes = before
             if problem.number:
@@ -251,7 +257,7 @@ class Runner(Machine):
             self.context.writes = before
             self.refuse(str(problem))
         finally:
-            transactions.after_statement(self)
+            transactions.after_statement(self, said)
 
     def _perform(self, action: Do | Branch) -> None:
         scope = self.scopes[-1]

@@ -155,8 +155,11 @@ def note_holders(world: World, sessions: list[Session], servers: Collection[str]
 # --- the log ---------------------------------------------------------------------------------------------
 
 
-def after_statement(machine: Machine) -> None:
-    """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log."""
+def after_statement(machine: Machine, said: int | None = None) -> None:
+    """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log.
+
+    While it waits, the client is not told the counts of rows among the messages from *said* on.
+    """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())
     if writes != session.writes or context.logs:
@@ -165,16 +168,25 @@ def after_statement(machine: Machine) -> None:
     if not machine.session.transactions and not machine.run.waiting:
         if writes:
             _put_into_log(machine)
+            if machine.run.waiting and said is not None:
+                machine.hold_counts(said)
         elif machine.session.held:
             machine.note(held=())
 
 
 def _put_into_log(machine: Machine) -> None:
-    """Commit: what was written is in the log of its database; in master and its kind it counts at once."""
+    """Commit: what was written is in the log of its database; in master and its kind it counts at once.
+
+    The commit waits while another copy has taken over the log and this server still has to learn that.
+    """
     world, context = machine.world, machine.context
+    copies = {place[1]: context.copy_named(place[1]) for place in context.writes}
+    if any(copy is not None and copy.source is None for copy in copies.values()):
+        machine.poll("log")
+        return
     edits: dict[Key, list[tuple[str, object]]] = {}
     for (server, database, name), edit in context.writes.items():
-        copy = context.copy_named(database)
+        copy = copies[database]
         if copy is not None:
             edits.setdefault((server, copy.database), []).append((name, edit))
         else:
@@ -206,12 +218,17 @@ def answered(world: World, session: Session) -> bool:
 def _finished(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
+    machine.tell_counts()
     machine.note(writes=(), logs=(), held=(), committing=())
 
 
 def without_transaction(session: Session) -> Session:
-    """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows."""
-    return replace(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
+    """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows.
+
+    A commit that still waits for a log to write to is undone.
+    """
+    waits = session.committing or (session.writes and not session.transactions)
+    return replace(session, writes=(), logs=(), held=(), committing=()) if waits else session
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

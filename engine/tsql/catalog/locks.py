@@ -120,7 +120,7 @@ def waits(context: Context) -> dict[int, Wait]:
         passed_ms = 10 * (context.world.tick - since)
         if run.waiting == "delay":
             found[session.spid] = Wait("WAITFOR", passed_ms)
-        elif run.waiting == "commit":
+        elif run.waiting in ("commit", "log"):
             found[session.spid] = Wait("WRITELOG", passed_ms)
         elif run.waiting == "lock":
             found[session.spid] = _lock_wait(context, run, sessions, passed_ms)

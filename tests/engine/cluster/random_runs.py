@@ -130,9 +130,9 @@ class Run:
                 break
 
     def insert(self) -> None:
-        """Send a row with a number of its own to each server that accepts commits."""
+        """Send a row with a number of its own to each server: secondaries and stale principals refuse it."""
         self.sent += 1
-        for server in self.serving():
+        for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
             tsql.submit(self.world, server, f"USE Sales; INSERT marker VALUES ({self.sent})")
 
     # --- what must hold -----------------------------------------------------------------------------------

@@ -1,0 +1,107 @@
+"""Statements at a principal that was hung while its partner took over, before it learns so."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import tsql
+from engine.model import World
+from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.cluster.random_runs import mirroring_lab
+
+
+def _hang_principal(open_transaction: bool = False) -> World:
+    """SERVER_A answers again, still believes it is the principal, and its log has moved to SERVER_B."""
+    world = mirroring_lab(383)
+    until(world, 5)
+    tsql.submit(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
+    until(world, 10)
+    if open_transaction:
+        tsql.submit(world, "SERVER_A", "BEGIN TRANSACTION; INSERT marker VALUES (1)")
+        until(world, 10.5)
+    do(world, "hang SERVER_A")
+    until(world, 60)
+    do(world, "unhang SERVER_A")
+    assert world.copies["SERVER_A", "Sales"].source is None
+    return world
+
+
+def _answer(world: World, text: str) -> list[str]:
+    tsql.submit(world, "SERVER_A", text)
+    events = until(world, world.t_s + 30)
+    done = [one for one in events if one.kind == "sql_done" and one.get("batch") == text]
+    assert len(done) == 1, text
+    return [message["text"] for message in done[0].get("messages")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "USE Sales; INSERT marker VALUES (2)",
+        "USE Sales; UPDATE marker SET n = 1; INSERT marker VALUES (2); PRINT 'after'",
+        "USE Sales; CREATE TABLE other (n int)",
+        "USE Sales; CREATE USER app WITHOUT LOGIN",
+        "ALTER DATABASE Sales ADD LOG FILE (NAME = l2, FILENAME = 'L:\\l2.ldf')",
+        "ALTER DATABASE Sales REMOVE FILE l2",
+        "USE Sales; BEGIN TRANSACTION; INSERT marker VALUES (2); COMMIT; PRINT 'after'",
+        "USE Sales; BEGIN TRY; INSERT marker VALUES (2); END TRY BEGIN CATCH; PRINT 'after'; END CATCH",
+    ],
+)
+def test_a_write_waits_and_ends_with_the_connection(text: str) -> None:
+    said = _answer(_hang_principal(), text)
+    assert "transport-level error" in said[-1], said
+    assert not any("affected" in one or one == "after" for one in said[:-1] if "(0 rows" not in one), said
+
+
+def test_a_commit_waits_and_ends_with_the_connection() -> None:
+    world = _hang_principal(open_transaction=True)
+    assert "transport-level error" in _answer(world, "COMMIT")[-1]
+    tsql.submit(world, "SERVER_B", "SELECT count(*) FROM Sales.dbo.marker")
+    (done,) = [one for one in until(world, world.t_s + 5) if one.kind == "sql_done"]
+    assert done.get("results")[0]["rows"] == [[0]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "BACKUP LOG Sales TO DISK = 'D:\\Backup\\l.trn'",
+        "BACKUP DATABASE Sales TO DISK = 'D:\\Backup\\l.bak'",
+        "USE Sales; DBCC SHRINKFILE (2)",
+        "ALTER DATABASE Sales SET PARTNER SAFETY OFF",
+        "ALTER DATABASE Sales SET PARTNER OFF",
+        "ALTER DATABASE Sales SET PARTNER FAILOVER",
+        "ALTER DATABASE Sales SET PARTNER SUSPEND",
+        "USE Sales; CHECKPOINT; DBCC OPENTRAN; SELECT * FROM marker; SELECT * FROM sys.dm_os_wait_stats",
+        "SELECT * FROM sys.databases; SELECT * FROM sys.dm_exec_sessions",
+    ],
+)
+def test_every_other_statement_is_answered(text: str) -> None:
+    assert _answer(_hang_principal(), text) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["INSERT marker VALUES (2)", "PRINT 'before'; INSERT marker VALUES (2); PRINT 'after'"]
+)
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_count_of_rows_appears_when_the_commit_is_done(text: str, lost: bool) -> None:
+    """The synchronous secondaries are away, and then the primary too, before it stops waiting for them."""
+    world = ag_lab(1)
+    until(world, 5)
+    tsql.submit(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
+    until(world, 10)
+    do(world, "cut NODE_1 NODE_2")
+    tsql.submit(world, "NODE_1", text)
+    done = [one for one in until(world, 10.5) if one.kind == "sql_done"]
+    assert not done
+    shown = world.batches["NODE_1"].messages
+    assert all(message.rows is None for message in shown)
+    if lost:
+        do(world, "power-off NODE_1")
+    done = [one for one in until(world, 60) if one.kind == "sql_done" and one.server == "NODE_1"]
+    said = [message["text"] for message in done[0].get("messages")]
+    if lost:
+        assert "(1 row affected)" not in said
+        assert "after" not in said
+        assert "transport-level error" in said[-1]
+    else:
+        assert said == [one for one in ("before", "(1 row affected)", "after") if one in text or "(" in one]
