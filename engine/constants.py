@@ -10,6 +10,9 @@ from typing import Final
 TICKS_PER_S: Final = 100
 """Ticks in a simulated second: the flow model's fixed step is 10 ms. Halving it changes no figure by 1 %."""
 
+TIME_MAX_S: Final = 1e6
+"""No run is longer: eleven days, as of `run --until`. Assumed."""
+
 PING_INTERVAL_S: Final = 1.0
 """Each side pings on each open connection once a second. Documented [RANDAL]."""
 

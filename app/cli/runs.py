@@ -16,12 +16,13 @@ from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_j
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
+from engine.constants import TIME_MAX_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
-from engine.verbs.lines import TIME_MAX_S, parse_script
+from engine.verbs.lines import parse_script
 from engine.words import Sentence, lasting, run_time, say
 
 INPUTS_MAX: Final = 4_000_000

@@ -98,7 +98,7 @@ def _change_string(world: World, item: Input) -> None:
 
 def _value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
-        if not value.isdigit() or not 1 <= int(value) <= 3600:
+        if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
             raise InputProblem(
                 say("{keyword} is a number of seconds, not {value!r}", keyword=keyword, value=value)
             )

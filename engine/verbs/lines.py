@@ -10,14 +10,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.constants import TICKS_PER_S
+from engine.constants import TICKS_PER_S, TIME_MAX_S
 from engine.inputs import Input, InputProblem
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 from engine.words import Sentence, say
-
-TIME_MAX_S: Final = 1e6
-"""No run is longer: eleven days, as of `run --until`."""
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Key of a role, as scenarios write it (Slug in engine/drill/authoring/schema/values.py)."""
@@ -54,6 +51,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)
+        _check_numbers(verb, args)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
         raise InputProblem(say("{verb} takes one line; an indented line follows it", verb=verb.name))
@@ -100,6 +98,7 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
                 usage=usage(verb),
             )
         )
+    _check_numbers(verb, plain)
     for parameter, word in zip(verb.parameters, plain, strict=False):
         if parameter.choices and word not in parameter.choices:
             raise InputProblem(
@@ -116,24 +115,36 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
             raise InputProblem(
                 say("{verb} knows no {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
             )
-        try:
-            number = float(value)
-        except ValueError:
-            raise InputProblem(
-                say("{verb}: {name} is a number, not {value!r}", verb=verb.name, name=name, value=value)
-            ) from None
-        least, most = verb.options[name]
-        if not least <= number <= most:  # nor is what is not a number
-            raise InputProblem(
-                say(
-                    "{verb}: {option} is outside {least:g} to {most:g}",
-                    verb=verb.name,
-                    option=f"{name}={value}",
-                    least=least,
-                    most=most,
-                )
-            )
+        _check_number(verb, name, f"{name}={value}", value, verb.options[name])
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
+
+
+def _check_number(verb: Verb, name: str, written: str, value: str, bounds: tuple[float, float]) -> None:
+    """Raise InputProblem if *value* is no number within *bounds*."""
+    try:
+        number = float(value)
+    except ValueError:
+        raise InputProblem(
+            say("{verb}: {name} is a number, not {value!r}", verb=verb.name, name=name, value=value)
+        ) from None
+    least, most = bounds
+    if not least <= number <= most:  # nor is what is not a number
+        raise InputProblem(
+            say(
+                "{verb}: {option} is outside {least:g} to {most:g}",
+                verb=verb.name,
+                option=written,
+                least=least,
+                most=most,
+            )
+        )
+
+
+def _check_numbers(verb: Verb, words: Sequence[str]) -> None:
+    """Raise InputProblem if an argument is outside the bounds of its parameter."""
+    for parameter, word in zip(verb.parameters, words, strict=False):
+        if parameter.bounds is not None:
+            _check_number(verb, parameter.name, f"{parameter.name} {word}", word, parameter.bounds)
 
 
 def _with_resource(verb: Verb, plain: list[str]) -> list[str]:

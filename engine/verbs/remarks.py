@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, cast
 
+from engine.constants import TIME_MAX_S
 from engine.events import EventKind
 from engine.inputs import Input
 from engine.model import World
@@ -106,7 +107,10 @@ VERBS: Final = (
     Verb(
         name="rewind",
         told=mark("Go back in time"),
-        parameters=(Parameter("from_s", "number"), Parameter("known", "rest", optional=True)),
+        parameters=(
+            Parameter("from_s", "number", bounds=(0.0, TIME_MAX_S)),
+            Parameter("known", "rest", optional=True),
+        ),
         help=mark("note a rewind to this moment: from which moment, and what is known since"),
         group="remark",
         by_person=True,

@@ -36,6 +36,8 @@ class Parameter(Struct, frozen=True):
     computer: bool = False
     """A server's computer is meant: one without an instance will do."""
     choices: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    """The least and the most of a number; None: the verb itself checks the word."""
     title: str = ""
     """What the editor calls it, where that is not its name."""
     values: Values | None = None

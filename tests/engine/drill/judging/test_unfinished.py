@@ -29,24 +29,6 @@ def test_batches_that_run_or_wait_at_the_end_are_listed() -> None:
     ]
 
 
-def test_revert_all_that_is_refused_changes_nothing() -> None:
-    drill = _drill("fci-lab")
-    lines = (
-        (1000, "close-firewall SQLFCI1 3"),
-        (2000, "move-role SQLFCI1 NODE_2"),
-        (6000, "fail-witness CLU1"),
-    )
-    for tick, line in lines:
-        drill.advance_to(tick)
-        drill.do(line)
-    drill.advance_to(9000)
-    before = drill.state_hash()
-    with suppress(InputProblem):
-        drill.do("revert-all")
-        return
-    assert drill.state_hash() == before
-
-
 def test_an_instance_is_no_computer_that_setup_could_add() -> None:
     with pytest.raises(InputProblem):
         _drill("fci-lab").do("add-node SQLFCI1 SQLFCI1")

@@ -1,0 +1,161 @@
+"""Any input line is applied, or is refused and changes nothing. No line raises another exception."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.simulator import NAMES
+from engine.verbs import VERBS
+from engine.verbs.verb import Values, Verb
+
+SCENARIOS: Final = Path(__file__).parents[3] / "scenarios"
+STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+    ("lab", "calm"): (),
+    ("lab", "broken"): (
+        "power-off SERVER_B",
+        "cut SERVER_A SERVER_W",
+        "sql SERVER_A WAITFOR DELAY '01:00:00'",
+    ),
+    ("ag-lab", "calm"): (),
+    ("ag-lab", "without quorum"): (
+        "fail-witness CLU1",
+        "power-off NODE_2",
+        "power-off NODE_3",
+        "slow-disk NODE_1 data",
+    ),
+    ("fci-lab", "calm"): (),
+    ("fci-lab", "moved"): ("close-firewall SQLFCI1 3", "move-role SQLFCI1 NODE_2", "fail-witness CLU1"),
+}
+"""Scenario and a name of the state -> the inputs that lead to it, 20 s apart."""
+
+HOSTILE: Final = (
+    "NOWHERE", "#", "#2", "=", "a=b", "0", "-1", "3", "1e308", "nan", "inf", "99999999999999999999", "É", "\u3164",
+    "\u202e", "\ud800", "'", '"', "[[[[", "*", "D", "D:", "D:\\", "\\\\SERVER_B\\x", "master", "data", "%s", "{0}",
+    "²", "9" * 5_000, "[" * 30_000, "@dba", "--", ";", "\x00", "x" * 3_000, "2012", "true", "15",
+)  # fmt: skip
+"""Arguments that nobody types by intent."""
+
+
+@cache
+def _begun(scenario: str, state: str) -> Drill:
+    text = (SCENARIOS / f"{scenario}.toml").read_text(encoding="utf-8")
+    drill = Drill(load_scenario(text, scenario), 1)
+    for line in STATES[scenario, state]:
+        drill.advance_to(drill.world.tick + 2_000)
+        drill.do(line)
+    drill.advance_to(drill.world.tick + 3_000)
+    return drill
+
+
+def _words(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
+    """Lines of *verb*: names of the world, names that others use, and hostile words."""
+    world = drill.world
+    everything = sorted({name for names in NAMES.values() for name in names(world)})
+    anything = st.sampled_from((*everything, *HOSTILE))
+    places: list[st.SearchStrategy[str]] = []
+    for parameter in verb.parameters:
+        known = [*(NAMES[parameter.kind](world) if parameter.kind in NAMES else ()), *parameter.choices]
+        if parameter.values is not None:
+            known += _offered(parameter.values, world)
+        fitting = st.sampled_from(known) if known else anything
+        places.append(st.one_of(fitting, fitting, anything, *([st.just("")] if parameter.optional else [])))
+    options = [
+        st.tuples(
+            st.just(name), st.sampled_from((f"{least:g}", f"{most:g}", "1", "-1", "nan", "1e999", "", "x"))
+        )
+        for name, (least, most) in verb.options.items()
+    ]
+    chosen = st.lists(st.one_of(options).map("=".join), max_size=2) if options else st.just([])
+    return st.tuples(st.tuples(*places), chosen, st.sampled_from(("", "", "", "", " extra", "\n    x"))).map(
+        lambda made: " ".join((verb.name, *made[0], *made[1])) + made[2]
+    )
+
+
+def _offered(values: Values, world: World) -> list[str]:
+    """Words that menus offer for any server."""
+    return sorted({value for server in world.instances for value in values(world, server, True)})
+
+
+def check(drill: Drill, line: str) -> None:
+    """Apply *line* to a copy; if it is refused, nothing may have changed."""
+    tried = drill.fork()
+    before, journal = tried.state_hash(), list(tried.journal)
+    try:
+        tried.do(line)
+    except InputProblem:
+        assert tried.state_hash() == before
+        assert tried.journal == journal
+    else:
+        tried.advance_to(tried.world.tick + 100)
+
+
+def _check_each(scenario: str, state: str, count: int) -> None:
+    """Check *count* lines of each verb."""
+    drill = _begun(scenario, state)
+    for verb in VERBS.values():
+
+        @settings(max_examples=count, derandomize=True, database=None, phases=(Phase.generate, Phase.shrink))
+        @given(line=_words(verb, drill))
+        def check_lines(line: str) -> None:
+            check(drill, line)
+
+        check_lines()
+
+
+@pytest.mark.parametrize(("scenario", "state"), STATES)
+def test_a_line_is_applied_or_refused_without_a_change(scenario: str, state: str) -> None:
+    _check_each(scenario, state, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scenario", "state"), STATES)
+def test_many_lines_are_applied_or_refused_without_a_change(scenario: str, state: str) -> None:
+    _check_each(scenario, state, 150)
+
+
+@pytest.mark.parametrize(
+    "line", ["", " ", "\t", "\u2003", "@", "@dba", "@dba @dba sql", "\n", "\x00", "add-node SQLFCI1 SQLFCI1"]
+)
+@pytest.mark.parametrize("scenario", ["lab", "ag-lab", "fci-lab"])
+def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, line: str) -> None:
+    drill = _begun(scenario, "calm")
+    check(drill, line)
+    with pytest.raises(InputProblem):
+        drill.fork().do(line)
+
+
+@pytest.mark.parametrize("word", ["Sales", "1e308", "nan", "-1"])
+def test_a_rewind_begins_at_a_second_of_a_run(word: str) -> None:
+    with pytest.raises(InputProblem):
+        _begun("lab", "calm").fork().do(f"rewind {word}")
+
+
+@pytest.mark.parametrize("value", ["²", "9" * 5_000, "0", "3601", ""])
+def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> None:
+    with pytest.raises(InputProblem):
+        _begun("lab", "calm").fork().do(f"connect-string APP Connect Timeout={value}")
+
+
+def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
+    """The witness is mended first. Then the firewall of the role's new owner is open already."""
+    drill = _begun("fci-lab", "moved")
+    steps = drill.fork()
+    steps.do("mend-witness CLU1")
+    with pytest.raises(InputProblem):
+        steps.do("open-firewall SQLFCI1 3")
+    tried = drill.fork()
+    before = tried.state_hash()
+    with pytest.raises(InputProblem):
+        tried.do("revert-all")
+    assert tried.state_hash() == before
+    assert tried.journal == drill.journal
