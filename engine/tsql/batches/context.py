@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import snapshots, statements
 from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
-from engine.tsql.scalars.values import stamp
+from engine.tsql.scalars.values import Scalar, stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
@@ -29,6 +29,8 @@ class Context:
     """Procedures and dynamic SQL around the statement that runs: @@NESTLEVEL."""
     procedure: int = 0
     """Id of the procedure that runs: @@PROCID."""
+    call: Callable[[Sequence[Scalar]], Scalar] | None = None
+    """Call of a scalar function that a script has made: its name, its arguments (function_calls.py)."""
     writes: dict[Place, Any] = field(init=False)
     """What the transaction has done to objects so far (objects.py), as in Session.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)

@@ -312,6 +312,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
     "next_value_for": _next_value_for,
     "trigger_nestlevel": lambda context: 0,
+    "scalar_function_value": lambda context, *arguments: context.call(arguments) if context.call else None,
     "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
         context, to_text(database)
     ),

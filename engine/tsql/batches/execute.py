@@ -328,7 +328,9 @@ def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
         type_of(parameter.type, 1)
     if statement.returns:
         type_of(statement.returns, 1)
-    made = objects.Function(statement.parameters, statement.returned, statement.returns, machine.scope.text)
+    made = objects.Function(
+        statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
+    )
     objects.create(machine.context, statement.name, made, statement.verb)
 
 

@@ -1,7 +1,7 @@
 """Functions that scripts have made: a call is replaced by what the function returns, as a view is by its query.
 
-So it is with inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]; functions of more statements
-are not simulated.
+So it is with inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]. A scalar function with a
+body of more statements, or one in another database, runs when the query calls it (function_calls.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql.batches import objects
+from engine.tsql.batches import function_calls, objects
 from engine.tsql.language.lexer import Token, name_of, tokens_of
 from engine.tsql.language.words import KEYWORDS
 from engine.tsql.query.plans import Unsimulated
@@ -50,22 +50,31 @@ def _first_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | N
             continue
         dotted = place > 1 and tokens[place - 1].is_op(".")
         first = place - 2 if dotted else place
+        if dotted and _names_database(machine, tokens, first):
+            first -= 2
         before = tokens[first - 1] if first else None
         is_source = before is not None and (before.upper in _SOURCES or before.is_op(","))
         if not (dotted or is_source):
             continue
-        parts = (*((name_of(tokens[first]),) if dotted else ()), name_of(tokens[place]))
+        parts = tuple(name_of(token) for token in tokens[first : place + 1 : 2])
         made = objects.find(machine.context, parts)
         if not isinstance(made, objects.Function) or (not made.returns and not is_source):
             continue
-        if made.returns and not dotted:
+        if (made.returns and not dotted) or (not made.returns and len(parts) > 2):
             continue
         end, arguments = _arguments(text, tokens, place + 1)
-        put = _returned(parts, made, arguments)
+        put = _returned(machine, parts, made, arguments)
         if not made.returns and not _named(tokens[end]):
             put += f" AS [{parts[-1].replace(']', ']]')}]"
         return text[: tokens[first].start] + put + text[tokens[end - 1].end :]
     return None
+
+
+def _names_database(machine: Machine, tokens: Sequence[Token], schema: int) -> bool:
+    """Return whether the name whose schema is token number *schema* begins with a database of this server."""
+    if schema < 2 or not tokens[schema - 1].is_op(".") or tokens[schema - 2].kind not in ("word", "quoted"):
+        return False
+    return machine.context.database_id(name_of(tokens[schema - 2])) is not None
 
 
 def _named(token: Token) -> bool:
@@ -88,21 +97,25 @@ def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, l
     raise SqlError(102, "(")
 
 
-def _returned(parts: Sequence[str], made: objects.Function, arguments: list[list[Token]]) -> str:
+def _returned(
+    machine: Machine, parts: Sequence[str], made: objects.Function, arguments: list[list[Token]]
+) -> str:
     """What the function returns for these arguments, in brackets."""
     name = objects.whole(tuple(parts))
     if len(arguments) < len(made.parameters):
         raise SqlError(313, name)
     if len(arguments) > len(made.parameters):
         raise SqlError(8144, name)
-    body = tokens_of(made.returned)[:-1]
+    elsewhere = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
+    runs = bool(made.body) or elsewhere
+    body = () if runs else tokens_of(made.returned)[:-1]
     values: dict[str, str] = {}
     for parameter, argument in zip(made.parameters, arguments, strict=True):
         default = len(argument) == 1 and argument[0].upper == "DEFAULT"
         given = parameter.default or "NULL" if default else _joined(argument)
         _check_apart(argument, body)
         values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
-    shown = _joined(body, values)
+    shown = function_calls.spelled(machine, parts, tuple(values.values())) if runs else _joined(body, values)
     return f"(CAST(({shown}) AS {made.returns}))" if made.returns else f"({shown})"
 
 

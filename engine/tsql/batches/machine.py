@@ -14,6 +14,7 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
+from engine.tsql.batches import locks
 from engine.tsql.batches.data import Caught, Cursor, Declared, Outside, Row, Run, Session, Table
 from engine.tsql.batches.output import Output
 from engine.tsql.batches.scope import Scope
@@ -53,6 +54,8 @@ class Machine(Output):
         """Rows of the last change of a table: what was done, the row before, the row after."""
         self.pseudo: dict[str, Table] = {}
         """The tables inserted and deleted while an OUTPUT clause is computed."""
+        self.blocked: locks.Blocked | None = None
+        """The lock that a function called by the running query waits for."""
 
     @abstractmethod
     def beside(self, run: Run, session: Session, meter: Meter) -> Machine:
@@ -65,6 +68,10 @@ class Machine(Output):
     @abstractmethod
     def advance(self) -> bool:
         """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Give back what queries of this slice have used."""
 
     @abstractmethod
     def perform(self, statement: s.Statement) -> None: ...

@@ -47,7 +47,7 @@ class View(Struct, frozen=True):
 
 
 class Function(Struct, frozen=True):
-    """A function that a script has made and that only returns something (functions.py)."""
+    """A function that a script has made (functions.py)."""
 
     parameters: tuple[Parameter, ...]
     returned: str
@@ -56,6 +56,8 @@ class Function(Struct, frozen=True):
     """The type of the expression; empty for a table."""
     definition: str = ""
     """The batch that made it, as sys.sql_modules shows it."""
+    body: str = ""
+    """BEGIN … END of a scalar function with more than RETURN; *returned* is empty then."""
 
 
 UserObject = Table | Procedure | View | Function

@@ -74,7 +74,7 @@ def _look(machine: Machine, scope: Scope, instruction: Instruction) -> None:
         for item in statement.variables:
             _declare(scope, item.name, item.type, item.columns)
             _bind(machine, scope, "expression", item.default)
-    elif isinstance(statement, s.CreateProcedure):
+    elif isinstance(statement, s.CreateProcedure | s.CreateFunction):
         for parameter in statement.parameters:
             _declare(scope, parameter.name, parameter.type)
 

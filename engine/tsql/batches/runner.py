@@ -14,6 +14,7 @@ from engine.protocol import logspace, statements
 from engine.tsql.batches import (
     cursors,
     definitions,
+    function_calls,
     functions,
     locks,
     objects,
@@ -133,9 +134,12 @@ class Runner(Machine):
             self._end_doomed()
             return True
         finally:
-            if self._scratch is not None:
-                self._scratch.close()
-                self._scratch = None
+            self.release()
+
+    def release(self) -> None:
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
     def _end_doomed(self) -> None:
         """A transaction that can only be rolled back ends with its batch, and 3998 says so unless an error has
@@ -424,7 +428,7 @@ class Runner(Machine):
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
             self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
-        self.context.session = self.session
+        self.context.session, self.context.call = self.session, partial(function_calls.called, self)
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
@@ -503,6 +507,11 @@ class Runner(Machine):
             names, rows = scratch.select(plan, self.value_of)
             sources.remark_counters(self, plan, rows)
             return names, rows
+        except Unsimulated:
+            blocked, self.blocked = self.blocked, None
+            if blocked is not None:
+                raise blocked from None
+            raise
         finally:
             for number in sorted(scratch.warnings):
                 self.say_number(number)

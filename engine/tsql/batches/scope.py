@@ -94,10 +94,10 @@ class Scope:
         self.read = None
         self.code = compiling.result()
         self.units = _units(self.code)
-        self._declare()
+        self.declare_all()
         return cost
 
-    def _declare(self) -> None:
+    def declare_all(self) -> None:
         """A variable is there, NULL, also where its DECLARE is never passed [DOC: DECLARE @local_variable]."""
         for instruction in self.code:
             action = instruction.action
@@ -131,6 +131,6 @@ class Scope:
 
 def _units(code: Program) -> Program:
     first = code[0].action if code else None
-    if isinstance(first, Do) and isinstance(first.statement, s.CreateProcedure):
+    if isinstance(first, Do) and isinstance(first.statement, s.CreateProcedure | s.CreateFunction):
         return (code[0], *first.statement.program)
     return code

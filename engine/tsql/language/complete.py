@@ -40,6 +40,9 @@ LIMIT: Final = 200
 """Suggestions that are given at most. Assumed."""
 
 
+_HIDDEN: Final = INTERNAL | {"scalar_function_value"}
+
+
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
     """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
     text, position = _around(text, position)
@@ -185,7 +188,7 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
 
 
 def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
-    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in INTERNAL}
+    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN}
     return _columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Final
 
 from engine.tsql.batches.work import Steps
-from engine.tsql.language import ages
+from engine.tsql.language import ages, function_bodies
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, Do, Program
 from engine.tsql.language.lexer import SyntaxProblem, Tokens, name_of, near
@@ -281,7 +281,8 @@ class Definitions(Reader):
         elif kind == "VIEW":
             self.do(line, self.view(verb))
         elif kind == "FUNCTION":
-            self.do(line, self.function(verb))
+            made = yield from self.function(verb)
+            self.do(line, made)
         elif kind == "SCHEMA":
             self.do(line, self.schema())
         else:
@@ -323,8 +324,8 @@ class Definitions(Reader):
         compiled = yield from self.compiled(body, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
-    def function(self, verb: str) -> s.Statement:
-        """name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN RETURN value END, or RETURNS TABLE … RETURN query"""
+    def function(self, verb: str) -> Generator[int, None, s.Statement]:
+        """name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END, or RETURNS TABLE … RETURN query"""
         name = self.qualified()
         if not self.take_if("("):
             raise self.problem()
@@ -353,16 +354,22 @@ class Definitions(Reader):
         of_table = returns.upper() == "TABLE"
         if self.word("BEGIN") == of_table:
             raise self.problem()
+        begin = self.token
         self.take()
         last = len(self.tokens) - 1
         while self.tokens[last - 1].is_op(";"):
             last -= 1
         if not of_table:
-            if not self.word("RETURN"):
-                return s.NotSimulated("CREATE FUNCTION with more than RETURN")
-            self.take()
             if self.tokens[last - 1].upper != "END":
                 raise near(self.tokens[last - 1])
+            if not self.word("RETURN"):
+                body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
+                program = yield from self.compiled(body, frozenset(item.name for item in parameters))
+                function_bodies.check(program, self.tokens[self.place : last], begin.line)
+                if missing := function_bodies.not_simulated(program):
+                    return s.NotSimulated(missing)
+                return s.CreateFunction(name, tuple(parameters), "", returns, verb, body, program)
+            self.take()
             last -= 1
             while self.tokens[last - 1].is_op(";"):
                 last -= 1

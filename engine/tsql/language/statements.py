@@ -406,13 +406,17 @@ class CreateProcedure(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateFunction(Statement):
-    """CREATE or ALTER FUNCTION with nothing but RETURN: an expression of the type *returns*, or a query."""
+    """CREATE or ALTER FUNCTION: RETURN of an expression of the type *returns* or of a query, or a *body*."""
 
     name: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     returned: str
     returns: str = ""
     verb: str = "CREATE"
+    body: str = ""
+    """BEGIN … END with more than RETURN, on the lines of the batch; *returned* is empty then."""
+    program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The instructions of the body, whose names are looked up when the function is made."""
 
 
 @dataclass(frozen=True, slots=True)

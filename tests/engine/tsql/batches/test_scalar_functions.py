@@ -1,0 +1,101 @@
+"""Scalar functions with a body in job scripts of availability groups. [DOC: CREATE FUNCTION]"""
+
+from __future__ import annotations
+
+from engine.model import World
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.tsql.console import ask, run_on
+from tests.engine.worlds import P, lab
+
+IS_PRIMARY = """
+CREATE FUNCTION dbo.fn_hadr_group_is_primary (@AGName sysname)
+RETURNS bit
+AS
+BEGIN;
+  -- The role as this instance knows it
+  DECLARE @PrimaryReplica sysname;
+
+  SELECT @PrimaryReplica = hags.primary_replica
+  FROM sys.dm_hadr_availability_group_states AS hags
+  INNER JOIN sys.availability_groups AS ag ON ag.group_id = hags.group_id
+  WHERE ag.name = @AGName;
+
+  IF UPPER(@PrimaryReplica) = UPPER(@@SERVERNAME)
+    RETURN 1; -- primary
+
+  RETURN 0; -- not primary
+END;
+"""
+BY_ROLE = """
+CREATE FUNCTION fn_hadr_group_is_primary (@AGName sysname) RETURNS bit WITH EXECUTE AS CALLER AS
+BEGIN
+  DECLARE @role tinyint = 0
+  SELECT @role = ars.role
+  FROM sys.dm_hadr_availability_replica_states ars
+  JOIN sys.availability_groups ag ON ars.group_id = ag.group_id
+  WHERE ag.name = @AGName AND ars.is_local = 1
+  RETURN CASE WHEN @role = 1 THEN 1 ELSE 0 END
+END
+"""
+GROUP = "(SELECT TOP 1 name FROM sys.availability_groups)"
+JOB = """
+EXEC msdb.dbo.sp_add_job @job_name = 'J';
+EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 'role', @database_name = 'master',
+  @command = N'DECLARE @g sysname; SELECT @g = name FROM sys.availability_groups;
+    IF master.dbo.fn_hadr_group_is_primary(@g) = 0 RAISERROR (''not primary'', 16, 1)';
+EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'
+"""
+
+
+def _lab(definition: str) -> World:
+    world = ag_lab()
+    for server in ("NODE_1", "NODE_2"):
+        assert ask(world, server, definition, 2).numbers == []
+    return world
+
+
+def test_the_function_of_job_scripts_knows_the_role_of_its_instance() -> None:
+    for definition in (IS_PRIMARY, BY_ROLE):
+        world = _lab(definition)
+        asked = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
+        assert ask(world, "NODE_1", asked, 2).value == "run"
+        assert ask(world, "NODE_2", asked, 2).value == "skip"
+        assert ask(world, "NODE_2", "SELECT master.dbo.fn_hadr_group_is_primary('nowhere')", 2).value == 0
+
+
+def test_a_job_step_fails_where_the_function_says_so() -> None:
+    world = _lab(IS_PRIMARY)
+    outcomes = []
+    for server in ("NODE_1", "NODE_2"):
+        assert ask(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []
+        ask(world, server, f"EXEC msdb.dbo.sp_start_job '{server}'", 2)
+        run_on(world, 2)
+        asked = (
+            "SELECT last_run_outcome FROM msdb.dbo.sysjobservers WHERE job_id = "
+            f"(SELECT job_id FROM msdb.dbo.sysjobs WHERE name = '{server}')"
+        )
+        outcomes.append(ask(world, server, asked, 2).value)
+    assert outcomes == [1, 0]
+
+
+def test_a_function_waits_for_a_locked_table_with_the_query_that_calls_it() -> None:
+    world = lab(workload="none")
+    ask(world, P, "CREATE TABLE t (a int) INSERT t VALUES (1)", 2)
+    made = "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = MAX(a) FROM t RETURN @n END"
+    assert ask(world, P, made, 2).numbers == []
+    ask(world, f"{P}#2", "BEGIN TRANSACTION UPDATE t SET a = 2", 2)
+    asked = "DECLARE @r int SET LOCK_TIMEOUT 500 SELECT @r = dbo.f() SELECT @r"
+    assert ask(world, P, asked, 5).numbers == [1222]
+    ask(world, f"{P}#2", "COMMIT", 2)
+    assert ask(world, P, "SELECT dbo.f()", 2).value == 2
+
+
+def test_a_column_of_a_table_that_is_there_is_checked_when_the_function_is_made() -> None:
+    """[DOC: Create a stored procedure]"""
+    world = lab(workload="none")
+    made = (
+        "CREATE FUNCTION f () RETURNS int AS BEGIN DECLARE @n int SELECT @n = nothing FROM {} RETURN @n END"
+    )
+    assert ask(world, P, made.format("sys.databases"), 2).numbers == [207]
+    assert ask(world, P, made.format("later"), 2).numbers == []
+    assert ask(world, P, "SELECT dbo.f()", 2).numbers == [208]
