@@ -165,6 +165,8 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             if option in ("OFFLINE", "READ_ONLY"):
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
+        if option in ("READ_ONLY", "EMERGENCY"):
+            raise Unsimulated(f"ALTER DATABASE … SET {option}")
         outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
         if option in access.MODES:
             database = machine.context.database_shown(statement.database)

@@ -14,7 +14,6 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
-from engine.tsql.batches import locks
 from engine.tsql.batches.data import Caught, Cursor, Declared, Outside, Row, Run, Session, Table
 from engine.tsql.batches.output import Output
 from engine.tsql.batches.scope import Scope
@@ -54,7 +53,7 @@ class Machine(Output):
         """Rows of the last change of a table: what was done, the row before, the row after."""
         self.pseudo: dict[str, Table] = {}
         """The tables inserted and deleted while an OUTPUT clause is computed."""
-        self.blocked: locks.Blocked | None = None
+        self.blocked: Exception | None = None
         """The lock that a function called by the running query waits for."""
 
     @abstractmethod
