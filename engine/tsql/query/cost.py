@@ -26,9 +26,8 @@ CALL_WORK: Final = 2
 ROWS_A_WORK: Final = 10
 """Rows that SQLite goes past with one unit of work. Measured."""
 
-RECURSION_ROWS: Final = 100
-"""Rows that a recursive common table expression is taken to make from each that it begins with: the recursions that are
-allowed without OPTION (MAXRECURSION). Assumed."""
+RECURSION_WORK: Final = 8
+"""Work of one row that a recursive common table expression makes, besides that of its recursive part. Measured."""
 
 MOST: Final = 10**12
 """More than any query may cost."""
@@ -175,6 +174,26 @@ def work_of(query: Query, sizes: Sizes) -> int:
         raise SqlError(8623) from None
 
 
+def work_of_recursion(query: Query, sizes: Sizes) -> int:
+    """Work of one row of the dearest recursive part in *query*. Each is counted when it is made (scratch.py)."""
+    known: dict[Query, tuple[int, int]] = {}
+    seen: set[Query] = set()
+    left, work = [query], 0
+    while left:
+        one = left.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one.recursive:
+            work = max(
+                work, *(_cost(part.parts[-1] if part.parts else part, sizes, known)[1] for part in one.parts)
+            )
+        left += one.parts
+        left += (source.query for source in one.sources if source.query is not None)
+        left += (inner for inner, _ in one.inner)
+    return RECURSION_WORK + work
+
+
 def _cost(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
     """(rows at most, work)."""
     if query not in known:
@@ -185,8 +204,6 @@ def _cost(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tu
 def _of_parts(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
     found = [_cost(part, sizes, known) for part in query.parts]
     rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
-    if query.recursive:
-        rows, work = rows * RECURSION_ROWS, work * RECURSION_ROWS
     return min(rows, sizes.most(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
 
 

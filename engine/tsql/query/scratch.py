@@ -15,7 +15,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_MAX, Meter
 from engine.tsql.query.complaints import COMPLAINTS
-from engine.tsql.query.cost import CALL_WORK, Sizes, work_of
+from engine.tsql.query.cost import CALL_WORK, RECURSION_WORK, Sizes, work_of, work_of_recursion
 from engine.tsql.query.names import HIDDEN
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -135,6 +135,9 @@ def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> Scratch:
 
 CALL: Final = "t_"
 """Begins the name of each function of ours, see `_register`."""
+RECURSION: Final = f"{CALL}recursion"
+"""The function that is called once for each row of a recursive part (recursion.py)."""
+
 CONSTANTS_MAX: Final = 256
 _constants: dict[str, tuple[tuple[str, ...], list[tuple[Scalar, ...]], int]] = {}
 """What queries of constants alone have come to (SELECT 1, by which pools try their connections): names, rows, work."""
@@ -165,6 +168,8 @@ class Scratch:
         self._meter = meter
         self._problem: SqlError | Unsimulated | None = None
         self._effort = 0
+        self._recursion_work = RECURSION_WORK
+        """Work of each row that a recursive common table expression makes in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts that have been counted for this query."""
         self.forgiving = settings_of(context.session.options).forgiving
@@ -254,6 +259,9 @@ class Scratch:
                 each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
                 self._meter.charge(sizes.rows(key) * each)
             self._meter.charge(min(work_of(plan.cost, sizes), STATEMENT_MAX + 1))
+            self._recursion_work = (
+                work_of_recursion(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
+            )
             self._problem, self._effort = None, 0
             self._long.clear()
             self._connection.set_authorizer(_authorize)
@@ -345,14 +353,18 @@ class Scratch:
             check_arity(name, function, bound, len(arguments))
             return call(*arguments)
 
-        guarded = self._guarded(checked, _WORK.get(name))
+        guarded = self._guarded(checked, _WORK.get(name), recursive=name == "recursion")
         self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
 
-    def _guarded(self, function: Call, work: Callable[..., int] | None = None) -> Call:
+    def _guarded(
+        self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
+    ) -> Call:
         """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
 
         def guarded(*arguments: Scalar) -> Scalar:
             self._effort += CALL_WORK
+            if recursive:
+                self._charge(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             more = work(*arguments) if work is not None and arguments else 0
             if texts >= LONG or more:
@@ -378,11 +390,15 @@ class Scratch:
         self._effort += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
-            try:
-                self._meter.charge(units)
-            except SqlError as problem:
-                self._problem = problem
-                raise
+            self._charge(units)
+
+    def _charge(self, units: int) -> None:
+        """Count *units* while the query runs."""
+        try:
+            self._meter.charge(units)
+        except SqlError as problem:
+            self._problem = problem
+            raise
 
     def fail(self, problem: SqlError) -> None:
         """An aggregate ends the query with *problem*."""

@@ -1,0 +1,68 @@
+"""A recursive query costs what its recursion does, not what it might do."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+
+SCENARIOS = Path(__file__).parents[4] / "scenarios"
+
+TREES = (
+    """WITH b AS (SELECT spid, blocked, 0 AS lvl FROM sys.sysprocesses WHERE blocked = 0 AND spid IN
+        (SELECT blocked FROM sys.sysprocesses WHERE blocked <> 0)
+    UNION ALL SELECT p.spid, p.blocked, b.lvl + 1 FROM sys.sysprocesses p JOIN b ON p.blocked = b.spid)
+    SELECT * FROM b""",
+    """WITH b (spid, blocked, lvl) AS (SELECT spid, blocked, CAST(spid AS varchar(1000)) FROM sys.sysprocesses r
+        WHERE (blocked = 0 OR blocked = spid) AND EXISTS
+        (SELECT * FROM sys.sysprocesses r2 WHERE r2.blocked = r.spid AND r2.blocked <> r2.spid)
+    UNION ALL SELECT r.spid, r.blocked, CAST(b.lvl + CAST(r.spid AS varchar(100)) AS varchar(1000))
+        FROM sys.sysprocesses r INNER JOIN b ON r.blocked = b.spid WHERE r.blocked > 0 AND r.blocked <> r.spid)
+    SELECT spid, lvl FROM b ORDER BY lvl""",
+    """WITH b AS (SELECT spid, 0 AS lvl FROM sys.sysprocesses WHERE blocked = 0
+    UNION ALL SELECT p.spid, b.lvl + 1 FROM sys.sysprocesses p JOIN b ON p.blocked = b.spid)
+    SELECT * FROM b WHERE lvl > 0""",
+)
+
+
+@cache
+def _lab() -> Drill:
+    drill = Drill(load_scenario((SCENARIOS / "lab.toml").read_text(encoding="utf-8"), "lab"), 1)
+    drill.advance_to(3_000)
+    return drill
+
+
+def _run(query: str) -> dict[str, Any]:
+    drill = _lab().fork()
+    drill.do(f"sql SERVER_A {query}")
+    drill.advance_to(drill.world.tick + 300)
+    found: dict[str, Any] = dict(drill.report()["sql"][-1])
+    return found
+
+
+@pytest.mark.parametrize("query", TREES)
+def test_a_blocking_tree_of_a_thousand_clients_that_nobody_blocks_is_empty(query: str) -> None:
+    assert [message["text"] for message in _run(query)["messages"]] == ["(0 rows affected)"]
+
+
+@pytest.mark.parametrize("shown", ["*", "COUNT(*)", "MAX(i)"])
+def test_a_recursion_without_end_is_counted_row_by_row(shown: str) -> None:
+    """The work that SQLite may take in one call is many times as much, and counts for no turn."""
+    query = f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) SELECT {shown} FROM n OPTION (MAXRECURSION 0)"
+    run = _run(query)
+    assert [message["number"] for message in run["messages"]] == [8624]
+    assert run["elapsed_ticks"] > 50
+
+
+def test_a_recursive_part_is_counted_for_each_row() -> None:
+    few, many = (
+        _run(f"WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {rows}) SELECT MAX(i) FROM n "
+             "OPTION (MAXRECURSION 0)")["elapsed_ticks"]
+        for rows in (10, 10_000)
+    )  # fmt: skip
+    assert few == 0 < many
