@@ -23,7 +23,7 @@ NOTED: Final = LOSSES["good"]
 TONES: Final = {
     "brilliant": (mark("brilliant"), "info"),
     "best": (mark("best"), "ok"),
-    "good": (mark("good"), "ok"),
+    "good": (mark("minor loss"), "ok"),
     "inaccuracy": (mark("inaccuracy"), "warn"),
     "mistake": (mark("mistake"), "warn"),
     "blunder": (mark("blunder"), "bad"),
@@ -49,7 +49,7 @@ def legend() -> tuple[tuple[str, str], ...]:
     least = {name: formatting.plain(points) for points, name in LABELS}
     return (
         ("", tr("nothing lost")),
-        ("ok", tr("best, good: fewer than {inaccuracy} points lost").format(**least)),
+        ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**least)),
         ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**least)),
         ("bad", tr("blunder: {blunder} or more").format(**least)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
@@ -21,6 +22,11 @@ from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
 from engine.verbs.told import told, told_line
 from engine.words import say
+
+RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
+"""A statement for which a condition asks, and its server."""
+
+FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
 
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
@@ -115,7 +121,7 @@ def _mistake(
     at = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
     if isinstance(rule, LostRule):
         at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
-    place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at)
+    place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at, loss)
     if place is None and isinstance(rule, DowntimeRule):
         place = _longest_outage(deeds)
     if isinstance(rule, LostRule):
@@ -131,7 +137,7 @@ def _mistake(
         step = parse_line(line, min(tick, at))
         asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
         cause = say("Never done: {line}", line=told(step, asked))
-        again = retry.begin(step.tick, step, drill.journal)
+        again = min(retry.begin(step.tick, step, drill.journal), _before_harm(drill))
         return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=again)
     if loss.cause:
         return mistake
@@ -139,6 +145,16 @@ def _mistake(
     if since is not None and since >= again:  # a moment before what it came from is too late for anything
         again = retry.begin(since, None, drill.journal)
     return replace(mistake, cause=before, cause_tick=since, retry_tick=again)
+
+
+def _before_harm(drill: Drill) -> Tick:
+    """Where to retry before the first command that the rules call harmful; the end of the run if there was none.
+
+    After such a command the step that is missing may no longer be possible.
+    """
+    losses = [loss for item in drill.score().items for loss in item.losses if loss.condition]
+    places = [_ordered(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None]
+    return min((_retry(drill, place) for place in places if place is not None), default=drill.tick)
 
 
 def _retry(drill: Drill, place: int) -> Tick:
@@ -173,35 +189,60 @@ def _advised(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) 
     return mistake
 
 
-def _deed(drill: Drill, tick: Tick) -> int | None:
+def _deed(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
     """Place of the input that brought about what was seen at *tick*: the order of a failover that was then done, else
     the statement that was then done, else the last act shortly before."""
+    if loss is not None and (place := _ordered(drill, tick, loss.condition)) is not None:
+        return place
     seen = range(tick - TICKS_PER_S, tick + 1)
     ordered = [
-        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick)
+        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick, FAILING_OVER)
         for f in drill.world.failovers
         if f.kind in ("manual", "forced") and f.online_tick in seen
     ]
     done = [
-        (event.server, event.get("started_tick"))
+        (event.server, event.get("started_tick"), (str(event.get("batch")),))
         for event in drill.events
         if event.kind == "sql_done"
         and event.tick in seen
         and not batches.in_story(str(event.get("window", "")))
     ]
-    for server, at in [*ordered[-1:], *reversed(done)]:
-        place = _statement(drill, server or "", at)
+    if loss is not None and loss.cause:
+        done.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
+    for server, at, texts in [*ordered[-1:], *reversed(done)]:
+        place = _statement(drill, server or "", at, texts)
         if place is not None:
             return place
     return _place(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
 
 
-def _statement(drill: Drill, server: str, tick: Tick) -> int | None:
-    """Place of the last statement sent to *server* up to *tick*."""
-    return _place(
-        drill,
-        lambda item: item.verb == "sql" and item.args[0].partition("#")[0] == server and item.tick <= tick,
-    )
+def _ordered(drill: Drill, tick: Tick, condition: str) -> int | None:
+    """Place of the last statement up to *tick* that makes *condition* hold; None if it asks for no statement."""
+    for text, server in RAN.findall(condition):
+        place = _statement(drill, server, tick, (text,))
+        if place is not None:
+            return place
+    return None
+
+
+def _statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
+    """Place of the last statement with one of *texts* sent to *server* (empty: any) up to *tick*, else of any text.
+
+    Several statements of one tick are told apart by what they say, as their times are the same.
+    """
+    wanted = [batches.plain(text, keep_literals=True) for text in texts]
+
+    def was_sent(item: Input) -> bool:
+        to = item.args[0].partition("#")[0] if item.verb == "sql" else None
+        return to is not None and server in ("", to) and item.tick <= tick
+
+    def has_text(item: Input) -> bool:
+        return was_sent(item) and any(
+            text in batches.plain(item.args[1], keep_literals=True) for text in wanted
+        )
+
+    place = _place(drill, has_text)
+    return place if place is not None or not server else _place(drill, was_sent)
 
 
 def _place(drill: Drill, fits: Callable[[Input], bool]) -> int | None:

@@ -55,6 +55,8 @@ class Loss:
     better: str
     cause: str = ""
     """What brought it about, where that is known at once: the command that was refused."""
+    condition: str = ""
+    """The condition by which it was seen, where there is one."""
 
     def as_json(self) -> LossJson:
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
@@ -402,6 +404,24 @@ REFUSAL_ADVICE: Final[dict[int, str]] = {
 """What the refusal should have told."""
 
 
+ON_THE_PRINCIPAL: Final = 1470
+"""The statement works only on the principal."""
+NO_PRINCIPAL: Final = say(
+    "the principal is lost, so FAILOVER cannot work; bring the principal back, or force service on the mirror."
+)
+
+
+def _was_serving(events: Sequence[Event], refused: Event) -> bool:
+    """Some database was served when *refused* happened, as far as its batch names one."""
+    batch, serving = str(refused.get("batch")).lower(), True
+    for event in events:
+        if event.tick > refused.tick:
+            break
+        if event.kind == "availability" and str(event.database).lower() in batch:
+            serving = bool(event.get("serving"))
+    return serving
+
+
 def is_refusal(number: int) -> bool:
     """A server that was reached refused the command with the error *number*; other errors are no wrong command."""
     return any(first <= number < end for first, end in REFUSAL_RANGES)
@@ -421,6 +441,8 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
     losses = []
     for event, number in refusals(course.events):
         advice = REFUSAL_ADVICE.get(number, say("read the message before the next command."))
+        if number == ON_THE_PRINCIPAL and not _was_serving(course.events, event):
+            advice = NO_PRINCIPAL
         server = event.server or ""
         said = say("{server} refused a command with {n}.", server=server, n=number)
         batch = " ".join(str(event.get("batch")).split())
@@ -429,7 +451,7 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
     for number, price in enumerate(rule.prices):
         first = course.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
-            losses.append(Loss(price.price, first, price.why, price.better))
+            losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
         return Judged(rule.points, say("No command was refused or harmful."))
     why = joined(

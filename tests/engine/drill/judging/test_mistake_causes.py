@@ -1,0 +1,50 @@
+"""A cost belongs to the statement that caused it, and its advice fits what was so."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.mistakes import Mistake
+from engine.drill.judging.review import review
+from engine.drill.running.drill import Drill
+from tests.shipped import shipped
+
+
+def conduct(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
+    """The drill `automatic-failover` with *lines* in one paused instant, long after the failure."""
+    drill = Drill(shipped("automatic-failover"))
+    drill.advance_to(10_000)
+    for line in lines:
+        drill.do(line)
+    drill.advance_to(drill.end_tick or 60_000)
+    return drill, tuple(m for m in review(drill).mistakes if m.rule == "Conduct")
+
+
+OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+OTHER = "sql SERVER_B CREATE TABLE Sales.dbo.T (a int)"
+
+
+@pytest.mark.parametrize("lines", [(OFF, OTHER), (OTHER, OFF)])
+def test_the_statement_is_named_by_its_text(lines: tuple[str, ...]) -> None:
+    _, (removed,) = conduct(*lines)
+    assert "SET PARTNER OFF" in removed.cause
+
+
+def test_what_is_never_done_is_retried_before_the_harm() -> None:
+    drill = Drill(shipped("automatic-failover"))
+    drill.advance_to(10_000)
+    drill.do(OFF)
+    drill.advance_to(drill.end_tick or 60_000)
+    found = review(drill).mistakes
+    assert [m for m in found if m.omission]
+    assert all(m.retry_tick < 10_000 for m in found)
+
+
+def test_advice_knows_that_the_principal_is_lost() -> None:
+    drill = Drill(shipped("forced-service"), 1)
+    drill.advance_to(10_500)
+    name = drill.scenario.databases[0].name
+    drill.do(f"sql SERVER_B ALTER DATABASE {name} SET PARTNER FAILOVER")
+    drill.advance_to(drill.end_tick or 60_000)
+    refused = [m for m in review(drill).mistakes if "FAILOVER" in m.cause and m.rule == "Conduct"]
+    assert "principal is lost" in refused[0].better
