@@ -39,7 +39,7 @@ def meet_secondaries(world: World, guid: int, primary: str) -> None:
     for key, _ in world.contacts_of(guid):
         world.drop_contact(key)
     for replica in group.replicas:
-        if replica.server != primary and replica.joined:
+        if replica.server != primary and replica.joined and (replica.server, guid) in world.replicas:
             network.open_contact(world, guid, primary, replica.server, connected=False)
     network.reassess(world, guid)
 

@@ -32,7 +32,20 @@ def watch(world: World, name: str = "") -> None:
     """
     for server, guid in sorted(world.replicas):
         if world.instances[server].answering and config.has_quorum(world, server):
+            _report_left(world, server, guid)
             _leave(world, server, guid, name)
+
+
+def _report_left(world: World, server: str, guid: int) -> None:
+    """Copies that left the group while there was no quorum leave the configuration, too."""
+    members = {copy.database for copy in replicas.copies(world, server, guid)}
+
+    def has_left(place: Place) -> bool:
+        return place[1] == server and (server, place[0]) in world.copies and place[0] not in members
+
+    group = replicas.group_of(world, server, guid)
+    if group is not None and any(map(has_left, group.joined)):
+        replicas.change(world, server, guid, lambda old: without(old, has_left))
 
 
 def _leave(world: World, server: str, guid: int, name: str) -> None:
@@ -42,12 +55,20 @@ def _leave(world: World, server: str, guid: int, name: str) -> None:
         errorlog.write(world, server, 41096, group.name if group is not None else name)
     for copy in replicas.copies(world, server, guid):
         if group is None or (copy.database, server) not in group.joined:
-            _unjoin(world, server, copy.database, guid)
+            unjoin(world, server, copy.database, guid)
     if not belongs:
-        for key, _ in world.contacts_of(guid):
-            if server in key[1:]:
-                world.drop_contact(key)
-        del world.replicas[server, guid]
+        remove_local(world, server, guid)
+    world.touch(guid)
+
+
+def remove_local(world: World, server: str, guid: int) -> None:
+    """Remove the replica on *server*, whatever the cluster database says; its copies are RESTORING."""
+    for copy in replicas.copies(world, server, guid):
+        unjoin(world, server, copy.database, guid)
+    for key, _ in world.contacts_of(guid):
+        if server in key[1:]:
+            world.drop_contact(key)
+    del world.replicas[server, guid]
     world.touch(guid)
 
 
@@ -60,7 +81,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
                 streams.detach(world, stream)
 
 
-def _unjoin(world: World, server: str, database: str, guid: int) -> None:
+def unjoin(world: World, server: str, database: str, guid: int) -> None:
     """The copy is RESTORING, as a secondary is that leaves; its primary, if it has one, knows it no more."""
     key = (server, database)
     lead = world.replicas[server, guid].primary

@@ -81,14 +81,14 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
 
 
 def enabled(world: World, server: str) -> bool:
-    """The HADR switch of the instance is on. Derived: it is wherever it may be, on a node of a cluster since 2012."""
-    return config.node_of(world, server) is not None and world.instances[server].version >= 2012
+    """The HADR switch of the instance is on. Derived: it is on nodes of a cluster since 2012; eviction leaves it on."""
+    return config.known(world, server) is not None and world.instances[server].version >= 2012
 
 
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
-    """The group as the node of *server* has it configured, or had it when it last had quorum."""
-    node = config.node_of(world, server)
-    return node.config.group(guid) if node is not None else None
+    """The group as the computer of *server* has it configured, or had it when it last had quorum."""
+    known = config.known(world, server)
+    return known.group(guid) if known is not None else None
 
 
 def on_server(world: World, server: str) -> list[ReplicaState]:
@@ -97,8 +97,8 @@ def on_server(world: World, server: str) -> list[ReplicaState]:
 
 def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
     """The group of that name as the node of *server* knows it."""
-    node = config.node_of(world, server)
-    groups = node.config.groups if node is not None else ()
+    known = config.known(world, server)
+    groups = known.groups if known is not None else ()
     return next((group for group in groups if group.name.lower() == name.lower()), None)
 
 

@@ -93,6 +93,7 @@ def evict(world: World, name: str) -> None:
     world.clusters[cluster.name] = replace(
         cluster, nodes=tuple(other for other in cluster.nodes if other != name)
     )
+    world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
     for other in there:
         known = world.nodes[other].config

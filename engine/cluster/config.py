@@ -48,6 +48,14 @@ def node_of(world: World, server: str) -> Node | None:
     return world.nodes.get(instance.computer) if instance is not None else None
 
 
+def known(world: World, server: str) -> ClusterConfig | None:
+    """The cluster database that the computer of an instance has, or had when it was evicted; None: it never had one."""
+    node, instance = node_of(world, server), world.instances.get(server)
+    if node is None and instance is not None:
+        return world.evicted.get(instance.computer)
+    return node.config if node is not None else None
+
+
 def has_quorum(world: World, server: str) -> bool:
     """The instance runs on a node that takes part in a partition with quorum."""
     node = node_of(world, server)

@@ -96,6 +96,7 @@ def _join(world: World, first: Node, name: str) -> None:
     world.nodes[name] = Node(
         name=name, cluster=cluster.name, number=number, partition=first.partition, config=ClusterConfig()
     )
+    world.evicted.pop(name, None)
     known = first.config
     owned = tuple(_owned(role, name, False) if role.kind == "instance" else role for role in known.roles)
     config.update(

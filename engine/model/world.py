@@ -22,7 +22,7 @@ from engine.events import Event, EventKind
 from engine.flow import Flow
 from engine.model.availability import ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
-from engine.model.clusters import Cluster, Node
+from engine.model.clusters import Cluster, ClusterConfig, Node
 from engine.model.computers import Computer, Link
 from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
@@ -81,6 +81,8 @@ class World:
     clusters: dict[str, Cluster] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     """Cluster services, by computer."""
+    evicted: dict[str, ClusterConfig] = field(default_factory=dict)
+    """The cluster database that an evicted computer last had: instances there know their groups from it."""
     replicas: dict[tuple[str, int], ReplicaState] = field(default_factory=dict)
     """(server, group) -> what the server knows of its replica."""
     listeners: dict[str, str | None] = field(default_factory=dict)
@@ -306,6 +308,7 @@ class World:
             groups=self.groups.copy(),
             clusters=self.clusters.copy(),
             nodes=self.nodes.copy(),
+            evicted=self.evicted.copy(),
             replicas=self.replicas.copy(),
             listeners=self.listeners.copy(),
             records=self.records.copy(),
@@ -355,8 +358,10 @@ class World:
             else:
                 yield b"[]"
             yield b", "
-        if self.programs:
-            yield from self.written.items("programs", self.programs)
+        for name in HASHED_IF_ANY:
+            part = getattr(self, name)
+            if part:
+                yield from self.written.items(name, part)
         yield from self.written.values("failovers", self.failovers)
         yield f", {self.faults!r})".encode()
 
@@ -367,3 +372,6 @@ HASHED: Final = (
     "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog", "variables",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
+
+HASHED_IF_ANY: Final = ("programs", "evicted")
+"""Dictionaries that decide the future and are empty in most worlds: an empty one adds nothing to the hash."""

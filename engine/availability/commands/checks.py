@@ -11,18 +11,21 @@ from engine.cluster import config
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, DatabaseCopy, Node, ReplicaRole, ReplicaWord, World
 
-FIRST_VERSION = 2012
-"""SQL Server 2012 brought availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
-
 
 def node(world: World, server: str) -> Node:
-    """The node of *server*, with quorum. 35221: Always On is not enabled, as without a cluster; 35220: no quorum."""
-    found = config.node_of(world, server)
-    if found is None or world.instances[server].version < FIRST_VERSION:
+    """The node of *server*, with quorum. 35221: Always On is not enabled; 35220: no quorum, or an evicted computer."""
+    if not replicas.enabled(world, server):
         raise SqlError(35221)
-    if not config.has_quorum(world, server):
+    found = config.node_of(world, server)
+    if found is None or not config.has_quorum(world, server):
         raise SqlError(35220)
     return found
+
+
+def can_write(world: World, server: str) -> bool:
+    """The node of *server* can change the cluster database."""
+    found = config.node_of(world, server)
+    return found is not None and config.may_write(world, found.name)
 
 
 def known(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:

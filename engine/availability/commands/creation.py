@@ -141,17 +141,28 @@ def _in_join(name: str, why: SqlError) -> SqlError:
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """DROP AVAILABILITY GROUP: at the primary its databases stay online; elsewhere they are left RESTORING as well.
+    """DROP AVAILABILITY GROUP: at the primary its databases stay online; elsewhere they are left RESTORING.
 
-    35221, 15151; 35220 without quorum, where the product would take away its own part only.
+    Any node may drop the group. Without quorum, and on an evicted computer, only the local replica goes: the cluster
+    keeps the group until it is dropped again. [DOC: Remove an availability group] 35221, 15151; 35220 without quorum
+    where there is no local replica.
     """
-    node = checks.node(world, server)
-    group = checks.known(world, server, name, "drop")
-    if world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
+    group = replicas.by_name(world, server, name)
+    is_replica = group is not None and (server, group.guid) in world.replicas
+    if not is_replica or not replicas.enabled(world, server):
+        checks.node(world, server)
+    if group is None:
+        raise SqlError(15151, "drop", "availability group", name)
+    writes = checks.can_write(world, server)
+    if is_replica and world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
         removal.stop_sending(world, server, group.databases)
-        for copy in replicas.copies(world, server, group.guid):
+        for copy in replicas.copies(world, server, group.guid) if writes else ():
             world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
     errorlog.write(world, server, 41076, group.name)
+    if not writes:
+        removal.remove_local(world, server, group.guid)
+        return []
+    node = checks.node(world, server)
     known = node.config
     config.update(
         world,

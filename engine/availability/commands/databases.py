@@ -165,8 +165,12 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
 
 
 def leave(world: World, server: str, database: str) -> list[Message]:
-    """SET HADR OFF at a secondary: its copy leaves the group and is RESTORING. 35242 in no group, 35240 the primary."""
-    checks.node(world, server)
+    """SET HADR OFF at a secondary: its copy leaves the group and is RESTORING. 35242 in no group, 35240 the primary.
+
+    Without quorum, and on an evicted computer, the copy leaves locally; the cluster learns of it later. Derived.
+    """
+    if not replicas.enabled(world, server):
+        checks.node(world, server)
     copy = checks.copy_named(world, server, database)
     if copy is None:
         raise SqlError(911, database)
@@ -179,6 +183,9 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     place = (copy.database, server)
     replicas.change(world, server, guid, lambda old: removal.without(old, lambda one: one == place))
     removal.watch(world)
+    if copy.group_kind and not checks.can_write(world, server):
+        removal.unjoin(world, server, copy.database, guid)
+        world.touch(guid)
     return []
 
 

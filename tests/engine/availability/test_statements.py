@@ -113,7 +113,7 @@ def test_each_role_has_its_answer(row: tuple[str, *tuple[int, ...]]) -> None:
 DATABASES = [
     ("SET HADR SUSPEND", 0, 0, 35239, 35220),
     ("SET HADR RESUME", 0, 0, 35239, 35220),
-    ("SET HADR OFF", 35240, 0, 0, 35220),
+    ("SET HADR OFF", 35240, 0, 0, 0),
     ("SET HADR AVAILABILITY GROUP = AG1", 35240, 41145, 41145, 35220),
     ("SET HADR AVAILABILITY GROUP = AG9", 15151, 15151, 15151, 35220),
 ]

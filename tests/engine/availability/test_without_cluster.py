@@ -1,0 +1,106 @@
+"""Leave an availability group without a cluster: no quorum, or an evicted computer."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import DbState, World
+from tests.engine.availability.test_statements import say
+from tests.engine.availability.worlds import ag_lab, do, until
+
+DROP = "DROP AVAILABILITY GROUP AG1"
+OFF = "ALTER DATABASE Sales SET HADR OFF"
+RECOVER = "RESTORE DATABASE Sales WITH RECOVERY"
+
+
+def without_quorum() -> World:
+    world = ag_lab()
+    until(world, 5)
+    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    until(world, 40)
+    return world
+
+
+def with_service_stopped() -> World:
+    world = ag_lab()
+    until(world, 5)
+    do(world, "stop-cluster NODE_2")
+    until(world, 10)
+    return world
+
+
+def with_node_evicted() -> World:
+    world = ag_lab()
+    until(world, 5)
+    do(world, "evict NODE_2")
+    until(world, 20)
+    return world
+
+
+def with_evicted_node_restarted() -> World:
+    world = with_node_evicted()
+    do(world, "restart-service NODE_2")
+    until(world, 60)
+    return world
+
+
+WORLDS = [
+    (without_quorum, "NODE_1"),
+    (with_service_stopped, "NODE_2"),
+    (with_node_evicted, "NODE_2"),
+    (with_evicted_node_restarted, "NODE_2"),
+]
+
+
+@pytest.mark.parametrize(("build", "server"), WORLDS)
+@pytest.mark.parametrize("statement", [DROP, OFF])
+def test_databases_can_be_recovered(build: object, server: str, statement: str) -> None:
+    assert callable(build)
+    world: World = build()
+    assert say(world, server, statement) == []
+    assert world.copies[server, "Sales"].db_state is DbState.RESTORING
+    do(world, f"sql {server} {RECOVER}")
+    until(world, world.t_s + 10)
+    assert world.copies[server, "Sales"].db_state is DbState.ONLINE
+    assert say(world, server, "DROP DATABASE Sales") == []
+
+
+@pytest.mark.parametrize(("build", "server"), WORLDS)
+def test_the_errorlog_names_the_group(build: object, server: str) -> None:
+    assert callable(build)
+    world: World = build()
+    say(world, server, DROP)
+    text = "\n".join(str(line) for line in world.errorlog[server])
+    assert "'AG1' is going offline because it is being removed" in text
+    assert "availability group '2'" not in text
+
+
+def test_the_cluster_keeps_the_group_until_it_is_dropped_again() -> None:
+    world = without_quorum()
+    say(world, "NODE_1", DROP)
+    assert say(world, "NODE_1", DROP) == [35220]
+    do(world, "power-on FSW", "power-on NODE_2")
+    until(world, 400)
+    assert world.nodes["NODE_1"].partition
+    assert world.nodes["NODE_1"].config.groups
+    assert say(world, "NODE_1", DROP) == []
+    assert not world.nodes["NODE_1"].config.groups
+    assert all(server != "NODE_2" for server, _ in world.replicas)
+
+
+def test_a_copy_that_left_without_quorum_leaves_the_configuration_when_quorum_is_back() -> None:
+    world = with_service_stopped()
+    say(world, "NODE_2", OFF)
+    do(world, "start-cluster NODE_2")
+    until(world, 60)
+    group = world.nodes["NODE_2"].config.groups[0]
+    assert ("Sales", "NODE_2") not in group.joined
+    assert ("Orders", "NODE_2") in group.joined
+    assert say(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == []
+    until(world, 90)
+    assert world.copies["NODE_2", "Sales"].group_kind == "availability"
+
+
+def test_only_a_computer_that_has_been_a_node_knows_groups() -> None:
+    """35220 says that the computer is no node any more; Always On stays enabled."""
+    assert say(with_node_evicted(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]
