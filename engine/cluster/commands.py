@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.cluster import config, membership, roles, setup, witnesses
+from engine.cluster import config, membership, quarantine, roles, setup, witnesses
 from engine.inputs import InputProblem, but_there_are
 from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
 from engine.words import say
@@ -70,6 +70,7 @@ def force_quorum(world: World, name: str) -> None:
         raise InputProblem(
             say("the cluster service runs on {node}; stop it before you force quorum", node=name)
         )
+    quarantine.clear(world, name)
     newest = max(node.config.epoch, witnesses.tag(world, node.config, (name,)))
     known = replace(
         node.config,
@@ -95,6 +96,7 @@ def evict(world: World, name: str) -> None:
     )
     world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
+    quarantine.clear(world, name)
     for other in there:
         known = world.nodes[other].config
         weights = tuple(pair for pair in known.weights if pair[0] != name)

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, quorum, roles, witnesses
+from engine.cluster import clusterlog, config, quarantine, quorum, roles, witnesses
 from engine.model import Cluster, ClusterConfig, Node, World, ticks
 from engine.words import say
 
@@ -222,6 +222,7 @@ def _go_on(world: World, side: list[str], gone: list[str]) -> None:
             _unreachable(world, node, lost)
         text = say("{node} was removed from the active cluster membership", node=lost)
         world.emit("cluster", text, server=first, what="node removed", node=lost)
+        quarantine.note_exit(world, first, lost)
     world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
     roles.owners_lost(world, first, gone)
 
@@ -265,7 +266,8 @@ def hand_over_vote(world: World, name: str) -> None:
 
 def _waiting(world: World, cluster: Cluster) -> list[str]:
     nodes = (world.nodes[name] for name in cluster.nodes)
-    return [node.name for node in nodes if config.up(world, node) and not node.partition]
+    able = [node.name for node in nodes if config.up(world, node) and not node.partition]
+    return [name for name in able if not quarantine.is_quarantined(world, name)]
 
 
 def _gather_soon(world: World, cluster: Cluster) -> None:
@@ -394,4 +396,5 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "cluster.regroup": regroup,
     "cluster.count": count,
     "cluster.gather": gather,
+    **quarantine.HANDLERS,
 }

@@ -24,6 +24,7 @@ from engine.model.clusters import (
     Node,
     Resource,
     ResourceState,
+    UngracefulExits,
     Witness,
     WitnessStore,
 )
@@ -122,6 +123,7 @@ __all__ = [
     "SyncState",
     "Tick",
     "Timer",
+    "UngracefulExits",
     "User",
     "Volume",
     "Witness",

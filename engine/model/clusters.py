@@ -141,6 +141,15 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     """Nodes that wait for a cluster are about to join or to form it."""
 
 
+class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
+    """The cluster's record of a node that left without being stopped. Since Windows Server 2016."""
+
+    exit_ticks: tuple[Tick, ...] = ()
+    """Exits within the last hour, oldest first."""
+    quarantined_until: Tick | None = None
+    """The node may not join before; None: it is not quarantined."""
+
+
 class Node(Struct, frozen=True, kw_only=True, gc=False):
     """The cluster service of one computer."""
 

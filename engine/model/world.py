@@ -22,7 +22,7 @@ from engine.events import Event, EventKind
 from engine.flow import Flow
 from engine.model.availability import ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
-from engine.model.clusters import Cluster, ClusterConfig, Node
+from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
 from engine.model.computers import Computer, Link
 from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
@@ -81,6 +81,8 @@ class World:
     clusters: dict[str, Cluster] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     """Cluster services, by computer."""
+    exits: dict[str, UngracefulExits] = field(default_factory=dict)
+    """Nodes that have left their cluster ungracefully, by computer."""
     evicted: dict[str, ClusterConfig] = field(default_factory=dict)
     """The cluster database that an evicted computer last had: instances there know their groups from it."""
     replicas: dict[tuple[str, int], ReplicaState] = field(default_factory=dict)
@@ -308,6 +310,7 @@ class World:
             groups=self.groups.copy(),
             clusters=self.clusters.copy(),
             nodes=self.nodes.copy(),
+            exits=self.exits.copy(),
             evicted=self.evicted.copy(),
             replicas=self.replicas.copy(),
             listeners=self.listeners.copy(),
@@ -373,5 +376,5 @@ HASHED: Final = (
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 
-HASHED_IF_ANY: Final = ("programs", "evicted")
+HASHED_IF_ANY: Final = ("programs", "evicted", "exits")
 """Dictionaries that decide the future and are empty in most worlds: an empty one adds nothing to the hash."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.cluster import commands, config, roles
+from engine.cluster import commands, config, quarantine, quorum, roles
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
@@ -29,7 +29,15 @@ def cluster_row(world: World, node: str) -> Row:
         "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(known.config.witness_counts)),
+        **(QUARANTINE if quorum.since(cluster, "2016") else {}),
     }
+
+
+QUARANTINE: Final = {
+    "QuarantineThreshold": str(quarantine.THRESHOLD),
+    "QuarantineDuration": str(quarantine.DURATION_S),
+}
+"""Properties of a cluster since Windows Server 2016."""
 
 
 def _lower(world: World, name: str | None) -> int:
@@ -49,6 +57,11 @@ def node_row(world: World, here: str, node: Node) -> Row:
         "Type": "Node",
         "NodeWeight": str(known.config.weight(node.name)),
         "DynamicWeight": str(int(node.name in known.config.counted)),
+        **(
+            {"StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal"}
+            if quorum.since(world.clusters[known.cluster], "2016")
+            else {}
+        ),
     }
 
 
@@ -271,6 +284,8 @@ def get_dependency(world: World, node: str, call: Call, piped: Table | None) -> 
 
 def start_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    if quorum.since(world.clusters[world.nodes[name].cluster], "2016") and call.has("clearquarantine", "cq"):
+        quarantine.clear(world, name)
     if call.has("fixquorum", "forcequorum", "fq"):
         commands.force_quorum(world, name)
     else:

@@ -16,6 +16,7 @@ SWITCHES: Final = frozenset(
         *(
             "uselocaltime",
             "clearquarantine",
+            "cq",
             "nowitness",
             "nodemajority",
             "ignorepersistentstate",

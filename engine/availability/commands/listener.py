@@ -33,8 +33,12 @@ def _port(options: Options, default: int) -> int:
 
 
 def _addresses(world: World, server: str, options: Options, before: tuple[str, ...]) -> tuple[str, ...]:
-    """Addresses of the listener: 19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits."""
+    """Addresses of the listener: 19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits.
+
+    19476 in use: the IP Address resource would not come online. Derived.
+    """
     found = list(before)
+    used = _used_addresses(world, server)
     for name, value in options:
         if name != "IP":
             continue
@@ -48,12 +52,24 @@ def _addresses(world: World, server: str, options: Options, before: tuple[str, .
         same = next((one for one in found if _subnet(one) == _subnet(address)), None)
         if same is not None:
             raise SqlError(19451, same, address)
+        if address in used:
+            raise SqlError(19476)
         found.append(address)
     node = config.node_of(world, server)
     static = [address for address in found if ":" not in address]
     if static and node is not None and node.subnet not in map(_subnet, static):
         raise SqlError(19456, server)
     return tuple(found)
+
+
+def _used_addresses(world: World, server: str) -> set[str]:
+    """Addresses of computers, and of the listeners that the cluster of *server* has."""
+    known = config.known(world, server)
+    listeners = (
+        [group.listener for group in known.groups if group.listener is not None] if known is not None else []
+    )
+    computers = {config.address(world, computer) for computer in world.computers}
+    return computers | {address for listener in listeners for address in listener.addresses}
 
 
 def _subnet(address: str) -> str:
@@ -65,7 +81,7 @@ def configure(world: World, server: str, group: AvailabilityGroup, name: str, op
     """The group has a listener from now on: its name, its resources. 19485, 19482, and those of its addresses."""
     if not 1 <= len(name) <= NAME_MAX:
         raise SqlError(19485, name)
-    if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers)):
+    if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers, *world.clusters)):
         raise SqlError(19471, name)
     made = AvailabilityListener(
         name=name, port=_port(options, 1433), addresses=_addresses(world, server, options, ())

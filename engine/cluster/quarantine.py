@@ -1,0 +1,62 @@
+"""Quarantine: a node that leaves ungracefully too often may not join for a time. Since Windows Server 2016.
+
+[DOC: virtual machine compute resiliency]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.cluster import clusterlog, quorum
+from engine.model import UngracefulExits, World, ticks
+from engine.words import say
+
+THRESHOLD: Final = 3
+"""QuarantineThreshold: ungraceful exits within the period. Documented [DOC: virtual machine compute resiliency]."""
+
+DURATION_S: Final = 7200
+"""QuarantineDuration. Documented [DOC: virtual machine compute resiliency]."""
+
+PERIOD_S: Final = 3600.0
+"""Exits that are further apart do not count together. Documented [DOC: virtual machine compute resiliency]."""
+
+SHARE: Final = 4
+"""One node in four may be quarantined, and at least one. Documented [DOC: virtual machine compute resiliency]."""
+
+
+def is_quarantined(world: World, node: str) -> bool:
+    record = world.exits.get(node)
+    return record is not None and record.quarantined_until is not None
+
+
+def note_exit(world: World, observer: str, node: str) -> None:
+    """Record an ungraceful exit that the surviving members have noticed; the third within an hour quarantines."""
+    cluster = world.clusters[world.nodes[node].cluster]
+    if not quorum.since(cluster, "2016"):
+        return
+    record = world.exits.get(node, UngracefulExits())
+    recent = (*(tick for tick in record.exit_ticks if world.tick - tick < ticks(PERIOD_S)), world.tick)
+    others = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
+    if len(recent) < THRESHOLD or len(others) >= max(1, len(cluster.nodes) // SHARE):
+        world.exits[node] = UngracefulExits(exit_ticks=recent)
+        return
+    until = world.tick + ticks(DURATION_S)
+    world.exits[node] = UngracefulExits(quarantined_until=until)
+    world.at(until, "cluster.quarantine_end", node)
+    text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
+    clusterlog.write(world, observer, "WARN", "NODE", text)
+    text = say("{node} is quarantined: {n} ungraceful exits within an hour", node=node, n=len(recent))
+    world.emit("cluster", text, server=observer, what="quarantined", node=node)
+
+
+def clear(world: World, node: str) -> None:
+    """Forget the exits of *node*: it may join again."""
+    if is_quarantined(world, node):
+        world.call_off("cluster.quarantine_end", node)
+        world.emit("cluster", say("{node} is no longer quarantined", node=node), server=node, what="released")
+    world.exits.pop(node, None)
+    world.all_dirty()
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"cluster.quarantine_end": clear}

@@ -1,0 +1,106 @@
+"""Quarantine of a node that leaves its cluster ungracefully, since Windows Server 2016."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.model import World
+from tests.engine.availability.worlds import SCENARIOS, do, until
+from tests.engine.cluster.test_powershell import ask
+
+
+def lab(windows: str = "2016") -> World:
+    text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
+    text = text.replace('witness = "FSW"', f'witness = "FSW"\nwindows = "{windows}"')
+    return build_world(load_scenario(text, "ag-lab"), 1)
+
+
+def leave(world: World, times: int, pause_s: float = 100) -> None:
+    """Power NODE_2 off and on *times* times."""
+    for _ in range(times):
+        do(world, "power-off NODE_2")
+        until(world, world.t_s + 30)
+        do(world, "power-on NODE_2")
+        until(world, world.t_s + pause_s)
+
+
+def state(world: World) -> str:
+    return ask(world, "Get-ClusterNode NODE_2 | ft Name, State, StatusInformation")
+
+
+def test_the_third_exit_within_an_hour_quarantines_for_two_hours() -> None:
+    world = lab()
+    leave(world, 2)
+    assert "Normal" in state(world)
+    assert world.nodes["NODE_2"].partition
+    leave(world, 1)
+    begin_s = world.t_s
+    assert "Down" in state(world)
+    assert "Quarantined" in state(world)
+    until(world, begin_s + 7000)
+    assert not world.nodes["NODE_2"].partition
+    until(world, begin_s + 7210)
+    assert world.nodes["NODE_2"].partition
+    assert "Normal" in state(world)
+
+
+@pytest.mark.parametrize("switch", ["-ClearQuarantine", "-CQ"])
+def test_clearing_the_quarantine_lets_the_node_join(switch: str) -> None:
+    world = lab()
+    leave(world, 3)
+    ask(world, "Start-ClusterNode -Name NODE_2")
+    until(world, world.t_s + 60)
+    assert not world.nodes["NODE_2"].partition
+    ask(world, f"Start-ClusterNode -Name NODE_2 {switch}")
+    until(world, world.t_s + 60)
+    assert world.nodes["NODE_2"].partition
+
+
+def test_exits_over_more_than_an_hour_or_in_good_order_do_not_count() -> None:
+    world = lab()
+    leave(world, 3, pause_s=1800)
+    assert world.nodes["NODE_2"].partition
+    world = lab()
+    for _ in range(3):
+        do(world, "stop-cluster NODE_2")
+        until(world, world.t_s + 20)
+        do(world, "start-cluster NODE_2")
+        until(world, world.t_s + 40)
+    assert world.nodes["NODE_2"].partition
+
+
+def test_no_more_than_a_quarter_of_the_nodes_is_quarantined() -> None:
+    world = lab()
+    leave(world, 3)
+    for _ in range(3):
+        do(world, "power-off NODE_3")
+        until(world, world.t_s + 30)
+        do(world, "power-on NODE_3")
+        until(world, world.t_s + 100)
+    assert world.nodes["NODE_3"].partition
+
+
+def test_before_2016_there_is_none() -> None:
+    world = lab("2012 R2")
+    leave(world, 4)
+    assert world.nodes["NODE_2"].partition
+    assert not world.exits
+    assert "not simulated" in ask(world, "(Get-Cluster).QuarantineThreshold")
+
+
+def test_the_cluster_shows_the_properties() -> None:
+    world = lab()
+    assert ask(world, "(Get-Cluster).QuarantineThreshold").strip() == "3"
+    assert ask(world, "(Get-Cluster).QuarantineDuration").strip() == "7200"
+    assert "not simulated" in ask(world, "(Get-Cluster).ResiliencyDefaultPeriod")
+
+
+def test_the_state_hash_covers_the_record() -> None:
+    world = lab()
+    leave(world, 3)
+    other = world.fork()
+    assert other.state_hash() == world.state_hash()
+    other.exits.clear()
+    assert other.state_hash() != world.state_hash()
