@@ -1,6 +1,6 @@
 """Quarantine: a node that leaves ungracefully too often may not join for a time. Since Windows Server 2016.
 
-[DOC: virtual machine compute resiliency]
+[DOC: QuarantineThreshold]
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from engine.model import UngracefulExits, World, ticks
 from engine.words import say
 
 THRESHOLD: Final = 3
-"""QuarantineThreshold: ungraceful exits within the period. Documented [DOC: virtual machine compute resiliency]."""
+"""QuarantineThreshold: ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
 
 DURATION_S: Final = 7200
-"""QuarantineDuration. Documented [DOC: virtual machine compute resiliency]."""
+"""QuarantineDuration. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
 PERIOD_S: Final = 3600.0
-"""Exits that are further apart do not count together. Documented [DOC: virtual machine compute resiliency]."""
+"""Exits that are further apart do not count together. Seen: the same blog."""
 
 SHARE: Final = 4
-"""One node in four may be quarantined, and at least one. Documented [DOC: virtual machine compute resiliency]."""
+"""One node in four may be quarantined, and at least one. Seen: the same blog."""
 
 
 def is_quarantined(world: World, node: str) -> bool:
