@@ -264,7 +264,10 @@ def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[Where]:
 
 
 def _restores(machine: Machine, statement: s.Restore) -> list[Where]:
-    return [] if statement.snapshot is not None else [("restore", machine.text(statement.database))]
+    """A snapshot and a restore of files or pages are not simulated, and say so."""
+    if statement.snapshot is not None or "PARTIAL" in dict(statement.options):
+        return []
+    return [("restore", machine.text(statement.database))]
 
 
 def _backs_up(machine: Machine, statement: s.Backup) -> list[Where]:

@@ -96,7 +96,7 @@ _TIME: Final = re.compile(
     r"(?<![\d:.])(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:([.:])(\d{1,9}))?)?)?\s{0,3}([AaPp][Mm])?(?![\d:])",
     re.ASCII,
 )
-_OFFSET: Final = re.compile(r"\s?([-+])(\d\d):(\d\d)$", re.ASCII)
+_OFFSET: Final = re.compile(r"\s?([-+])(\d\d?):(\d\d)$", re.ASCII)
 _SEPARATED: Final = re.compile(r"(\d{1,4})\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,4})", re.ASCII)
 _DIGITS: Final = re.compile(r"\d{4}|\d{6}|\d{8}", re.ASCII)
 _NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
@@ -145,7 +145,7 @@ def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> Mome
 def _offset(text: str | None) -> int | None:
     if text is None or text == "Z":
         return None if text is None else 0
-    hours, minutes = int(text[1:3]), int(text[4:6])
+    hours, minutes = map(int, text[1:].split(":"))
     if hours * 60 + minutes > 14 * 60 or minutes > 59:
         raise _Unreadable
     return (hours * 60 + minutes) * (-1 if text[0] == "-" else 1)

@@ -123,7 +123,7 @@ def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(data
     solved, forced, idle = rows
     assert "100.0 %</td><td>nothing</td><td>reached" in solved
     assert (
-        "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: good, −3<br>0:35.0  End drill: "
+        "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: minor loss, −3<br>0:35.0  End drill: "
         in forced
     )
     assert "<td>0:35.0  End drill</td>" in forced

@@ -86,7 +86,7 @@ def test_a_copy_fails_with_its_link() -> None:
         ([f"power-off {M}"], f"copy-file {P} {M} {FULL}", "SERVER_B is off"),
         ([f"cut {P} {M}"], f"copy-file {P} {M} {FULL}", "SERVER_B cannot be reached"),
         ([], f"delete-file {M} {FULL}", "SERVER_B has no file"),
-        ([], f"copy-file {P} {P} {FULL}", "two different ends"),
+        ([], f"copy-file {P} {P} {FULL}", "on one server two paths are expected"),
         ([], f"enable-jobs {P} nothing", "SERVER_A has no job nothing; there are none"),
         ([f"stop-service {M}"], f"transfer-logins {P} {M}", "SQL Server on SERVER_B does not answer"),
         ([f"create-linked-server {P} OTHER"], f"create-linked-server {P} other", "already"),
