@@ -42,8 +42,10 @@ def check_answers(
 
 
 def is_answer(act: Act, given: Instruction) -> bool:
-    """Whether *act* is what *given* asks for. An inject that the run refuses is answered by its line as well: the
-    replay finds that it is refused."""
+    """Return True if *act* is what *given* asks for.
+
+    The line of an inject that the run refuses is an answer, too: the replay finds that it is refused.
+    """
     if given.kind == BACK:
         return goes_back(act) and act.tick == given.tick
     return act.line == (given.text if given.kind == INJECT else "") and act.tick >= (given.tick or 0)

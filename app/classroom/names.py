@@ -17,7 +17,7 @@ Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.
 
 
 def is_name(name: str) -> bool:
-    """Whether *name* can be read by others: printable, nothing invisible, and not blank."""
+    """Return True if *name* is printable, without invisible characters, and not blank."""
     return (
         len(name) <= NAME_MAX
         and bool(name.strip())

@@ -141,7 +141,7 @@ class Rerun:
             self._parted = (act.tick / TICKS_PER_S, why)
 
     def verdict(self) -> Verdict:
-        """What the run comes to as far as it can be played."""
+        """Result of the run as far as it can be played."""
         try:
             with guarded():
                 return self._verdict()

@@ -146,7 +146,7 @@ class Workers:
             return {}
 
     async def reachable(self, place: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
-        """Where the run of a seat of a worker stands, in seconds, and the points that it can still reach, or None if
+        """Position of a seat's run in its worker, in seconds, and the points that it can still reach, or None if
         that is unknown; and whether the worker has ended meanwhile."""
         pool = self._pools.get(place)
         if pool is None:

@@ -129,7 +129,7 @@ class Session:
         self._wire.reset()
 
     def drop_packets(self, dropped: bool) -> None:
-        """Whether nothing that the client sends arrives, so that nothing is acknowledged either."""
+        """True while nothing from the client arrives, so nothing is acknowledged."""
         if dropped != self._dropping:
             self._dropping = dropped
             self._wire.drop_packets(dropped)

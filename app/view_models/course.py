@@ -111,7 +111,7 @@ class Course:
             self.markers[place] = Marker(last.t_s, last.kind, joined("\n", (last.text, marker.text)))
 
     def service(self, until_s: float) -> list[Span]:
-        """Whether all databases served and their clients worked, from the start to *until_s*."""
+        """Return True if all databases served and their clients worked until *until_s*."""
         return _spans(self._service, until_s)
 
     def protection(self, until_s: float) -> list[Span]:

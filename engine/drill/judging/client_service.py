@@ -1,4 +1,4 @@
-"""Whether the clients of each database work: a database can be online while no client has found it."""
+"""Service as clients see it: a database can be online while no client has found it."""
 
 from __future__ import annotations
 

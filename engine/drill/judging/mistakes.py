@@ -148,7 +148,7 @@ def _mistake(
 
 
 def _before_harm(drill: Drill) -> Tick:
-    """Where to retry before the first command that the rules call harmful; the end of the run if there was none.
+    """Return the tick before the first harmful command of the rules; the end of the run if there was none.
 
     After such a command the step that is missing may no longer be possible.
     """

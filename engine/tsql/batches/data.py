@@ -295,7 +295,7 @@ class Run(Struct, frozen=True, kw_only=True):
     command: str = ""
     """Kind of the statement that runs, as in sys.dm_exec_requests; empty before the first one."""
     begun_tick: int = 0
-    """When that statement began."""
+    """Tick at which that statement began."""
     said: int = 0
     """Characters of its messages so far."""
     characters: int = 0

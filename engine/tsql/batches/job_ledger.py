@@ -44,7 +44,7 @@ def activity_of(world: World, server: str, job: str) -> Record | None:
 
 
 def is_running(world: World, server: str, job: str) -> bool:
-    """Whether a run of the job has begun and not ended; a restart of the instance ends it."""
+    """Return True if a run of the job is under way; a restart of the instance ends it."""
     row = activity_of(world, server, job)
     begun = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and begun >= world.instances[server].started_tick

@@ -549,7 +549,7 @@ INFORMATION: Final = (
 
 
 def _asks_only(statement: s.Statement | None) -> bool:
-    """Whether the statement changes nothing."""
+    """Return True if the statement changes nothing."""
     if isinstance(statement, s.Execute):
         return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
     return isinstance(statement, s.Query) and selects_only(statement.text) and "@" not in statement.text

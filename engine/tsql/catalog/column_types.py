@@ -19,7 +19,7 @@ TYPE_IDS: Final = {
 
 
 def type_record(written: str) -> Record:
-    """What sys.columns, sys.types and their like say of a type as T-SQL writes it."""
+    """Catalog values of a T-SQL type, as sys.columns and sys.types show them."""
     try:
         kind = type_of(written, 1)
     except SqlError:

@@ -59,7 +59,7 @@ class Session:
     last_text: str = ""
     """Text of the batch that runs, or else of the last one; empty for none, and where the text is not simulated."""
     last_begun_tick: int | None = None
-    """When the last request began; None: it begins now, as those of applications do."""
+    """Time at which the last request began; None: now, as for applications."""
     last_ended_tick: int | None = None
     rowcount: int = 0
     interface: str = CONSOLE.interface
@@ -69,7 +69,7 @@ class Session:
 
     @property
     def is_application(self) -> bool:
-        """Whether its statements are those of the flow, which have no text."""
+        """Return True if its statements belong to the flow, which have no text."""
         return self.last_begun_tick is None
 
 

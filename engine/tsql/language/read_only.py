@@ -42,7 +42,7 @@ def _batch_only_reads(written: str) -> bool:
 
 @lru_cache(256)
 def selects_only(text: str) -> bool:
-    """Whether a text is certainly made of SELECTs that change no table."""
+    """Return True if a text consists only of SELECT statements that change no table."""
     try:
         tokens = tokens_of(text)
     except SyntaxProblem:
