@@ -9,7 +9,7 @@ from typing import Final
 from app.cli.terms import Commands, Unusable, print_json
 from app.cli.waits import watched
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import course, proof, scenario_files
+from app.files import course, learning_paths, proof, scenario_files
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
 
@@ -90,6 +90,7 @@ def _tell_course(scenarios: list[Scenario]) -> None:
 
 
 def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
+    key = learning_paths.technology(scenario, shipped)
     return {
         "name": scenario.name,
         "title": scenario.title,
@@ -100,6 +101,10 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "sources": [source.model_dump() for source in scenario.sources],
         "scored": scenario.scored,
         "shipped": shipped,
+        "technology": key,
+        "path": learning_paths.learning_paths()[key].title,
+        "path_place": learning_paths.place_in_path(scenario.name) if shipped else None,
+        "version": learning_paths.version(scenario),
         "course": course.lessons()[scenario.name].place if scenario.name in course.lessons() else None,
     }
 

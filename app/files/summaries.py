@@ -11,15 +11,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from app.files import whole_file
 from app.files.folders import keep_private
+from app.files.learning_paths import technology, version
 from app.files.scenario_files import ScenarioFile
 from app.files.summary import FILE_NAME, Summary, kept
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import program_version
+
+_PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
+"""Stripped from both ends of a word in the search index."""
 
 
 def read(
@@ -64,7 +69,23 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> Summary:
         scored=scenario.scored,
         shipped=shipped,
         origin=origin,
+        technology=technology(scenario, shipped),
+        version=version(scenario),
+        words=_words(scenario),
     )
+
+
+def _words(scenario: Scenario) -> str:
+    """Return the distinct words of the texts a search looks into, in lower case."""
+    texts = [
+        scenario.brief,
+        *(goal.text for goal in scenario.goals),
+        *(text for asked in scenario.inquiries for text in (asked.text, *asked.texts)),
+        *(text for hint in scenario.hints for text in (hint.look, hint.means, hint.type)),
+        *(text for step in scenario.solution for text in (step.do, step.why)),
+    ]
+    words = (word.strip(_PUNCTUATION) for text in texts for word in text.lower().split())
+    return " ".join(dict.fromkeys(word for word in words if len(word) > 1))
 
 
 def _key(file: ScenarioFile, version: str) -> str:

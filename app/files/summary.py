@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.files.folders import no_file
+from app.files.learning_paths import MIRRORING, learning_paths
 from app.words.language import mark
 
 FILE_NAME: Final = "summaries.json"
@@ -34,6 +35,12 @@ class Summary:
     shipped: bool
     origin: str = ""
     """Title of the bundle in which it came; empty for shipped ones and the user's own."""
+    technology: str = MIRRORING
+    """Key of its learning path."""
+    version: str = ""
+    """Newest SQL Server version among its instances, by year."""
+    words: str = ""
+    """Distinct lower-case words of brief, goals, questions, hints and accepted commands, for the search."""
 
 
 def place(summary: Summary) -> tuple[bool, int, int, str]:
@@ -43,7 +50,8 @@ def place(summary: Summary) -> tuple[bool, int, int, str]:
 
 _IN_FILE: Final = {
     "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
-    "sources": list, "scored": bool, "shipped": bool, "origin": str,
+    "sources": list, "scored": bool, "shipped": bool, "origin": str, "technology": str, "version": str,
+    "words": str,
 }  # fmt: skip
 """Type of each entry in the file; the start cannot wait for a library that checks such things."""
 
@@ -65,6 +73,8 @@ def _summary(entry: Mapping[str, Any]) -> Summary:
     if {name: type(value) for name, value in entry.items()} != _IN_FILE:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])
+    if entry["technology"] not in learning_paths():
+        raise ValueError("not a summary")
     if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
         raise ValueError("not a summary")
     return Summary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})

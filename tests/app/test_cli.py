@@ -17,6 +17,7 @@ from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
 from app.files import course, fresh, scenario_files
+from app.files.learning_paths import learning_paths
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import Class, FigureRow
 from tests.engine.drill.texts import SMALL, changed
@@ -188,6 +189,9 @@ def test_list_names_shipped_and_own_scenarios(call: Any, profile_folder: Path) -
     assert listed["lab"]["shipped"]
     assert not listed["small"]["shipped"]
     assert {"title", "minutes", "level", "skills", "sources"} <= set(listed["small"])
+    assert {entry["technology"] for entry in listed.values()} == set(learning_paths())
+    assert all(entry["path"] and entry["version"] for entry in listed.values())
+    assert (listed["small"]["technology"], listed["small"]["path_place"]) == ("mirroring", None)
     _, out, _ = call("list")
     assert "Small (yours)" in out
     assert call("run", "small", "--until", "1")[0] == 1

@@ -1,0 +1,84 @@
+"""The six learning paths: their drills in teaching order, and the technology of every drill. No Qt."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+from app.words.language import mark
+
+if TYPE_CHECKING:
+    from engine.drill.authoring.scenario import Scenario
+
+FILE: Final = "learning_paths.toml"
+
+TITLES: Final = (
+    mark("Mirroring"),
+    mark("Availability groups"),
+    mark("Failover clusters"),
+    mark("Applications and clients"),
+    mark("Restore and disaster recovery"),
+    mark("Teams"),
+)
+"""Titles in the file, for translators."""
+
+MIRRORING: Final = "mirroring"
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPath:
+    """One path of the start page."""
+
+    key: str
+    """Technology of its drills, as reports name it."""
+    title: str
+    """In English; translated where it is shown."""
+    drills: tuple[str, ...]
+    """Names of the shipped drills, in teaching order."""
+
+
+@lru_cache(maxsize=1)
+def learning_paths() -> dict[str, LearningPath]:
+    """Return the paths by key, in the order of the start page."""
+    text = resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8")
+    return {
+        key: LearningPath(key, table["title"], tuple(table["drills"]))
+        for key, table in tomllib.loads(text).items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _places() -> dict[str, tuple[str, int]]:
+    """Name of a shipped drill -> key of its path, and its place there from 1 on."""
+    return {
+        name: (path.key, place)
+        for path in learning_paths().values()
+        for place, name in enumerate(path.drills, start=1)
+    }
+
+
+def place_in_path(drill: str) -> int:
+    """Return the place of *drill* in its path, from 1 on; after all others if no path contains it."""
+    return _places().get(drill, ("", len(_places()) + 1))[1]
+
+
+def technology(scenario: Scenario, shipped: bool) -> str:
+    """Return the key of the path of *scenario*: the table's for shipped drills, else by contents."""
+    if shipped and scenario.name in _places():
+        return _places()[scenario.name][0]
+    if scenario.team:
+        return "team"
+    if scenario.instances:
+        return "fci"
+    if scenario.groups or scenario.clusters:
+        return "ag"
+    return MIRRORING
+
+
+def version(scenario: Scenario) -> str:
+    """Return the newest SQL Server version among the instances, by year."""
+    years = [server.version for server in scenario.servers if server.sql]
+    return str(max([*years, *(instance.version for instance in scenario.instances)]))

@@ -1,0 +1,78 @@
+"""Every shipped drill is in exactly one learning path; other drills are classified by their contents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from app.files import scenario_files, summaries, summary
+from app.files.learning_paths import learning_paths, place_in_path, technology, version
+from engine.drill.authoring.scenario import Scenario
+
+KEYS = ["mirroring", "ag", "fci", "clients", "restore", "team"]
+
+
+@pytest.fixture(scope="module")
+def drills() -> dict[str, Scenario]:
+    return {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}
+
+
+def test_every_shipped_drill_is_in_one_path(drills: dict[str, Scenario]) -> None:
+    listed = [name for path in learning_paths().values() for name in path.drills]
+    assert list(learning_paths()) == KEYS
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(drills), "add a new drill to engine/drill/judging/learning_paths.toml"
+
+
+def test_technology_agrees_with_the_contents(drills: dict[str, Scenario]) -> None:
+    for name, drill in drills.items():
+        found, contents = technology(drill, shipped=True), technology(drill, shipped=False)
+        assert found in KEYS
+        if found in ("fci", "team"):
+            assert contents == found, name
+        elif found in ("mirroring", "ag"):
+            assert contents == found or drill.sessions, name
+        assert (contents == "team") == (found == "team"), name
+        assert (contents == "fci") == (found == "fci"), name
+        assert version(drill) in {"2005", "2008", "2012", "2014", "2016", "2017", "2019", "2022"}
+
+
+def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario]) -> None:
+    for path in learning_paths().values():
+        first = drills[path.drills[0]]
+        assert summary.LEVELS.index(first.level) <= 1, "a path begins with what a newcomer can do"
+        assert [place_in_path(name) for name in path.drills] == list(range(1, len(path.drills) + 1))
+    assert place_in_path("no-such-drill") > len(drills)
+
+
+@pytest.mark.parametrize(
+    ("word", "drill"),
+    [
+        ("1418", "random-trouble-easy"),
+        ("824", "page-repair"),
+        ("sys.dm_hadr_database_replica_states", "ag-not-ready"),
+        ("mirroring_state_desc", "automatic-failover"),
+        ("power-on", "automatic-failover"),
+        ("witness", "why-no-failover-witness"),
+        ("commits", "ag-secondary-lost"),
+    ],
+)
+def test_the_search_index_has_errors_views_commands_and_symptoms(
+    drills: dict[str, Scenario], word: str, drill: str
+) -> None:
+    found = summaries.summary_of(drills[drill], shipped=True)
+    assert word in f"{found.title} {found.summary} {found.words}".lower()
+
+
+def test_a_kept_summary_with_an_unknown_technology_is_not_ours(
+    drills: dict[str, Scenario], tmp_path: Path
+) -> None:
+    files = [scenario_files.find("lab")]
+    (first,), _ = summaries.read(files, tmp_path)
+    text = (tmp_path / summary.FILE_NAME).read_text()
+    assert asdict(first)["technology"] == "mirroring"
+    (tmp_path / summary.FILE_NAME).write_text(text.replace('"technology": "mirroring"', '"technology": "x"'))
+    assert summary.kept(tmp_path) == {}
+    assert summaries.read(files, tmp_path)[0] == [first]
