@@ -14,16 +14,16 @@ from typing import Final
 
 from app import golden, qt_probe
 from app.files.folders import default_folder
-from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import program_version
 from engine.flow import compiled
-from engine.words import as_json, from_json, joined, say
+from engine.localization import as_json, from_json, join_messages, say
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One thing looked at: whether it is well, and a sentence."""
 
     name: str
@@ -35,15 +35,15 @@ class Finding:
         return json.dumps([as_json(self.name), self.well, as_json(self.text)])
 
 
-def from_line(line: str) -> Finding:
-    """Raises ValueError for what no `Finding` wrote."""
+def from_line(line: str) -> CheckResult:
+    """Raises ValueError for what no `CheckResult` wrote."""
     name, well, text = json.loads(line)
-    return Finding(from_json(name), well, from_json(text))
+    return CheckResult(from_json(name), well, from_json(text))
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[CheckResult]:
     """Every check in turn; each tells what to do where something is not well."""
-    yield Finding(
+    yield CheckResult(
         say("version"), True, f"Mirrordrill {program_version()}, Python {platform.python_version()}"
     )
     yield from _qt()
@@ -53,7 +53,7 @@ def examine() -> Iterator[Finding]:
     yield _network()
 
 
-def _simulation() -> Finding:
+def _simulation() -> CheckResult:
     """Plain Python gives the same results: the installation is well in any case."""
     used = compiled.kernel()
     if used.reason:
@@ -64,10 +64,10 @@ def _simulation() -> Finding:
         text = say("runs as a C library compiled on this computer")
     else:
         text = say("runs as plain Python, as MIRRORDRILL_KERNEL says")
-    return Finding(say("simulation"), True, text)
+    return CheckResult(say("simulation"), True, text)
 
 
-def _network() -> Finding:
+def _network() -> CheckResult:
     """Classes can be joined without this: it is well in any case."""
     import asyncio  # a tenth of a second, which no start waits for
 
@@ -83,40 +83,40 @@ def _network() -> Finding:
         text = say(
             "a class here cannot be found by its code alone: give its address too, or open the firewall"
         )
-    return Finding(say("class"), True, text)
+    return CheckResult(say("class"), True, text)
 
 
-def _qt() -> Iterator[Finding]:
+def _qt() -> Iterator[CheckResult]:
     found = qt_probe.probe()
     if found.problem is not None:
-        yield Finding(say("window"), False, found.problem)
+        yield CheckResult(say("window"), False, found.problem)
         return
     starts = say("Qt {version} starts on {platform}", version=found.qt, platform=found.platform)
-    yield Finding(say("window"), True, starts)
+    yield CheckResult(say("window"), True, starts)
     if found.families:
-        yield Finding(say("fonts"), True, say("{n} font families", n=found.families))
+        yield CheckResult(say("fonts"), True, say("{n} font families", n=found.families))
     else:
         none = say("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core")
-        yield Finding(say("fonts"), False, none)
+        yield CheckResult(say("fonts"), False, none)
 
 
-def _storage() -> Iterator[Finding]:
+def _storage() -> Iterator[CheckResult]:
     with tempfile.TemporaryDirectory() as folder:
-        yield _tried(say("storage"), lambda: _write_a_run(Path(folder)))
-    yield _tried(PROFILE, _read_the_profile)
+        yield _run_check(say("storage"), lambda: _check_run_storage(Path(folder)))
+    yield _run_check(PROFILE, _read_the_profile)
 
 
 PROFILE: Final = say("profile")
 
 
-def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> Finding:
+def _run_check(name: str, check: Callable[[], tuple[bool, str]]) -> CheckResult:
     try:
-        return Finding(name, *check())
-    except StorageProblem as problem:
-        return Finding(name, problem.kind is ProblemKind.IN_USE, str(problem))
+        return CheckResult(name, *check())
+    except StorageError as problem:
+        return CheckResult(name, problem.kind is ProblemKind.IN_USE, str(problem))
 
 
-def _write_a_run(folder: Path) -> tuple[bool, str]:
+def _check_run_storage(folder: Path) -> tuple[bool, str]:
     with open_profile(folder) as profile:
         run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
         profile.append(run, 0, "0 note doctor")
@@ -138,7 +138,7 @@ def _read_the_profile() -> tuple[bool, str]:
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
     if faults:
-        return False, joined(" ", faults)
+        return False, join_messages(" ", faults)
     return True, say("{path} is intact and holds {n} finished run(s)", path=str(folder), n=finished)
 
 
@@ -153,7 +153,7 @@ def profile_if_any() -> Iterator[Profile | None]:
     folder = default_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None
-    except StorageProblem:
+    except StorageError:
         profile = None
     try:
         yield profile
@@ -167,7 +167,7 @@ def export(target: Path) -> int:
     return export_profile(default_folder() / FILE_NAME, target)
 
 
-def _golden() -> Finding:
+def _golden() -> CheckResult:
     here, there = golden.play(), golden.recorded()
     if here == there:
         text = say("a recorded run replays identically here, to the bit")
@@ -179,4 +179,4 @@ def _golden() -> Finding:
         text = say(
             "a recorded run replays differently here: results cannot be compared with those of other machines"
         )
-    return Finding(say("replay"), here == there, text)
+    return CheckResult(say("replay"), here == there, text)

@@ -81,7 +81,7 @@ def finish(trying: subprocess.Popen[str]) -> Probe:
             return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
     if trying.returncode == 0:
         return Probe(None, **json.loads(found.splitlines()[-1]))
-    return Probe(sentence(said, dict(os.environ)))
+    return Probe(explain_failure(said, dict(os.environ)))
 
 
 def probe() -> Probe:
@@ -89,10 +89,10 @@ def probe() -> Probe:
     return finish(begin())
 
 
-def sentence(said: str, environment: dict[str, str]) -> str:
+def explain_failure(output: str, environment: dict[str, str]) -> str:
     """What is missing and how to get it, from what Qt or Python *said* as they failed."""
-    library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", said)
-    module = re.search(r"No module named '([^']+)'", said)
+    library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", output)
+    module = re.search(r"No module named '([^']+)'", output)
     if library is not None:
         missing = f"Qt cannot start because the system library {library[1]} is missing."
         return f"{missing} {install_command(missing_packages())}"
@@ -100,7 +100,7 @@ def sentence(said: str, environment: dict[str, str]) -> str:
         return (
             f"Qt cannot start because {module[1]} is not installed. Install Mirrordrill again: pip install ."
         )
-    no_display = "could not connect to display" in said or "Failed to create wl_display" in said
+    no_display = "could not connect to display" in output or "Failed to create wl_display" in output
     if no_display and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
         return (
             "Qt cannot start because there is no display. Start Mirrordrill in a desktop session, through "
@@ -109,7 +109,7 @@ def sentence(said: str, environment: dict[str, str]) -> str:
     if no_display:
         display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
         return f"Qt cannot start because the display {display} does not answer or refuses this user."
-    if "could not load the Qt platform plugin" in said.lower() or "platform plugin" in said:
+    if "could not load the Qt platform plugin" in output.lower() or "platform plugin" in output:
         return f"Qt cannot start because its platform plugin cannot be loaded. {install_command(missing_packages())}"
-    last = (said.strip().splitlines() or ["it said nothing"])[-1]
+    last = (output.strip().splitlines() or ["it said nothing"])[-1]
     return f"Qt cannot start: {last}"

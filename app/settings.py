@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.files.folders import default_folder, keep_private, no_file
 from app.words.language import tr
 
@@ -23,7 +23,7 @@ Value = TypeVar("Value", bool, float, str, QByteArray)
 
 
 @dataclass(frozen=True, slots=True)
-class Key(Generic[Value]):
+class WindowSettingKey(Generic[Value]):
     """A setting's name and its value until the user chooses another."""
 
     name: str
@@ -32,33 +32,33 @@ class Key(Generic[Value]):
     """Least and most of a number; one beyond them counts as none."""
 
 
-THEME: Final = Key("look/theme", "system")
+THEME: Final = WindowSettingKey("look/theme", "system")
 FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
-FONT_SCALE: Final = Key("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
-LANGUAGE: Final = Key("look/language", "system")
-REDUCED_MOTION: Final = Key("look/reduced_motion", False)
-GEOMETRY: Final = Key("window/geometry", QByteArray())
-LAYOUT_PROFILE: Final = Key("window/layout_profile", "learner")
-PLACES: Final = Key("topology/places", "{}")
+FONT_SCALE: Final = WindowSettingKey("look/font_scale", 1.0, bounds=(FONT_SCALES[0], FONT_SCALES[-1]))
+LANGUAGE: Final = WindowSettingKey("look/language", "system")
+REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
+GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
+LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
+PLACES: Final = WindowSettingKey("topology/places", "{}")
 """JSON: scenario -> card -> [x, y], where the user has put it."""
-RECENT: Final = Key("files/recent", "[]")
+RECENT: Final = WindowSettingKey("files/recent", "[]")
 """JSON: paths of scenario files, the one opened last first."""
-BEFORE_PRESENTING: Final = Key("window/before_presenting", "")
+BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 """Layout profile and text scale to go back to; empty while nobody presents."""
-BEFORE_CONTRAST: Final = Key("look/before_contrast", "")
+BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
 """The theme to which the key for high contrast goes back."""
-PLAYER: Final = Key("export/player", "")
+PLAYER: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
-REFLECT_FIRST: Final = Key("debrief/reflect_first", False)
+REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """Whether a person says what they think of a run before its points are shown."""
-TOUR_SEEN: Final = Key("help/tour_seen", False)
-NOTES: Final = Key("topology/notes", "{}")
+TOUR_SEEN: Final = WindowSettingKey("help/tour_seen", False)
+NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""
 
 
-def layout_key(profile: str) -> Key[QByteArray]:
+def layout_key(profile: str) -> WindowSettingKey[QByteArray]:
     """Where the docks of a layout profile stood."""
-    return Key(f"window/layout/{profile}", QByteArray())
+    return WindowSettingKey(f"window/layout/{profile}", QByteArray())
 
 
 FAR: Final = 100_000.0
@@ -73,7 +73,7 @@ class WindowSettings:
     """Typed access. A stored value of another type counts as none."""
 
     def __init__(self, store: QSettings | None = None) -> None:
-        self._in_the_way = _in_the_way(default_folder() / FILE_NAME) if store is None else None
+        self._in_the_way = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
         if self._in_the_way is not None:
             store = QSettings(NOWHERE, QSettings.Format.IniFormat)
             store.clear()  # Qt remembers those of an earlier window of this process
@@ -99,7 +99,7 @@ class WindowSettings:
         )
         return said.format(file=self._store.fileName())
 
-    def get(self, key: Key[Value]) -> Value:
+    def get(self, key: WindowSettingKey[Value]) -> Value:
         stored = self._store.value(key.name)
         kind = type(key.default)
         if isinstance(stored, str) and kind in (bool, float):
@@ -110,18 +110,18 @@ class WindowSettings:
                 return key.default
         return stored if isinstance(stored, kind) else key.default
 
-    def json(self, key: Key[str]) -> Any:
+    def json(self, key: WindowSettingKey[str]) -> Any:
         """What the text of a setting says as JSON; None if it is none, too deep, or has numbers that are none."""
         try:
             return json.loads(self.get(key), parse_constant=_no_number)
         except (ValueError, RecursionError):
             return None
 
-    def set(self, key: Key[Value], value: Value) -> None:
+    def set(self, key: WindowSettingKey[Value], value: Value) -> None:
         self._store.setValue(key.name, str(value) if isinstance(value, (bool, float)) else value)
         self.changed()
 
-    def remove(self, key: Key[Value]) -> None:
+    def remove(self, key: WindowSettingKey[Value]) -> None:
         """Back to the default."""
         self._store.remove(key.name)
         self.changed()
@@ -131,7 +131,7 @@ class WindowSettings:
         self._store.sync()
 
 
-def _in_the_way(file: Path) -> Path | None:
+def _find_obstacle(file: Path) -> Path | None:
     """What stands in the place of *file*, or of Qt's own lock beside it, and is no file; None if nothing does."""
     return next(filter(no_file, (file, file.with_name(file.name + ".lock"))), None)
 
@@ -169,7 +169,7 @@ def _without_objects(file: Path) -> None:
     harmless = [line for line in lines if not _OBJECT.search(_unescaped(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):
         with contextlib.suppress(OSError):
-            whole_file.write(file, b"".join(harmless))
+            atomic_write.write(file, b"".join(harmless))
 
 
 SIZE_MAX: Final = 4_000_000
@@ -184,8 +184,8 @@ def _unescaped(line: bytes) -> bytes:
     return re.sub(rb"\\([0-7]{1,3})", lambda found: bytes([int(found[1], 8) & 255]), plain).replace(b'"', b"")
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(word)
+def _no_number(literal: str) -> None:
+    raise ValueError(literal)
 
 
 def _read(text: str, kind: type) -> bool | float | None:

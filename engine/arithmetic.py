@@ -49,7 +49,7 @@ _SMALLEST: Final = 1 << 1074
 """Of this part of one every float is a whole multiple."""
 
 
-def rest(number: float, divisor: float) -> float:
+def remainder(number: float, divisor: float) -> float:
     """What is left of the division, with the sign of *number*; exact. ZeroDivisionError without a divisor."""
     above, below = number.as_integer_ratio()
     times, of = divisor.as_integer_ratio()
@@ -216,9 +216,9 @@ def _arc_tangent(x: Decimal) -> Decimal:
     return 8 * _series(x, following)
 
 
-def _series(first: Decimal, following: Callable[[], Decimal]) -> Decimal:
+def _series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
     """The terms added until they change nothing."""
-    added = first
+    added = first_term
     while True:
         more = _EXACT.add(added, following())
         if more == added:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.words import mark
+from engine.localization import mark
 
 EventKind = Literal[
     "alert", "answer", "ask-status", "availability", "call", "chore", "client", "cluster", "clusterlog", "confirm",

@@ -99,7 +99,7 @@ def _in_units(x: float) -> int:
     return whole << places if places >= 0 else whole >> -places
 
 
-def _nearest(number: int, off: int = OFF) -> float | None:
+def _nearest(number: int, error_units: int = OFF) -> float | None:
     """The float next to *number* units, if that is the same for all that are no further than *off* from it."""
-    found = (number - off) / _ONE
-    return found if found == (number + off) / _ONE else None
+    found = (number - error_units) / _ONE
+    return found if found == (number + error_units) / _ONE else None

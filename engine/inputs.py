@@ -12,20 +12,20 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.words import Sentence, say, shortened
+from engine.localization import LocalizableMessage, say, shorten
 
 SAID_MAX: Final = 500
 """Characters of what is said against a line: what it is about may be a word of a million letters. Assumed."""
 
 
-class InputProblem(ValueError):
+class InputError(ValueError):
     """An input line that cannot be understood; the text says what, where, what was expected."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(shortened(text, SAID_MAX))
+        super().__init__(shorten(text, SAID_MAX))
 
 
-def but_there_are(problem: Sentence, names: Iterable[str]) -> Sentence:
+def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
     """*problem*, that a name is not known, and the *names* there are."""
     known = ", ".join(names)
     if not known:
@@ -47,12 +47,12 @@ class Input(Struct, frozen=True):
         return next((float(value) for key, value in self.options if key == name), default)
 
     @property
-    def words(self) -> str:
+    def line_without_time(self) -> str:
         """The line without its time."""
-        return f"@{self.by} {self.deed}" if self.by else self.deed
+        return f"@{self.by} {self.command_text}" if self.by else self.command_text
 
     @property
-    def deed(self) -> str:
+    def command_text(self) -> str:
         """The line without its time and without who does it."""
         parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
         return " ".join(part for part in parts if part).replace("\n", "\n    ")
@@ -60,7 +60,7 @@ class Input(Struct, frozen=True):
     @property
     def line(self) -> str:
         """The line as it is written to journals; following lines of SQL are indented."""
-        return f"{format_time(self.tick)} {self.words}"
+        return f"{format_time(self.tick)} {self.line_without_time}"
 
 
 def format_time(tick: int) -> str:

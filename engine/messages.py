@@ -115,42 +115,42 @@ def wording(number: int, version: int = 2005) -> Wording:
     return found
 
 
-def places(text: str) -> int:
+def count_placeholders(text: str) -> int:
     """How many arguments a text needs."""
     return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
 
 
 @lru_cache(TEXTS_MAX, typed=True)
-def text_of(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
+def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
     """Severity and text of message *number*, filled in the order of its placeholders; KeyError for an unknown number.
 
     Arguments beyond the placeholders are dropped, as a later wording may name more than an earlier one; what is not
     given is empty, as the product's own %.*ls at the end of a text mostly is.
     """
     found = wording(number, version)
-    return found.severity, filled(found.text, (*LEADING.get((number, found.since), ()), *args))
+    return found.severity, fill_placeholders(found.text, (*LEADING.get((number, found.since), ()), *args))
 
 
-def filled(text: str, args: Iterable[object]) -> str:
+def fill_placeholders(text: str, args: Iterable[object]) -> str:
     """A text with its placeholders filled, from left to right."""
     left = iter(args)
 
     def fill(match: re.Match[str]) -> str:
-        return "%" if match.group() == "%%" else _shown(match.group(), next(left, ""))
+        return "%" if match.group() == "%%" else _format_argument(match.group(), next(left, ""))
 
     return PLACEHOLDER.sub(fill, text)
 
 
-def _shown(place: str, value: object) -> str:
+def _format_argument(placeholder: str, value: object) -> str:
     """A number under a placeholder of numbers as it says (%#x, %03d, %#016I64x); everything else as it is."""
-    kind = place[-1]
-    if not isinstance(value, int) or kind not in "dxXui" or "S_" in place:
+    kind = placeholder[-1]
+    if not isinstance(value, int) or kind not in "dxXui" or "S_" in placeholder:
         return str(value)
-    form = re.sub(r"I64|I32|l|h", "", place).replace("u", "d").replace("i", "d")
+    form = re.sub(r"I64|I32|l|h", "", placeholder).replace("u", "d").replace("i", "d")
     return form % value
 
 
-def listed(version: int) -> list[Wording]:
+def list_messages(version: int) -> list[Wording]:
     """The rows of sys.messages: what the product has, in the wording of that version."""
     return [
         wording(number, version)

@@ -17,7 +17,8 @@ from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event
 from engine.flow import Crossing, Samples
-from engine.inputs import Input, InputProblem, but_there_are
+from engine.inputs import Input, InputError, but_there_are
+from engine.localization import mark, say
 from engine.mirroring import failover, monitor, pages, redo, session
 from engine.model import World
 from engine.protocol import (
@@ -34,8 +35,7 @@ from engine.protocol import (
     streams,
 )
 from engine.tsql.language.read_only import only_reads
-from engine.verbs import VERBS, ledger
-from engine.words import mark, say
+from engine.verbs import VERBS, fault_log
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **groups.HANDLERS,
@@ -58,7 +58,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "failover.undone": failover.undone,
     "service.start": service.start,
     "service.started": service.started,
-    "service.stopped": service.stopped,
+    "service.stopped": service.complete_stop,
     "client.cut": clients.cut,
     "client.try": clients.attempt,
     "client.timeout": clients.timed_out,
@@ -100,9 +100,9 @@ def resolve(world: World, item: Input) -> Input:
             names = known(world)
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))
-            args[index] = _spelled(parameter.kind, name, names) + sign + window
+            args[index] = _match_name(parameter.kind, name, names) + sign + window
     if verb.has_ends and args[0] == args[1] and not verb.same_end:
-        raise InputProblem(
+        raise InputError(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
     return replace(item, args=tuple(args))
@@ -112,8 +112,8 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
     "server": lambda world: list(world.instances),
     "client": lambda world: list(world.clients),
     "node": lambda world: list(world.nodes),
-    "role": lambda world: [role.name for _, role in roles.each(world)],
-    "resource": lambda world: [one.name for _, role in roles.each(world) for one in role.resources],
+    "role": lambda world: [role.name for _, role in roles.iterate_roles(world)],
+    "resource": lambda world: [one.name for _, role in roles.iterate_roles(world) for one in role.resources],
     "cluster": lambda world: list(world.clusters),
     "database": lambda world: world.databases(),
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
@@ -122,15 +122,15 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
 """What the names of a kind of parameter may be."""
 
 
-def _spelled(kind: str, name: str, known: Sequence[str]) -> str:
-    for candidate in known:
+def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
+    for candidate in known_names:
         if candidate.lower() == name.lower():
             return candidate
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, known_names, 1)
     problem = say(ABSENT[kind], name=name)
     if near:
-        raise InputProblem(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
-    raise InputProblem(but_there_are(problem, known) if known else problem)
+        raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+    raise InputError(but_there_are(problem, known_names) if known_names else problem)
 
 
 ABSENT: Final = {
@@ -146,19 +146,23 @@ ABSENT: Final = {
 }
 
 
-def perform(world: World, item: Input) -> None:
+def apply_input(world: World, item: Input) -> None:
     """Do one input now. Raises InputProblem, with nothing changed, if it cannot be done as written."""
-    carry_out(world, resolve(world, item))
+    apply_resolved_input(world, resolve(world, item))
 
 
-def carry_out(world: World, item: Input) -> None:
-    """`perform` for an input whose names are as the world spells them."""
+def apply_resolved_input(world: World, item: Input) -> None:
+    """`apply_input` for an input whose names are as the world spells them."""
     place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
-    asks = asks and tsql.at_rest(world, item.args[0])
-    ledger.perform(world, item)
-    if asks and tsql.at_rest(world, item.args[0]) and all(e.kind in ANSWER for e in world.outbox[place:]):
+    asks = asks and tsql.is_connection_idle(world, item.args[0])
+    fault_log.apply_input(world, item)
+    if (
+        asks
+        and tsql.is_connection_idle(world, item.args[0])
+        and all(e.kind in ANSWER for e in world.outbox[place:])
+    ):
         return  # a query that has been answered leaves nothing of which note could be taken
-    _settle(world)
+    _propagate_changes(world)
 
 
 ANSWER: Final = ("sql", "sql_done")
@@ -167,7 +171,7 @@ ANSWER: Final = ("sql", "sql_done")
 
 def advance(
     world: World,
-    until: int,
+    end_tick: int,
     inputs: Sequence[Input] = (),
     samples: Samples | None = None,
     to_event: bool = False,
@@ -187,35 +191,37 @@ def advance(
         while waiting and waiting[-1].tick <= world.tick:
             item = waiting.pop()
             try:
-                perform(world, item)
-            except InputProblem as problem:
-                text = say("{input}: {why}", input=item.deed, why=str(problem))
+                apply_input(world, item)
+            except InputError as problem:
+                text = say("{input}: {why}", input=item.command_text, why=str(problem))
                 world.emit("note", text, refused=True)
             _run_due(world)
         changed = to_change and (world.settlings != before or world.flow.passed)
-        if changed or world.tick >= until or (to_event and world.outbox):
+        if changed or world.tick >= end_tick or (to_event and world.outbox):
             break
         due = min(
-            until,
-            world.timers[0][0] if world.timers else until,
-            waiting[-1].tick if waiting else until,
+            end_tick,
+            world.timers[0][0] if world.timers else end_tick,
+            waiting[-1].tick if waiting else end_tick,
         )
         ran, sources, carried = streams.run(world.flow, due - world.tick, samples)
         world.tick += ran
         for source, crossings in sources:
-            _crossed(world, source, int(crossings), CROSSINGS, world.sources)
+            _call_crossing_handlers(world, source, int(crossings), CROSSINGS, world.sources)
         for stream, crossings in carried:
-            _crossed(world, stream, int(crossings), STREAM_CROSSINGS, world.streams)
+            _call_crossing_handlers(world, stream, int(crossings), STREAM_CROSSINGS, world.streams)
         if sources or carried:
-            _settle(world)
+            _propagate_changes(world)
     events, world.outbox = world.outbox, []
     return events
 
 
-def _crossed(world: World, number: int, bits: int, handlers: Crossings, there: Container[int]) -> None:
+def _call_crossing_handlers(
+    world: World, number: int, bits: int, handlers: Crossings, existing_numbers: Container[int]
+) -> None:
     """*bits*: a flag's own arithmetic costs more than most handlers."""
     for bit, handler in handlers:
-        if bits & bit and number in there:
+        if bits & bit and number in existing_numbers:
             handler(world, number)
 
 
@@ -227,10 +233,10 @@ def _run_due(world: World) -> None:
             _, _, name, args = heapq.heappop(world.timers)
             only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
-        if only_looked and len(world.outbox) == told and _stands_still(world):
-            ledger.note_effects(world)  # a client that is not let in may be all that a fault has to show
+        if only_looked and len(world.outbox) == told and _is_unchanged(world):
+            fault_log.note_effects(world)  # a client that is not let in may be all that a fault has to show
         else:
-            _settle(world)
+            _propagate_changes(world)
 
 
 LOOKS: Final = frozenset(
@@ -239,12 +245,12 @@ LOOKS: Final = frozenset(
 """Timers that look again and again and find nothing most times; what else they do changes a database or is told."""
 
 
-def _stands_still(world: World) -> bool:
+def _is_unchanged(world: World) -> bool:
     """Nothing has changed of which anybody would have to take note, and nobody waits for what the flow comes to."""
     return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 
-def _settle(world: World) -> None:
+def _propagate_changes(world: World) -> None:
     """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
     world.settlings += 1
     logspace.check_room(world)
@@ -257,8 +263,8 @@ def _settle(world: World) -> None:
         seeding.watch(world)
     clients.reassess(world)
     tsql.check_connections(world)
-    availability.account(world)
-    ledger.note_effects(world)
+    availability.update_accounts(world)
+    fault_log.note_effects(world)
     streams.refresh(world)
     if world.clusters:
         threads.watch(world)
@@ -270,6 +276,6 @@ def start_timers(world: World) -> None:
     for (server, database), copy in sorted(world.copies.items()):
         if copy.log_backup_every_s > 0.0:
             offset = world.chance.uniform(0.0, copy.log_backup_every_s)
-            world.after(offset, "log.backup", server, database)
+            world.call_after(offset, "log.backup", server, database)
     for server in sorted(world.instances):
         monitor.arm(world, server)

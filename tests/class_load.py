@@ -30,10 +30,10 @@ from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate, console
 from app.classroom.code import Invitation
-from app.classroom.record import Record
+from app.classroom.record import ClassRecord
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from tests.class_process import ROOT, HostProcess, command, hosted
 
 SCENARIO: Final = "planned-failover"
@@ -49,9 +49,9 @@ BETWEEN_S: Final = 2.0
 def reference_log() -> list[tuple[int, str, str]]:
     """Tick, line and hash of the reference solution, with a mark every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
-    drill = played(scenario)
+    drill = play_reference(scenario)
     again, found = Drill(scenario, drill.seed, drill.mode), []
-    todo = [(item.tick, item.words) for item in drill.journal]
+    todo = [(item.tick, item.line_without_time) for item in drill.journal]
     todo += [(tick, "") for tick in range(MARK_S * 100, drill.tick, MARK_S * 100)]
     for tick, line in sorted(todo):
         again.advance_to(tick)
@@ -134,13 +134,13 @@ class Load:
         )
 
     async def instructor(self, database: Path) -> None:
-        record = Record(str(database), new=False)
+        record = ClassRecord(str(database), new=False)
         the_class = record.the_class()
         record.close()
         assert the_class is not None
         seen: dict[int, int] = {}
         judged: dict[int, int] = {}
-        async with console.dialled(the_class) as socket:
+        async with console.connect_to_host(the_class) as socket:
             freezing = asyncio.create_task(self.freeze(socket))
             async for raw in socket:
                 said, now = json.loads(raw), time.monotonic()
@@ -267,7 +267,7 @@ def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[sub
 
 
 def seats_in(database: Path) -> int:
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     found = len(record.seats())
     record.close()
     return found

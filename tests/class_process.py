@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
 from app.classroom.code import Invitation, invitation
-from app.classroom.models import Class
-from app.classroom.plan import Plan
+from app.classroom.models import ClassPart
+from app.classroom.plan import LessonPlan
 from app.classroom.service import new_parts
 from engine.drill.authoring.schema import Scenario
 from tests.forked import Program
@@ -32,7 +32,7 @@ def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "app", "class", *map(str, words)]
 
 
-def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
+def new_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
     """A class of one part that nobody has joined. *text*: the plan as it was given."""
     return new_parts(plan, text, lambda _: scenario)[0]
 

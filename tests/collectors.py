@@ -42,7 +42,7 @@ def notes() -> set[str]:
                 read(field.inner)
 
     for section in form_schema.sections():
-        found |= {form_schema.about(section, model) for model in section.models or (None,)}
+        found |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}
         for model in section.models:
             read(model)
     return found - {""}

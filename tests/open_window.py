@@ -84,11 +84,12 @@ def furnished(
 
 
 def _parts() -> dict[str, type[Any]]:
-    from app.main_window.announcements import Teller
+    from app.main_window.announcements import Announcer
     from app.main_window.appearance import Appearance
     from app.main_window.branches import BranchViews
     from app.main_window.bundles import Bundling
-    from app.main_window.commands import Commands
+    from app.main_window.commands import PaletteCommands
+    from app.main_window.confirmations import Confirmations
     from app.main_window.debrief_page import Debriefing
     from app.main_window.desk import Desk
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
@@ -96,27 +97,26 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.files import Files
     from app.main_window.full_screen import FullScreen
-    from app.main_window.irrevocable import Irrevocable
-    from app.main_window.moments import Moments
     from app.main_window.navigation import Navigation
-    from app.main_window.play import Play
     from app.main_window.presenter_mode import PresenterMode
     from app.main_window.progress import ProgressPages
-    from app.main_window.quarantine import Gate
+    from app.main_window.quarantine import QuarantineGate
     from app.main_window.replay import Replay
     from app.main_window.replay_progress import Loading
-    from app.main_window.runs import Runs
+    from app.main_window.run_controller import RunController
+    from app.main_window.runs import FinishedRuns
     from app.main_window.scenario_editor import Editing
     from app.main_window.scripts import Scripts
-    from app.main_window.session import Session
-    from app.main_window.tools import Tools
+    from app.main_window.session import HostSession
+    from app.main_window.time_selection import TimeSelection
+    from app.main_window.tools import ToolPages
     from app.views.act_line import ActLine
     from app.views.briefing import Briefing, BriefPage
     from app.views.charts import Charts
     from app.views.console import Console
     from app.views.debrief import Debrief
     from app.views.help import Help
-    from app.views.history import HistoryPage
+    from app.views.history import RunHistoryPage
     from app.views.object_explorer import ObjectExplorer
     from app.views.palette import Palette
     from app.views.timeline import Timeline
@@ -129,14 +129,14 @@ def _parts() -> dict[str, type[Any]]:
     return {
         "act_line": ActLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
         "briefing": Briefing, "bundling": Bundling, "charts": Charts, "choice": DrillChoice,
-        "commands": Commands, "connection": DeskConnection, "console": Console,
+        "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": Debriefing,
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
         "explorer": ObjectExplorer, "files": Files, "full_screen": FullScreen, "help": Help,
-        "history": HistoryPage,
-        "irrevocable": Irrevocable, "loading": Loading, "moments": Moments, "navigation": Navigation,
-        "palette_of_commands": Palette, "play": Play, "presenting": PresenterMode, "progress": ProgressPages,
-        "quarantine": Gate, "replay": Replay, "run_facts": RunFacts, "runs": Runs, "scripts": Scripts,
-        "session": Session, "table": TopologyTable, "teller": Teller, "timeline": Timeline, "timing": Timing,
-        "tools": Tools, "topology": Topology, "tour": Tour, "transport": Transport,
+        "history": RunHistoryPage,
+        "irrevocable": Confirmations, "loading": Loading, "moments": TimeSelection, "navigation": Navigation,
+        "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
+        "quarantine": QuarantineGate, "replay": Replay, "run_facts": RunFacts, "runs": FinishedRuns, "scripts": Scripts,
+        "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,
+        "tools": ToolPages, "topology": Topology, "tour": Tour, "transport": Transport,
     }  # fmt: skip

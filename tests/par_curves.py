@@ -16,18 +16,18 @@ from contextlib import suppress
 from typing import Final
 
 from app.files import certificates, scenario_files
-from app.files.fresh import GENERATORS
+from app.files.generated_drills import GENERATORS
 from engine.chance import Chance
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.agents import acts
-from engine.drill.par.lean import Lean
-from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.regret import RISE_MAX, Account, account
+from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
+from engine.drill.par.regret import RISE_MAX, Account, build_account
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, played
-from engine.inputs import InputProblem
+from engine.drill.running.solution import default_end, play_reference
+from engine.generators import run_to_completion
+from engine.inputs import InputError
 from engine.model import Tick, World, ticks
-from engine.stepwise import at_once
 from engine.verbs import VERBS
 from tests import par_drills
 
@@ -42,10 +42,13 @@ Run = tuple[str, str, Drill]
 
 def at_random(scenario: Scenario, seed: int) -> Drill:
     drill, chance = Drill(scenario), Chance.from_seed(seed)
-    lines, end = [line for line in acts(drill.scenario) if not line.startswith("hint")], default_end(drill)
+    lines, end = (
+        [line for line in list_candidate_lines(drill.scenario) if not line.startswith("hint")],
+        default_end(drill),
+    )
     for tick in sorted(chance.integer(0, end) for _ in range(ACTS)):
         drill.advance_to(tick)
-        with suppress(InputProblem):
+        with suppress(InputError):
             drill.do(lines[chance.integer(0, len(lines) - 1)])
     drill.advance_to(end)
     return drill
@@ -53,17 +56,21 @@ def at_random(scenario: Scenario, seed: int) -> Drill:
 
 def hostile(scenario: Scenario, seed: int) -> Drill:
     """Breaks something while all is well, at times two things in a row, and then does what is on offer or worse."""
-    drill, lean, chance = Drill(scenario, seed), Lean(scenario, seed), Chance.from_seed(seed)
-    known, end = vocabulary(drill.scenario), default_end(drill)
+    drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), Chance.from_seed(seed)
+    known, end = list_scenario_lines(drill.scenario), default_end(drill)
     first = min((ticks(each.at or 30.0) for each in scenario.timeline), default=ticks(30.0))
     tick: Tick = chance.integer(0, first)
     for number in range(ACTS):
         for run in (drill, lean):
             run.advance_to(min(tick, end))
-        lines = _breaking(lean.world) if number == 0 or chance.integer(0, 2) == 0 else offers(lean, known)
+        lines = (
+            _breaking(lean.world)
+            if number == 0 or chance.integer(0, 2) == 0
+            else list_candidates(lean, known)
+        )
         line = lines[chance.integer(0, len(lines) - 1)] if lines else ""
         for run in (drill, lean):
-            with suppress(InputProblem):
+            with suppress(InputError):
                 run.do(line)
         soon = chance.integer(0, 1) == 0
         tick += chance.integer(ticks(1.0), ticks(5.0)) if soon else chance.integer(0, max(1, end - tick) // 2)
@@ -99,7 +106,7 @@ def runs(after: int = 0) -> Iterator[Run]:
         yield (
             scenario.name,
             f"random {round_}" if round_ else "reference",
-            (at_random(scenario, round_) if round_ else played(scenario)),
+            (at_random(scenario, round_) if round_ else play_reference(scenario)),
         )
 
 
@@ -127,7 +134,7 @@ def main() -> None:
             break
         before_s = time.process_time()
         try:
-            found = at_once(account(drill, certificates.plans(drill)))
+            found = run_to_completion(build_account(drill, certificates.plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1

@@ -21,10 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from engine.drill.authoring.scenario import load_scenario, varied
-from engine.drill.par.lean import Lean
-from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.search import Search
+from engine.drill.authoring.scenario import load_scenario, select_variant
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
 from engine.model import Tick, ticks
 
 NAMES: Final = ("automatic-failover", "hundred-databases")
@@ -49,7 +49,7 @@ from pathlib import Path
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputProblem
 try:
-    from engine.drill.par.lean import Lean as Drill, what_matters
+    from engine.drill.par.search_drill import Lean as Drill, what_matters
 except ImportError:
     from engine.drill.running.drill import Drill
     what_matters = Drill.state_hash
@@ -84,13 +84,13 @@ print(rounds * len(begun) / took_s)
 def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """What the search tries where nothing was done before: at each decision point some of the lines on offer."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
-    search = Search(scenario, 1)
+    search = ParSearch(scenario, 1)
     search.run(2)  # the reference, and doing nothing
     idle = next(plan for plan in search.plans if not plan.acts)
-    run, known, found = Lean(scenario, 1), vocabulary(varied(scenario, 1)), []
+    run, known, found = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.points:
         run.advance_to(tick)
-        lines = offers(run, known)
+        lines = list_candidates(run, known)
         found.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
     return found
 

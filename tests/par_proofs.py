@@ -25,12 +25,12 @@ from app.cli.terms import write_json
 from app.files import proof, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par import certificate
-from engine.drill.par.search import Search
-from engine.drill.par.waiting import Waiting
+from engine.drill.par.cost_of_waiting import WaitingCost
+from engine.drill.par.search import ParSearch
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
+from engine.generators import run_to_completion
 from engine.inputs import Input
-from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
 
 PLANS: Final = ("par", "clairvoyant")
@@ -71,29 +71,29 @@ def waited(name: str) -> dict[str, Any]:
         whole = [plan for plan in known if plan and reaches(scenario, seed, [item.line for item in plan])]
         last_chance = max(whole, key=lambda plan: plan[0].tick, default=[])
     points = found["par"]["score"], found["idle"]["score"]
-    work = Waiting(scenario, seed, [par, shortest], *points, last_chance)
-    at_once(work.steps())
-    return work.told()
+    work = WaitingCost(scenario, seed, [par, shortest], *points, last_chance)
+    run_to_completion(work.steps())
+    return work.certificate_fields()
 
 
 def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     """Whether the plan reaches every goal."""
     drill = replay(scenario, seed, "practice", lines)
     drill.advance_to(default_end(drill, drill.tick))
-    return all(state.met for state in drill.goals.values())
+    return all(state.is_reached for state in drill.goals.values())
 
 
 def measured(name: str) -> dict[str, Any]:
     """The share of blunders in *name*; the plans of its certificate are ways to go on."""
     scenario = scenario_files.find(name).load()
     found = certificate_of(name)
-    search = Search(scenario, found["seed"])
-    for _ in search.steps(certificate.plans(found)):
+    search = ParSearch(scenario, found["seed"])
+    for _ in search.steps(certificate.read_fair_plans(found)):
         if search.begun_with_all:
             break
     blunders = search.blunders()
-    at_once(blunders.steps())
-    return blunders.told
+    run_to_completion(blunders.steps())
+    return blunders.certificate_fields
 
 
 def _again(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], dict[str, Any]]:

@@ -17,11 +17,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings
-from app.classroom.acts import Act
-from app.classroom.models import RUNNING, Class
-from app.classroom.pace import Pace
-from app.classroom.seat_state import SeatState, tile
-from app.classroom.shapes import Board
+from app.classroom.acts import LogEntry
+from app.classroom.models import RUNNING, ClassPart
+from app.classroom.pace import ClassPace
+from app.classroom.seat_state import SeatState, build_tile
+from app.classroom.server_messages import DashboardUpdate
 from app.classroom.verdict import Rerun
 from app.files import certificates
 from app.main_window import on_screen
@@ -29,17 +29,17 @@ from app.main_window.appearance import apply_theme
 from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.views.classroom import ClassBoard
-from app.views.debrief.worth import Worth
+from app.views.debrief.value_curve import ValueCurve
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.par.lean import Lean
-from engine.drill.par.regret import reachable
-from engine.drill.running.modes import Mode
+from engine.drill.par.regret import compute_value
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running.modes import DrillMode
 from tests.open_window import OpenWindow, furnished
 from tests.shipped import shipped
 
@@ -142,7 +142,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     pass_time(window, 20.0)
     window.session.do("hint 1")
     run_sql(window, "SERVER_B", QUERY)
-    window.topology.choose(Target("server", ("SERVER_A",)))
+    window.topology.choose(ActionTarget("server", ("SERVER_A",)))
     yield "desk-after-failover"
     yield from _over_the_desk(window)
     window.desk.go_to("error_log")
@@ -180,7 +180,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     yield "debrief"
     window.debrief.account_wanted.emit()
     QApplication.processEvents()
-    curve = window.debrief.findChild(Worth)
+    curve = window.debrief.findChild(ValueCurve)
     window.debrief.verticalScrollBar().setValue(
         curve.mapTo(window.debrief.widget(), QPoint()).y() - CURVE_TOP_PX
     )
@@ -230,12 +230,13 @@ def _board(window: OpenWindow) -> Iterator[str]:
 
 
 @cache
-def board_of_class() -> Board:
+def board_of_class() -> DashboardUpdate:
     """A class as its host would tell it, each run judged as there."""
     scenario = shipped("planned-failover")
-    pace = Pace(Class(seed=scenario.seed, mode=Mode.PRACTICE.value, state=RUNNING), scenario)
+    pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
-        tile(_seat(scenario, number, name), pace, (), HANDS) for number, name in enumerate(CLASS, start=1)
+        build_tile(_seat(scenario, number, name), pace, (), HANDS)
+        for number, name in enumerate(CLASS, start=1)
     ]
     return {
         "kind": "board", "state": "running", "part": "", "part_number": 1, "parts": 1, "not_frozen": [],
@@ -244,12 +245,12 @@ def board_of_class() -> Board:
 
 
 def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
-    run = Rerun(scenario, scenario.seed, Mode.PRACTICE.value)
+    run = Rerun(scenario, scenario.seed, DrillMode.PRACTICE.value)
     seat = SeatState(number, name, "", 0, 0, 0, CLASS_S * TICKS_PER_S, group="Red" if number % 2 else "Blue")
     acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
     for place, (at_s, line) in enumerate(acts, start=1):
-        run.play([Act(place, at_s * TICKS_PER_S, line, "", 0)])
-        seat.weigh(at_s, reachable(cast(Lean, run.drill), certificates.plans(run.drill)[:1]))
+        run.play([LogEntry(place, at_s * TICKS_PER_S, line, "", 0)])
+        seat.weigh(at_s, compute_value(cast(SearchDrill, run.drill), certificates.plans(run.drill)[:1]))
     seat.verdict, seat.away = run.verdict(), name != "Finn"
     seat.hand = "Was that the right server?" if number in HANDS else None
     return seat
@@ -278,7 +279,7 @@ def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     window.tour._go(2)
     yield "tour"
     window.tour.stop()
-    window.topology.choose(Target("server", ("SERVER_B",)))
+    window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.spotlight()
     window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
     window.moments.look_at(31.0)

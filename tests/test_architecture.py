@@ -18,15 +18,15 @@ DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
     ("engine.fixed_point",),
-    ("engine.arithmetic", "engine.moments", "engine.words"),
+    ("engine.arithmetic", "engine.datetime_formats", "engine.localization"),
     (
         "engine.constants",
         "engine.chance",
         "engine.commits",
         "engine.identifiers",
         "engine.messages",
-        "engine.stepwise",
-        "engine.written",
+        "engine.generators",
+        "engine.repr_cache",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come
@@ -306,7 +306,7 @@ def test_a_breach_is_seen(name: str, source: str) -> None:
         ("engine.drill.running.goals", "import engine.simulator, math\nfrom engine.model import World"),
         ("engine.tsql.select", "sqlite3.connect(':memory:')"),
         ("engine.mirroring.roles", "copy.mirroring.role"),
-        ("engine.drill.par.offers", "from engine.mirroring import settings"),
+        ("engine.drill.par.candidate_actions", "from engine.mirroring import settings"),
         ("app.main_window.session", "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore"),
         ("app.views.console.editor", "from app.views.console.results import Grid\nimport engine.events"),
         (

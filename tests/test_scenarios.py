@@ -6,10 +6,10 @@ from functools import cache
 
 import pytest
 
-from engine.drill.authoring.batches import in_story
+from engine.drill.authoring.batches import is_story_window
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import left_alone, play_solution, played
+from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.protocol import serving
 from tests.cases import one_in
 from tests.shipped import DRILLS, LABS, NAMES, shipped
@@ -18,7 +18,7 @@ from tests.shipped import DRILLS, LABS, NAMES, shipped
 @cache
 def solved(name: str) -> Drill:
     """The end of the reference solution; nothing may be done in it."""
-    return played(shipped(name))
+    return play_reference(shipped(name))
 
 
 def test_the_lab_and_six_drills_are_shipped() -> None:
@@ -55,12 +55,12 @@ def test_the_solution_solves(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_solves_whatever_the_seed(name: str) -> None:
     for seed in range(5):
-        assert played(shipped(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
+        assert play_reference(shipped(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
 
 
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_is_refused_nothing(name: str) -> None:
-    sent = [batch for batch in solved(name).report()["sql"] if not in_story(batch["window"])]
+    sent = [batch for batch in solved(name).report()["sql"] if not is_story_window(batch["window"])]
     assert not [batch for batch in sent for m in batch["messages"] if m["severity"] > 10]
 
 
@@ -68,7 +68,7 @@ def test_the_solution_is_refused_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_doing_nothing_does_not_pass(name: str) -> None:
     for seed in range(3):
-        score = left_alone(shipped(name), seed).score()
+        score = play_idle(shipped(name), seed).score()
         assert not score.finished
         assert score.total < NOTHING_POINTS_MAX
 
@@ -80,7 +80,7 @@ def test_check_finds_nothing(name: str) -> None:
 
 def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
     taken = Drill(shipped("isolated-principal"))
-    while serving.serves(taken.world, ("SERVER_A", "Sales")):
+    while serving.is_serving(taken.world, ("SERVER_A", "Sales")):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     taken.advance_to(taken.tick + 3000)
@@ -109,6 +109,6 @@ def test_whoever_forgets_resume_does_not_finish() -> None:
 
 
 def test_the_log_fills_up_if_nobody_acts() -> None:
-    taken = left_alone(shipped("mirror-lost"))
+    taken = play_idle(shipped("mirror-lost"))
     assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
     assert taken.report()["availability"]["downtime_s"] > 60.0

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.serve.packets import Kind, packet
+from app.serve.packets import PacketKind, packet
 from tests.app.serve.client import TRANSACTION_HEADER, Client, connect
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ class Serve:
 
 async def ask(client: Client, text: str, until: float, waits: list[float]) -> None:
     """Send *text* again and again, as soon as the answer is there."""
-    batch = packet(Kind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
+    batch = packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (begun := time.perf_counter()) < until:
         await client.say(batch)
         waits.append(time.perf_counter() - begun)

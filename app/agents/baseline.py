@@ -13,7 +13,7 @@ from typing import Final
 
 from app.agents.environment import WAIT, DrillEnv
 from engine.chance import Chance
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import ticks
 
 LOOK_AHEAD_S: Final = 60.0
@@ -38,16 +38,16 @@ def at_random(env: DrillEnv, seed: int) -> str:
 
 def greedy(env: DrillEnv, _: int) -> str:
     """The first of the best lines; to wait, where nothing is better."""
-    worth = {line: _worth(env, line) for line in env.lines()}
+    worth = {line: _estimate_score(env, line) for line in env.lines()}
     return max(worth, key=worth.__getitem__)
 
 
-def _worth(env: DrillEnv, line: str) -> float:
+def _estimate_score(env: DrillEnv, line: str) -> float:
     run = env.drill.fork()
     if line != WAIT:
         try:
             run.do(line)
-        except InputProblem:
+        except InputError:
             return -1.0
     run.advance_to(run.tick + ticks(LOOK_AHEAD_S))
     return run.score().total

@@ -27,12 +27,12 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.schema import DURATION_MAX_S
-from engine.drill.judging.agents import acts
-from engine.drill.par.lean import Lean
-from engine.drill.par.sight import seen
+from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.par.observability import is_observable
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.solution import SETTLE_S, default_end
 from engine.events import Event
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_line
 
@@ -74,7 +74,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self._step = ticks(step_s)
         self._told: list[str] = []
         self._total = 0.0
-        self.drill = Lean(self.scenario)
+        self.drill = SearchDrill(self.scenario)
         self._end: Tick = default_end(self.drill)
         line = spaces.Text(max_length=LINE_MAX, min_length=0, charset=TEXT)
         self.action_space = line
@@ -93,11 +93,11 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         if seed is not None and seed >= SEEDS:
             raise ValueError(f"seed {seed} is not from 0 to 2**63 - 1")
         super().reset(seed=seed)
-        self.drill = Lean(self.scenario, seed)
+        self.drill = SearchDrill(self.scenario, seed)
         self._end, self._total = default_end(self.drill), 0.0
         scenario = self.drill.scenario
         task = {"brief": scenario.brief, "goals": [goal.text for goal in scenario.goals]}
-        return self._seen(list(self.drill.events)), self._info() | task
+        return self._build_observation(list(self.drill.events)), self._info() | task
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Do the line *action* and let a step of time pass. A line that cannot be done is told, and costs the time."""
@@ -109,13 +109,15 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         elif action != WAIT:
             try:
                 self.drill.do(action)
-            except InputProblem as problem:
+            except InputError as problem:
                 refused = str(problem)
         self.drill.advance_to(min(self._end, self.drill.tick + self._step))
         over = self.drill.finished or self.drill.tick >= self._end
         total = self.drill.total()
         reward, self._total = total - self._total, total
-        observation = self._seen(self.drill.events[first:], [f"{action}: {refused}"] if refused else [])
+        observation = self._build_observation(
+            self.drill.events[first:], [f"{action}: {refused}"] if refused else []
+        )
         return observation, reward, over, False, self._info(refused)
 
     def render(self) -> str:
@@ -127,24 +129,28 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
         It tells nothing of what is broken. Any other input line is an action, too.
         """
-        own = [line for line in acts(self.drill.scenario) if not line.startswith(("hint", "revert"))]
-        return [WAIT, *filter(self._is_known, [*own, *_beside_mirroring(self.drill.scenario)])]
+        own = [
+            line
+            for line in list_candidate_lines(self.drill.scenario)
+            if not line.startswith(("hint", "revert"))
+        ]
+        return [WAIT, *filter(self._is_resolvable, [*own, *_list_cluster_lines(self.drill.scenario)])]
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _is_known(self, line: str) -> bool:
+    def _is_resolvable(self, line: str) -> bool:
         """It names things that are there: not every server has an instance."""
         try:
             simulator.resolve(self.drill.world, parse_line(line))
-        except InputProblem:
+        except InputError:
             return False
         return True
 
-    def _seen(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
+    def _build_observation(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
         told = [
-            f"{event.tick / TICKS_PER_S:.2f} {_place(event)}{text}"
+            f"{event.tick / TICKS_PER_S:.2f} {_format_location(event)}{text}"
             for event in events
-            if seen(event)
+            if is_observable(event)
             for text in (_answers(event) if event.kind == "sql_done" else [event.text])
         ]
         self._told = [_line(text) for text in (*refused, *told)]
@@ -190,7 +196,7 @@ def _line(text: str) -> str:
     return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
 
 
-def _beside_mirroring(scenario: Scenario) -> Iterator[str]:
+def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:
     """What may be told groups and clusters, and done to links."""
     for group in scenario.groups:
         for replica in group.replicas:
@@ -210,7 +216,7 @@ def _beside_mirroring(scenario: Scenario) -> Iterator[str]:
     yield from (f"mend {one.name} {other.name}" for one, other in combinations(scenario.servers, 2))
 
 
-def _place(event: Event) -> str:
+def _format_location(event: Event) -> str:
     return "".join(f"{name} " for name in (event.server, event.database) if name)
 
 

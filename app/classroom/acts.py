@@ -27,7 +27,7 @@ SENT_BACK: Final = "sent-back"
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
-class Act(NamedTuple):
+class LogEntry(NamedTuple):
     """One entry of a log, and as such one line of JSON."""
 
     number: int
@@ -40,51 +40,58 @@ class Act(NamedTuple):
     """Number of the instruction that it carries out or has read; 0: the seat's own act."""
 
 
-class BadLog(Exception):
+class LogMismatchError(Exception):
     """What was sent does not go on with the log; the text says why, and nothing of it is kept."""
 
 
-def act(entry: object) -> Act:
+def parse_entry(entry: object) -> LogEntry:
     """An entry of JSON as an act. Raises BadLog."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
-        raise BadLog(tr("an act is [number, tick, line, hash, instruction]"))
-    found = Act(*entry)
+        raise LogMismatchError(tr("an act is [number, tick, line, hash, instruction]"))
+    found = LogEntry(*entry)
     if not (1 <= found.number <= ACTS_MAX and 0 <= found.tick <= TICK_MAX and found.instruction >= 0):
-        raise BadLog(tr("act {number} has a number or a time that cannot be").format(number=found.number))
+        raise LogMismatchError(
+            tr("act {number} has a number or a time that cannot be").format(number=found.number)
+        )
     if len(found.line) > LINE_MAX or "\0" in found.line or not _DIGEST.fullmatch(found.digest):
-        raise BadLog(tr("act {number} has a line or a hash that cannot be").format(number=found.number))
+        raise LogMismatchError(
+            tr("act {number} has a line or a hash that cannot be").format(number=found.number)
+        )
     return found
 
 
-def goes_back(one: Act) -> bool:
+def is_rewind(entry: LogEntry) -> bool:
     """The instructor has sent the seat back to the tick of this act, before anything that was done at it."""
-    return one.line == SENT_BACK and one.instruction > 0
+    return entry.line == SENT_BACK and entry.instruction > 0
 
 
-def effective(log: Iterable[Act]) -> list[Act]:
+def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
     """The acts of *log* that the run has behind it, without those that were taken back."""
-    found: list[Act] = []
+    found: list[LogEntry] = []
     for one in log:
-        if goes_back(one):
+        if is_rewind(one):
             found = [before for before in found if before.tick < one.tick]
             one = one._replace(line="")
         found.append(one)
     return found
 
 
-def answered(log: Sequence[Act]) -> set[int]:
+def answered(log: Sequence[LogEntry]) -> set[int]:
     """Instructions that the run has behind it; one whose answer was taken back may come again, a way back may not."""
-    back = {one.instruction for one in log if goes_back(one)}
+    back = {one.instruction for one in log if is_rewind(one)}
     return back | {one.instruction for one in effective(log) if one.instruction}
 
 
-def as_line(one: Act) -> str:
-    return json.dumps(one)
+def format_entry(entry: LogEntry) -> str:
+    return json.dumps(entry)
 
 
-def new_of(
-    offered: Iterable[Act], acknowledged: int, last_tick: Tick, kept: Callable[[int, int], Sequence[Act]]
-) -> list[Act]:
+def select_new_entries(
+    offered: Iterable[LogEntry],
+    acknowledged: int,
+    last_tick: Tick,
+    read_entries: Callable[[int, int], Sequence[LogEntry]],
+) -> list[LogEntry]:
     """Those of *offered* that are not kept yet; what is sent twice counts once.
 
     *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one. Raises
@@ -93,21 +100,21 @@ def new_of(
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]
     if known:
-        there = {one.number: one for one in kept(known[0].number, known[-1].number)}
+        there = {one.number: one for one in read_entries(known[0].number, known[-1].number)}
         for one in known:
             if there.get(one.number) != one:
-                raise BadLog(
+                raise LogMismatchError(
                     tr("act {number} is not the one that was acknowledged").format(number=one.number)
                 )
     new = offered[len(known) :]
     for number, one in enumerate(new, acknowledged + 1):
         if one.number != number:
-            raise BadLog(
+            raise LogMismatchError(
                 tr("act {number} is missing; act {found} came instead").format(
                     number=number, found=one.number
                 )
             )
-        if one.tick < last_tick and not goes_back(one):
-            raise BadLog(tr("act {number} is earlier than the one before").format(number=number))
+        if one.tick < last_tick and not is_rewind(one):
+            raise LogMismatchError(tr("act {number} is earlier than the one before").format(number=number))
         last_tick = one.tick
     return new

@@ -8,17 +8,17 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from app.classroom import plan, wire
+from app.classroom import client_messages, plan
+from app.classroom.client_messages import LATER
 from app.classroom.code import SECRET_LETTERS
-from app.classroom.conversation import Refused
-from app.classroom.gate import Gate, same
-from app.classroom.models import Class, Seat
+from app.classroom.conversation import RequestRefusedError
+from app.classroom.models import ClassPart, Seat
 from app.classroom.names import is_name
-from app.classroom.record import Record
-from app.classroom.seat_log import NOBODY, Given
+from app.classroom.rate_limit import RateLimiter, is_same_secret
+from app.classroom.record import ClassRecord
+from app.classroom.seat_log import NOBODY, SeatAssignment
 from app.classroom.seat_state import SeatState, state_of
-from app.classroom.wire import LATER
-from app.classroom.writer import Writer
+from app.classroom.writer import RecordWriter
 from app.words.language import tr
 
 SEATS_MAX: Final = 2_000
@@ -31,10 +31,10 @@ class Admission:
 
     def __init__(
         self,
-        the_class: Class,
-        what: Given,
-        record: Record,
-        writer: Writer,
+        the_class: ClassPart,
+        what: SeatAssignment,
+        record: ClassRecord,
+        writer: RecordWriter,
         lines: dict[int, SeatState],
     ) -> None:
         """*what*: what every seat plays. *lines*: the seats that the host knows, by number; new ones are added."""
@@ -43,66 +43,70 @@ class Admission:
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
         self._drawn = 0
         """Seats that were drawn into a group."""
-        self._gate = Gate(time.monotonic)
+        self._gate = RateLimiter(time.monotonic)
 
-    async def admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
+    async def admit(self, request: client_messages.Join | client_messages.Resume, address: str) -> SeatState:
         """The seat whose token was shown. Raises Refused."""
-        token_hash = hashlib.sha256(first.token.encode()).hexdigest()
-        known = self._with(token_hash)
-        if known is not None and (isinstance(first, wire.Join) or first.seat == known.number):
+        token_hash = hashlib.sha256(request.token.encode()).hexdigest()
+        known = self._find_by_token(token_hash)
+        if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
             return known  # nobody guesses a token: whatever others at this address try, a seat comes back
-        if not self._gate.open_to(address):
-            raise Refused(tr("too many tries from your address: wait a moment"), LATER)
-        if isinstance(first, wire.Resume):
-            line = await self.seat(first.seat)
+        if not self._gate.is_allowed(address):
+            raise RequestRefusedError(tr("too many tries from your address: wait a moment"), LATER)
+        if isinstance(request, client_messages.Resume):
+            line = await self.seat(request.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
-                self._gate.wrong(address)
-                raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
+                self._gate.record_failure(address)
+                raise RequestRefusedError(
+                    tr("this is not the token of seat {number}").format(number=request.seat)
+                )
             return line
-        if not same(first.secret, self._class.code[:SECRET_LETTERS]):
-            self._gate.wrong(address)
-            raise Refused(tr("this is not the code of the class"))
-        return await self._seat_with(token_hash, first.name, first.consent)
+        if not is_same_secret(request.secret, self._class.code[:SECRET_LETTERS]):
+            self._gate.record_failure(address)
+            raise RequestRefusedError(tr("this is not the code of the class"))
+        return await self._seat_with(token_hash, request.name, request.consent)
 
-    async def handed_in(self, said: wire.HandIn) -> SeatState:
+    async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
         """The seat whose log has come by file. Raises Refused."""
-        if said.digest != self._digest:
-            raise Refused(tr("the log of {name} is of another scenario, seed or mode").format(name=said.name))
-        if said.seat < NOBODY:
-            drawn = hashlib.sha256(f"{said.digest} {said.seat}".encode()).hexdigest()
-            return await self._seat_with(drawn, said.name, consent=False)
-        line = await self.seat(said.seat)
-        if line is None or line.name != said.name.strip():
-            raise Refused(
+        if message.digest != self._digest:
+            raise RequestRefusedError(
+                tr("the log of {name} is of another scenario, seed or mode").format(name=message.name)
+            )
+        if message.seat < NOBODY:
+            drawn = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
+            return await self._seat_with(drawn, message.name, consent=False)
+        line = await self.seat(message.seat)
+        if line is None or line.name != message.name.strip():
+            raise RequestRefusedError(
                 tr("seat {number} of this class is not that of {name}").format(
-                    number=said.seat, name=said.name
+                    number=message.seat, name=message.name
                 )
             )
         return line
 
     async def seat(self, number: int) -> SeatState | None:
         """The seat with this number, also where another host has taken it in."""
-        return self._lines.get(number) or await self._elsewhere(self._record.seat, number)
+        return self._lines.get(number) or await self._find_in_record(self._record.seat, number)
 
-    def _with(self, token_hash: str) -> SeatState | None:
+    def _find_by_token(self, token_hash: str) -> SeatState | None:
         """The seat with this token that is known here. The hash is compared, so how long that takes tells nothing."""
         return next((line for line in self._lines.values() if line.token_hash == token_hash), None)
 
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
         """The seat with this token, made where there is none. Raises Refused."""
-        if (known := self._with(token_hash)) is not None:
+        if (known := self._find_by_token(token_hash)) is not None:
             return known
-        if (there := await self._elsewhere(self._record.seat_with, token_hash)) is not None:
+        if (there := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
             return there
         if len(self._lines) >= SEATS_MAX:
-            raise Refused(tr("the class is full"))
+            raise RequestRefusedError(tr("the class is full"))
         if not is_name(name):
-            raise Refused(tr("a name needs printable characters"))
+            raise RequestRefusedError(tr("a name needs printable characters"))
         made = Seat(
             name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
             group_name=self._group_of(name.strip()),
         )  # fmt: skip
-        seat = await self._writer.seat(made)
+        seat = await self._writer.write_seat(made)
         return self._lines.setdefault(seat.id, state_of(seat))
 
     def _group_of(self, name: str) -> str:
@@ -115,9 +119,9 @@ class Admission:
         # Those that other hosts have drawn count too; those that are being written do not stand among the lines yet.
         known = sum(not plan.group_of(line.name) for line in self._lines.values())
         self._drawn = max(self._drawn, known) + 1
-        return plan.drawn_group(self._class.code, self._drawn - 1)
+        return plan.draw_group(self._class.code, self._drawn - 1)
 
-    async def _elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
+    async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
         """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""
-        seat = await self._writer.read(find, what)
+        seat = await self._writer.read(find, key)
         return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))

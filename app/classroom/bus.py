@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from app.classroom.wire import At, Said, Show
+from app.classroom.client_messages import SeatStatus, Show, WireMessage
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ KEPT_S: Final = 3600.0
 """So long the stream keeps what was said; a host that was away for longer has the record."""
 
 
-class NoBus(Exception):
+class BusUnavailableError(Exception):
     """The NATS server cannot be used; the text says why."""
 
 
-class SeatNews(At):
+class SeatNews(SeatStatus):
     """How a seat is, from the host that it is or was connected to last."""
 
     kind: Literal["at"] = "at"
@@ -51,7 +51,7 @@ class SeatNews(At):
     """Larger for a later connection of the seat: the last one counts."""
 
 
-class OfHost(Said):
+class OfHost(WireMessage):
     host: str = ""
     """Who says it."""
 
@@ -77,21 +77,21 @@ class Hello(OfHost):
     kind: Literal["hello"] = "hello"
 
 
-class Lowered(OfHost):
+class HandLoweredNews(OfHost):
     """The hand of a seat goes down."""
 
     kind: Literal["lowered"] = "lowered"
     seat: int
 
 
-class Shown(OfHost):
+class RunShownNews(OfHost):
     """All are shown the run of a seat, or again their own."""
 
     kind: Literal["shown"] = "shown"
     show: Show
 
 
-News = Seats | Changed | Hello | Lowered | Shown
+News = Seats | Changed | Hello | HandLoweredNews | RunShownNews
 _NEWS: Final[TypeAdapter[News]] = TypeAdapter(Annotated[News, Field(discriminator="kind")])
 
 
@@ -116,10 +116,12 @@ class Bus:
         try:
             import nats
         except ImportError as problem:
-            raise NoBus(tr("several hosts need the packages of mirrordrill[hosts]")) from problem
+            raise BusUnavailableError(
+                tr("several hosts need the packages of mirrordrill[hosts]")
+            ) from problem
 
-        async def failed(why: Exception) -> None:
-            logger.info("NATS: %s", why)
+        async def failed(error: Exception) -> None:
+            logger.info("NATS: %s", error)
 
         try:
             async with asyncio.timeout(
@@ -131,9 +133,11 @@ class Bus:
                 )  # fmt: skip
                 await self._open(self._client.jetstream())
         except TimeoutError:
-            raise NoBus(tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))) from None
+            raise BusUnavailableError(
+                tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))
+            ) from None
         except Exception as problem:  # nats-py raises errors of its own, of sockets and of URLs
-            raise NoBus(
+            raise BusUnavailableError(
                 tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)
             ) from problem
 
@@ -166,7 +170,7 @@ class Bus:
                 del self._untold[0]
 
     async def listen(
-        self, hear: Callable[[News], Awaitable[None]], again: Callable[[], Awaitable[None]]
+        self, hear: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
         """Bring everything that others say, for ever; *again* whenever something may have been missed."""
         from nats.errors import TimeoutError as NothingSaid
@@ -182,7 +186,7 @@ class Bus:
                     ack_policy=AckPolicy.NONE, inactive_threshold=60.0,
                 )  # fmt: skip
                 heard = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
-                await again()
+                await on_gap()
                 while True:
                     try:
                         messages = await heard.fetch(1, timeout=ALIVE_S)

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from app.classroom.code import Invitation
 
 
-def new() -> tuple[str, str]:
+def create_certificate() -> tuple[str, str]:
     """A certificate and its key, both in PEM."""
-    return own_certificate.new("Mirrordrill class")
+    return own_certificate.create_certificate("Mirrordrill class")
 
 
-def in_der(written: str) -> bytes:
-    return ssl.PEM_cert_to_DER_cert(written)
+def convert_to_der(pem: str) -> bytes:
+    return ssl.PEM_cert_to_DER_cert(pem)
 
 
 def of_seat() -> ssl.SSLContext:

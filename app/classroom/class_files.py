@@ -15,25 +15,25 @@ from pathlib import Path
 from typing import Final
 
 from app.classroom import seat_log
-from app.classroom.acts import ACTS_MAX, Act
-from app.classroom.models import Class
-from app.classroom.record import Record
-from app.classroom.scenario import loaded, played
-from app.classroom.seat_log import PARTS_MAX, Given, NoLog
-from app.classroom.shapes import Verdict
+from app.classroom.acts import ACTS_MAX, LogEntry
+from app.classroom.models import ClassPart
+from app.classroom.record import ClassRecord
+from app.classroom.scenario import build_assignment, loaded
+from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
+from app.classroom.server_messages import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
 from app.files.guarded_player import OF_FILE, UnplayableError, guarded
 from app.words import formatting
 from app.words.language import tr
-from app.words.sentences import said
-from engine.drill.authoring.contents import sha256, visible
-from engine.drill.authoring.problems import ScenarioProblems
+from app.words.localization import localize
+from engine.drill.authoring.contents import escape_invisible, sha256
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.shapes import Row
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from engine.drill.time import verify
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 ARCHIVE: Final = "class.json"
 BOARD: Final = "board.json"
@@ -69,7 +69,7 @@ BAD_ARCHIVE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class LogCheck:
     """A seat of which everything was played again."""
 
     file: str
@@ -88,7 +88,7 @@ class Checked:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def archive(record: Record, person: int | None = None) -> bytes:
+def archive(record: ClassRecord, person: int | None = None) -> bytes:
     """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog.
 
     Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a seat; then
@@ -96,11 +96,11 @@ def archive(record: Record, person: int | None = None) -> bytes:
     """
     the_class = record.the_class()
     if the_class is None:
-        raise NoLog(tr("the database holds no class"))
+        raise InvalidSeatLogError(tr("the database holds no class"))
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
         for part in record.parts()[: the_class.id]:
-            _write_part(out, folder_of_part(part.id), part, record.at(part.id), person)
+            _write_part(out, folder_of_part(part.id), part, record.select_part(part.id), person)
     return written.getvalue()
 
 
@@ -108,10 +108,12 @@ def folder_of_part(number: int) -> str:
     return f"{PART}{number}/" if number > 1 else ""
 
 
-def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, person: int | None) -> None:
+def _write_part(
+    archive_file: zipfile.ZipFile, folder: str, part: ClassPart, record: ClassRecord, person: int | None
+) -> None:
     seats = [seat for seat in record.seats() if person in (None, seat.id)]
     if not seats and person is not None:
-        raise NoLog(tr("there is no seat {number}").format(number=person))
+        raise InvalidSeatLogError(tr("there is no seat {number}").format(number=person))
     groups, thoughts = {seat.group_name for seat in seats}, record.reflections()
     scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
@@ -132,7 +134,7 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
     }
     board = []
     asked: list[list[object]] = []
-    out.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
+    archive_file.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
     for seat in seats:
         acts = record.acts(seat.id)
         run = Rerun(scenario, part.seed, part.mode, whole=True)
@@ -149,56 +151,60 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
         if (thought := thoughts.get(seat.id)) is not None:
             told["reflection"] = asdict(thought)
         lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
-        out.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
-    out.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
-    out.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
+        archive_file.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
+    archive_file.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
+    archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
 
 
 def _questions(run: Rerun) -> list[Row]:
     """The questions of a run; none of one that cannot be reported."""
-    with suppress(InputProblem, UnplayableError), guarded():
+    with suppress(InputError, UnplayableError), guarded():
         return run.drill.report()["questions"]
     return []
 
 
-def handed_out(record: Record) -> bytes:
+def build_handout(record: ClassRecord) -> bytes:
     """What seats without a network begin with. Raises NoLog."""
     the_class = record.the_class()
     if the_class is None:
-        raise NoLog(tr("the database holds no class"))
-    return seat_log.hand_out(played(the_class, loaded(the_class.scenario_text, the_class.scenario_name)))
+        raise InvalidSeatLogError(tr("the database holds no class"))
+    return seat_log.format_handout(
+        build_assignment(the_class, loaded(the_class.scenario_text, the_class.scenario_name))
+    )
 
 
 # --- checking -----------------------------------------------------------------------------------------------
 
 
-def checked(file: Path) -> Iterator[Checked]:
+def check_file(file: Path) -> Iterator[LogCheck]:
     """Every run in *file*, played again. Raises NoLog, NoRun for a file that holds none."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
     except (OSError, ValueError) as problem:
-        raise NoLog(tr("{file} cannot be read: {why}").format(file=file, why=problem)) from problem
+        raise InvalidSeatLogError(
+            tr("{file} cannot be read: {why}").format(file=file, why=problem)
+        ) from problem
     if len(raw) > BYTES_MAX:
-        raise NoLog(tr("{file} is too large").format(file=file))
+        raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
     if raw[:4] == b"PK\x03\x04":
         yield from _of_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
         what, acts = seat_log.parse(raw, str(file))
-        found = _of_log(str(file), what, acts)
-        if what.mode == Mode.EXAM and found.verdict is not None:  # its text has no answers
+        found = _check_log(str(file), what, acts)
+        if what.mode == DrillMode.EXAM and found.verdict is not None:  # its text has no answers
             found.verdict["score"] = None
         yield found
     else:
         yield _of_run(raw, str(file))
 
 
-def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
+def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = {one.filename: one for one in archive.infolist()}
             if len(members) > MEMBERS_MAX or sum(one.file_size for one in members.values()) > BYTES_MAX:
-                raise NoLog(tr("{file} is too large").format(file=file))
+                raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
             parts = [
                 folder
                 for number in range(1, PARTS_MAX + 1)
@@ -209,10 +215,10 @@ def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
             read = [(folder, *_shared(archive, members, folder)) for folder in parts]
             for folder, shared, claims in read:
                 yield from _of_part(archive, members, file, folder, shared, claims)
-    except NoLog:
+    except InvalidSeatLogError:
         raise
     except BAD_ARCHIVE as why:
-        raise NoLog(
+        raise InvalidSeatLogError(
             tr("{file} is not the archive of a class: {why}").format(file=file, why=_visible(why))
         ) from why
 
@@ -236,28 +242,28 @@ def _of_part(
     folder: str,
     shared: object,
     claims: dict[object, dict[str, object]],
-) -> Iterator[Checked]:
+) -> Iterator[LogCheck]:
     if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
-        raise NoLog(tr("{file}: its scenario is not the one that was played").format(file=file))
+        raise InvalidSeatLogError(tr("{file}: its scenario is not the one that was played").format(file=file))
     kind = str(shared.get("kind") or "")
     for name in sorted(name for name in members if name.startswith(folder + SEATS)):
-        place = f"{file}/{visible(name)}"
+        place = f"{file}/{escape_invisible(name)}"
         try:
             head, _, log = _member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
             told = _object(head)
             given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
             what, acts = seat_log.parse(given + b"\n" + log, place)
-        except (NoLog, *BAD_ARCHIVE) as problem:
-            yield Checked(place, None, "", None, _visible(problem), part=kind)
+        except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
+            yield LogCheck(place, None, "", None, _visible(problem), part=kind)
             continue
         group = str(told.get("group") or "")
-        found = replace(_of_log(place, what, acts), group=group, part=kind)
+        found = replace(_check_log(place, what, acts), group=group, part=kind)
         claim = claims.pop(what.seat, None)
-        yield found if found.problem else _compared(found, claim)
+        yield found if found.problem else _compare_with_dashboard(found, claim)
     for seat, claim in claims.items():
         missing = tr("it is on the board, but its log is missing")
         number = seat if isinstance(seat, int) else None
-        yield Checked(file, number, visible(str(claim.get("name"))), None, missing, part=kind)
+        yield LogCheck(file, number, escape_invisible(str(claim.get("name"))), None, missing, part=kind)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
@@ -268,7 +274,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | 
             read += portion
             lines += portion.count(b"\n")
             if len(read) > MEMBER_BYTES_MAX or (lines_max is not None and lines > lines_max):
-                raise ValueError(tr("{file} is too large").format(file=visible(member.filename)))
+                raise ValueError(tr("{file} is too large").format(file=escape_invisible(member.filename)))
     return bytes(read)
 
 
@@ -280,7 +286,7 @@ def _strict(raw: bytes) -> object:
 
 
 def _visible(problem: BaseException) -> str:
-    return visible(str(problem) or type(problem).__name__)
+    return escape_invisible(str(problem) or type(problem).__name__)
 
 
 def _object(raw: bytes) -> dict[str, object]:
@@ -291,45 +297,47 @@ def _object(raw: bytes) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
+def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:
     """*found* beside what the board in the same archive says of it."""
     said = claim.get("verdict") if claim is not None else None
-    if not isinstance(said, dict) or found.verdict is None:
-        return replace(found, problem=tr("it is not on the board"))
-    other = [(name, value) for name, value in found.verdict.items() if said.get(name) != value]
+    if not isinstance(said, dict) or result.verdict is None:
+        return replace(result, problem=tr("it is not on the board"))
+    other = [(name, value) for name, value in result.verdict.items() if said.get(name) != value]
     if not other:
-        return found
+        return result
     name, value = other[0]
     problem = tr("{what} is {said} on the board, and {found} follows from the log").format(
         what=name, said=said.get(name), found=value
     )
-    return replace(found, problem=problem)
+    return replace(result, problem=problem)
 
 
-def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:
-    name = visible(what.name)
+def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> LogCheck:
+    name = escape_invisible(assignment.name)
     try:
         with guarded():
-            found = verdict(loaded(what.text, what.scenario), what.seed, what.mode, acts, OF_FILE)
-    except (ScenarioProblems, InputProblem, UnplayableError) as problems:
-        return Checked(file, what.seat, name, None, said(str(problems)))
-    return Checked(file, what.seat, name, found, _parted(found))
+            found = verdict(
+                loaded(assignment.text, assignment.scenario), assignment.seed, assignment.mode, acts, OF_FILE
+            )
+    except (ScenarioError, InputError, UnplayableError) as problems:
+        return LogCheck(file, assignment.seat, name, None, localize(str(problems)))
+    return LogCheck(file, assignment.seat, name, found, _format_divergence(found))
 
 
-def _parted(found: Verdict) -> str:
-    if found["parted_t_s"] is None:
+def _format_divergence(verdict_row: Verdict) -> str:
+    if verdict_row["parted_t_s"] is None:
         return ""
     return tr("from {moment} on it is not what its acts lead to: {why}").format(
-        moment=formatting.run_time(found["parted_t_s"], 2), why=found["parted"]
+        moment=formatting.run_time(verdict_row["parted_t_s"], 2), why=verdict_row["parted"]
     )
 
 
-def _of_run(raw: bytes, file: str) -> Checked:
+def _of_run(raw: bytes, file: str) -> LogCheck:
     """A file of `run --json`, of the debrief or of `class join`. Raises NoRun."""
     report, text = run_files.parse(raw, file)
     whole: Row = report
     told = whole.get("class")
-    seat, name = _told_seat(told if isinstance(told, dict) else {}, report["scenario"])
+    seat, name = _read_seat_identity(told if isinstance(told, dict) else {}, report["scenario"])
     try:
         with guarded():
             drill = run_files.play(report, text)
@@ -337,15 +345,18 @@ def _of_run(raw: bytes, file: str) -> Checked:
             if not claimed["score"].get("scored"):  # what claims no score claims no false one
                 claimed.pop("score")
             parted = verify.divergence(drill, claimed)
-    except (InputProblem, ScenarioProblems, UnplayableError) as problem:
-        return Checked(file, seat, name, None, said(str(problem)))
-    acts = [Act(number, item.tick, item.words, "", 0) for number, item in enumerate(drill.journal, 1)]
-    end = Act(len(acts) + 1, drill.tick, "", "", 0)
+    except (InputError, ScenarioError, UnplayableError) as problem:
+        return LogCheck(file, seat, name, None, localize(str(problem)))
+    acts = [
+        LogEntry(number, item.tick, item.line_without_time, "", 0)
+        for number, item in enumerate(drill.journal, 1)
+    ]
+    end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
     found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
-    return Checked(file, seat, name, found, "" if parted is None else said(str(parted)))
+    return LogCheck(file, seat, name, found, "" if parted is None else localize(str(parted)))
 
 
-def _told_seat(told: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
+def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
     """Number and name of the seat, as a file says them."""
-    seat, name = told.get("seat"), told.get("name")
-    return seat if type(seat) is int else None, visible(str(name or scenario))
+    seat, name = fields.get("seat"), fields.get("name")
+    return seat if type(seat) is int else None, escape_invisible(str(name or scenario))

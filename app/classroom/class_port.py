@@ -35,7 +35,7 @@ class ClassPort(socket.socket):
     most = JOINING_MAX
 
     @classmethod
-    def of(cls, listening: socket.socket) -> ClassPort:
+    def from_socket(cls, listening: socket.socket) -> ClassPort:
         """The same port as *listening*, which is detached from it."""
         port = cls(listening.family, listening.type, listening.proto, listening.detach())
         port.joining = {}

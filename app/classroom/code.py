@@ -13,7 +13,7 @@ from app.words.language import mark, tr
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
 SECRET_LETTERS: Final = 6
-"""30 bits that only those who were invited know. At the pace at which a host examines codes (app/classroom/gate.py)
+"""30 bits that only those who were invited know. At the pace at which a host examines codes (app/classroom/rate_limit.py)
 half of them take eight years."""
 FINGERPRINT_LETTERS: Final = 14
 """70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
@@ -23,7 +23,7 @@ NEEDS_ADDRESS: Final = mark("the code needs its address, such as XXXXX-XXXXX-XXX
 _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 
-class NoCode(Exception):
+class InvalidJoinCodeError(Exception):
     """What was typed is no join code with an address; the text says what was expected."""
 
 
@@ -82,7 +82,7 @@ def invitation(text: str) -> Invitation:
     typed, _, where = text.strip().partition("@")
     code = typed.upper().translate(_MISREAD)
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
-        raise NoCode(
+        raise InvalidJoinCodeError(
             tr(
                 "{text!r} is not a join code with its address; expected XXXXX-XXXXX-XXXXX-XXXXX@HOST:PORT"
             ).format(text=text)
@@ -99,5 +99,7 @@ def _address(text: str) -> tuple[str, int]:
     """Raises NoCode."""
     host, _, port = text.rpartition(":")
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
-        raise NoCode(tr("{address!r} is not an address; expected HOST:PORT").format(address=text))
+        raise InvalidJoinCodeError(
+            tr("{address!r} is not an address; expected HOST:PORT").format(address=text)
+        )
     return host.strip("[]"), int(port)

@@ -15,10 +15,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
+from app.classroom.client_messages import WELCOME_BYTES_MAX, HandIn, ProtocolError, Request, Steer, read
 from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
-from app.classroom.link import some_of
-from app.classroom.models import Class
-from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, HandIn, Request, Steer, read
+from app.classroom.link import take_message_chunk
+from app.classroom.models import ClassPart
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -48,17 +48,17 @@ _LINES: Final = tuple(
 """What can be typed, and which part of it is which field of the request."""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
-    "seat": int, "tick": lambda said: _ticks(said), "ticks": lambda said: _ticks(said),
+    "seat": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
 """Fields that are no text."""
 
 
-class NoHost(Exception):
+class HostUnavailableError(Exception):
     """The host of the class does not answer; the text says why."""
 
 
-class NotUnderstood(Exception):
+class ConsoleCommandError(Exception):
     """A line that asks for nothing known; the text says what was expected."""
 
 
@@ -66,7 +66,7 @@ def request(line: str) -> Request:
     """What a line of the instructor asks the host for. Raises NotUnderstood."""
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
-        raise NotUnderstood(
+        raise ConsoleCommandError(
             tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, next, "
                "message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], "
                "extend WHO TIME, "
@@ -84,8 +84,8 @@ def request(line: str) -> Request:
         said.setdefault("name", "")
     try:
         return read(json.dumps(said))
-    except Garbage as problem:
-        raise NotUnderstood(str(problem)) from problem
+    except ProtocolError as problem:
+        raise ConsoleCommandError(str(problem)) from problem
 
 
 def requests(line: str) -> list[Request]:
@@ -97,33 +97,33 @@ def requests(line: str) -> list[Request]:
         raw = Path(file["file"]).read_bytes()[: seat_log.BYTES_MAX]
         what, acts = seat_log.parse(raw, file["file"])
     except OSError as problem:
-        raise NotUnderstood(
+        raise ConsoleCommandError(
             tr("{file} cannot be read: {why}").format(file=file["file"], why=problem.strerror)
         ) from problem
-    except seat_log.NoLog as problem:
-        raise NotUnderstood(str(problem)) from problem
+    except seat_log.InvalidSeatLogError as problem:
+        raise ConsoleCommandError(str(problem)) from problem
     if what.seat == seat_log.NOBODY:
-        raise NotUnderstood(
+        raise ConsoleCommandError(
             tr("{file} is what was handed out: nobody has played it").format(file=file["file"])
         )
     made: list[Request] = []
     while acts or not made:
-        some = some_of(acts)
+        some = take_message_chunk(acts)
         made.append(HandIn(seat=what.seat, name=what.name, digest=what.digest, acts=list(some)))
         acts = acts[len(some) :]
     return made
 
 
-def _ticks(said: str) -> int:
+def _parse_ticks(text: str) -> int:
     """A time as it is typed: seconds, or hours, minutes and seconds with colons."""
     seconds = 0.0
-    for part in said.split(":"):
+    for part in text.split(":"):
         seconds = 60.0 * seconds + float(part)
     return round(seconds * TICKS_PER_S)
 
 
 @asynccontextmanager
-async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
+async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnection]:
     """A console's connection to a host of *the_class*, on this computer or where it was last. Raises NoHost."""
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
@@ -142,7 +142,7 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
         except (OSError, ValueError, TimeoutError, WebSocketException) as why:
             problem = why
     else:
-        raise NoHost(
+        raise HostUnavailableError(
             tr("The host of the class does not answer at {address}: {why}").format(
                 address=the_class.address, why=problem
             )
@@ -150,23 +150,25 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
     try:
         own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
         if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
-            raise NoHost(tr("The program that answers at {address} is not the host").format(address=address))
+            raise HostUnavailableError(
+                tr("The program that answers at {address} is not the host").format(address=address)
+            )
         await socket.send(Steer(key=the_class.secret).model_dump_json())
         yield socket
     except (OSError, TimeoutError, WebSocketException) as why:
-        raise NoHost(
+        raise HostUnavailableError(
             tr("The host of the class does not answer at {address}: {why}").format(address=address, why=why)
         ) from why
     finally:
         await socket.close()
 
 
-def steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:
+def steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
     """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end. Raises NoHost."""
     asyncio.run(_steer(the_class, lines, show))
 
 
-async def _steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:
+async def _steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
     loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
     def listen() -> None:
@@ -178,13 +180,13 @@ async def _steer(the_class: Class, lines: TextIO, show: Callable[[str], object])
     tries = 0
     while True:
         try:
-            async with dialled(the_class) as socket:
+            async with connect_to_host(the_class) as socket:
                 tries = 0
                 if listening.ident is None:
                     listening.start()
                 if await _talk(socket, typed, show):
                     return
-        except NoHost:
+        except HostUnavailableError:
             if listening.ident is None or tries == TRIES:
                 raise
             tries += 1
@@ -213,7 +215,7 @@ async def _talk(
                 continue
             try:
                 asked = requests(line)
-            except NotUnderstood as problem:
+            except ConsoleCommandError as problem:
                 show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
                 continue
             open_requests += len(asked)

@@ -9,16 +9,16 @@ from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom import wire
-from app.classroom.shapes import ToInstructor, ToSeat
-from app.classroom.wire import REFUSED
+from app.classroom import client_messages
+from app.classroom.client_messages import REFUSED
+from app.classroom.server_messages import ToInstructor, ToSeat
 from app.words.language import tr
 
 SEND_S: Final = 5.0
 """A seat or console that does not take a message within this time is let go."""
 
 
-class Refused(Exception):
+class RequestRefusedError(Exception):
     """A connection is turned away; the text says why."""
 
     def __init__(self, why: str, code: int = REFUSED) -> None:
@@ -26,20 +26,20 @@ class Refused(Exception):
         self.code = code
 
 
-def check_may(role: str, said: wire.Request) -> None:
-    if not isinstance(said, wire.MAY[role]):
-        raise Refused(tr("a {role} may not ask for {kind}").format(role=role, kind=said.kind))
+def check_permission(role: str, request: client_messages.Request) -> None:
+    if not isinstance(request, client_messages.MAY[role]):
+        raise RequestRefusedError(tr("a {role} may not ask for {kind}").format(role=role, kind=request.kind))
 
 
-async def hear(socket: WebSocket) -> wire.Request:
+async def hear(socket: WebSocket) -> client_messages.Request:
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
-    return wire.read(message.get("text") or message.get("bytes") or b"")
+    return client_messages.read(message.get("text") or message.get("bytes") or b"")
 
 
-async def say(socket: WebSocket, said: ToSeat | ToInstructor) -> None:
-    await send(socket, json.dumps(said, ensure_ascii=False))
+async def send_message(socket: WebSocket, message: ToSeat | ToInstructor) -> None:
+    await send(socket, json.dumps(message, ensure_ascii=False))
 
 
 async def send(socket: WebSocket, text: str) -> None:
@@ -51,8 +51,8 @@ async def send(socket: WebSocket, text: str) -> None:
         raise WebSocketDisconnect(1006) from None
 
 
-async def close(socket: WebSocket, code: int, why: str) -> None:
+async def close(socket: WebSocket, code: int, reason: str) -> None:
     """A reason has 123 bytes at most [RFC 6455, 5.5]."""
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(WebSocketDisconnect, RuntimeError):  # it has gone already
-            await socket.close(code, why.encode()[:123].decode(errors="ignore"))
+            await socket.close(code, reason.encode()[:123].decode(errors="ignore"))

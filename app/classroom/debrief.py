@@ -8,14 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
-from app.classroom.acts import Act, effective
-from app.classroom.models import Class
-from app.classroom.nameless import Pairs, hidden, hidden_text, pairs
-from app.classroom.partings import Course, Deed, Parting, partings
-from app.classroom.record import ERASED, Record
+from app.classroom.acts import LogEntry, effective
+from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
+from app.classroom.divergences import Divergence, SeatAction, SeatHistory, find_divergences
+from app.classroom.models import ClassPart
+from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
-from app.classroom.shapes import Verdict
-from app.classroom.verdict import Rerun, no_verdict
+from app.classroom.server_messages import Verdict
+from app.classroom.verdict import Rerun, build_failed_verdict
 from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
@@ -27,16 +27,16 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.calibration import calibration
-from engine.drill.judging.counterfactual import looks
+from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import availability_json
 from engine.drill.judging.shapes import Calibration, Row
-from engine.drill.par.regret import Account, account, stopped
+from engine.drill.par.regret import Account, build_account, exclude_finish
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
-from engine.inputs import Input, InputProblem
+from engine.drill.running.solution import play_reference
+from engine.inputs import Input, InputError
 from engine.verbs import REMARKS
+from engine.verbs.input_descriptions import describe_input
 from engine.verbs.lines import parse_line
-from engine.verbs.told import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Log:
     text: str
     seed: int
     mode: str
-    acts: tuple[Act, ...]
+    acts: tuple[LogEntry, ...]
     reflection: Reflection | None = None
     """What the person thought of it before the points were shown."""
     hide: Pairs = ()
@@ -74,7 +74,7 @@ class SeatReview:
     name: str
     group: str
     verdict: Verdict
-    deeds: tuple[Deed, ...]
+    deeds: tuple[SeatAction, ...]
     """Without what only looked."""
     mistakes: tuple[MistakeMade, ...]
     page: str
@@ -117,21 +117,21 @@ class ClassReview:
     """Transactions that it loses."""
     par: float | None
     """Points of the best plan that is known; None: the drill has no certificate."""
-    partings: tuple[Parting, ...]
+    partings: tuple[Divergence, ...]
     mistakes: tuple[CommonMistake, ...]
     """The most frequent first."""
     calibration: Calibration | None
     """Of all answers of all seats."""
 
 
-def logs(record: Record, names: bool = True, part: Class | None = None) -> list[Log]:
+def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
     """Of every seat, in the order of their numbers. Without *names* seats and groups are called by their numbers, also
     in what was typed. *part*: instead of the one that the class is at, with those alone who took part in it."""
     one = part or record.the_class()
     if one is None:
         return []
     if part is not None:
-        record = record.at(part.id)
+        record = record.select_part(part.id)
     seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
     thoughts = record.reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
@@ -155,28 +155,30 @@ def logs(record: Record, names: bool = True, part: Class | None = None) -> list[
     return [log for log in found if log.acts or part is None]
 
 
-def looked_back(log: Log, pdf: bool, curve_s: float, words: str) -> SeatReview:
+def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
     """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most, and *curve_s*
     of wall time for what each act and wait cost. *words*: the language, of which a process of its own knows nothing."""
-    language.use(words)
+    language.use(language_code)
     try:
         with guarded():
-            return _looked_back(log, pdf, curve_s)
-    except (UnplayableError, InputProblem) as problem:
+            return _review_seat(log, pdf, curve_s)
+    except (UnplayableError, InputError) as problem:
         last = log.acts[-1] if log.acts else None
         at_s = last.tick / TICKS_PER_S if last else 0.0
         goals = [goal.name for goal in _scenario(log.text, log.scenario).goals]
-        outcome = no_verdict(last.number if last else 0, at_s, str(problem), goals)
-        return SeatReview(log.number, log.name, log.group, outcome, (), (), "", reflection=_thought(log))
+        outcome = build_failed_verdict(last.number if last else 0, at_s, str(problem), goals)
+        return SeatReview(
+            log.number, log.name, log.group, outcome, (), (), "", reflection=_read_reflection(log)
+        )
 
 
-def _looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
+def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
     outcome, acts = run.verdict(), log.acts
-    if any(hidden(act.line, log.hide) != act.line for act in acts):
-        acts = tuple(act._replace(line=hidden(act.line, log.hide), digest="") for act in acts)
+    if any(anonymize_line(act.line, log.hide) != act.line for act in acts):
+        acts = tuple(act._replace(line=anonymize_line(act.line, log.hide), digest="") for act in acts)
         run = Rerun(scenario, log.seed, log.mode, whole=True)
         run.play(acts)
         shown = run.verdict()
@@ -184,21 +186,21 @@ def _looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
         if not same:  # a name was part of what the run depends on: better no page than a wrong one
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
-    own = _understood(act for act in effective(acts) if act.line and not act.instruction)
-    deeds = tuple(Deed(item.tick, _key(item), told(item)) for item in own if _acts(item))
+    own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
+    deeds = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
     drill = run.drill
     assert isinstance(drill, Drill)
     lost = round(availability_json(drill.world)["lost_transactions"])
-    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost, _thought(log))
+    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log))
     ended = drill.finished
     if not ended:
         try:
             drill.finish()
-        except InputProblem:
+        except InputError:
             return found
-    weighed = _weighed(drill, curve_s)
+    weighed = _compute_account(drill, curve_s)
     if weighed is not None and not ended:
-        weighed = stopped(weighed)
+        weighed = exclude_finish(weighed)
     source = replace(source_of(drill), player=log.name, account=weighed)
     wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
     printed = b""
@@ -212,11 +214,11 @@ def _looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     )
 
 
-def _weighed(drill: Drill, seconds: float) -> Account | None:
+def _compute_account(drill: Drill, seconds: float) -> Account | None:
     """What each act and wait cost, if that is worked out in time."""
     if not drill.scenario.scored:
         return None
-    slices, until = account(drill, certificates.plans(drill)), time.perf_counter() + seconds
+    slices, until = build_account(drill, certificates.plans(drill)), time.perf_counter() + seconds
     while time.perf_counter() < until:
         try:
             next(slices)
@@ -227,26 +229,28 @@ def _weighed(drill: Drill, seconds: float) -> Account | None:
     return None
 
 
-def _thought(log: Log) -> Reflection | None:
+def _read_reflection(log: Log) -> Reflection | None:
     said = log.reflection
     if said is None:
         return None
     return replace(
-        said, happened=hidden_text(said.happened, log.hide), otherwise=hidden_text(said.otherwise, log.hide)
+        said,
+        happened=anonymize_text(said.happened, log.hide),
+        otherwise=anonymize_text(said.otherwise, log.hide),
     )
 
 
-def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
+def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
     """The class, from each seat of *found* looked back on. Raises ValueError where there is none."""
-    if not found:
+    if not seat_logs:
         raise ValueError("a class without seats")
-    first, reviews = found[0], tuple(seats)
+    first, reviews = seat_logs[0], tuple(seats)
     scenario = _scenario(first.text, first.scenario)
-    reference = played(scenario, first.seed) if scenario.solution else None
+    reference = play_reference(scenario, first.seed) if scenario.solution else None
     solved = reference.score() if reference is not None else None
-    proved = certificates.kept(scenario)
+    proved = certificates.load_certificate(scenario)
     courses = [
-        Course(one.number, one.deeds, one.verdict["score"])
+        SeatHistory(one.number, one.deeds, one.verdict["score"])
         for one in reviews
         if one.verdict["score"] is not None
     ]
@@ -260,13 +264,13 @@ def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
         availability_json(reference.world)["downtime_s"] if reference is not None else None,
         round(availability_json(reference.world)["lost_transactions"]) if reference is not None else None,
         proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
-        tuple(one for one in partings(courses) if one.cost > 0.0),
-        tuple(_most(reviews)),
+        tuple(one for one in find_divergences(courses) if one.cost > 0.0),
+        tuple(_find_common_mistakes(reviews)),
         calibration(row for seat in reviews for row in seat.answers),
     )
 
 
-def _most(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
+def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
     """What would have been better says which mistakes are the same; figures in what was wrong differ."""
     made: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:
@@ -278,23 +282,23 @@ def _most(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
         yield CommonMistake(worst.what, worst.better, seats, sum(one.points for _, one in of))
 
 
-def _understood(acts: Iterable[Act]) -> Iterator[Input]:
+def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
     """What was done; a line that is none was never done, and the verdict names it."""
     for act in acts:
-        with suppress(InputProblem):
+        with suppress(InputError):
             yield parse_line(act.line, act.tick)
 
 
 def _acts(item: Input) -> bool:
     """It is more than a look or a remark."""
-    return item.verb not in REMARKS | {"finish"} and not looks(item)
+    return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
 
 
 def _key(item: Input) -> str:
     """Equal for lines that do the same, in whatever window and however they are spaced."""
     if item.verb != "sql":
-        return item.words
-    server, batch = item.args[0].partition("#")[0], batches.plain(item.args[1], keep_literals=True)
+        return item.line_without_time
+    server, batch = item.args[0].partition("#")[0], batches.normalize_sql(item.args[1], keep_literals=True)
     return f"{server} {batch}".rstrip("; ")
 
 

@@ -16,40 +16,40 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts, plan, wire
-from app.classroom.acts import Act, BadLog
+from app.classroom import acts, client_messages, plan
+from app.classroom.acts import LogEntry, LogMismatchError
 from app.classroom.admission import Admission
 from app.classroom.bus import (
     Bus,
     Changed,
+    HandLoweredNews,
     Hello,
-    Lowered,
     News,
+    RunShownNews,
     SeatNews,
     Seats,
-    Shown,
 )
-from app.classroom.conversation import Refused, check_may, close, hear, say, send
-from app.classroom.gate import same
-from app.classroom.instructions import answered, as_message, check_answers, is_for
-from app.classroom.judge import Judge
+from app.classroom.client_messages import LATER, REFUSED, ProtocolError
+from app.classroom.conversation import RequestRefusedError, check_permission, close, hear, send, send_message
+from app.classroom.instructions import answered, as_message, check_answers, is_recipient
 from app.classroom.live_board import LiveBoard
-from app.classroom.looks import Looks
-from app.classroom.models import BACK, INJECT, OVER, Class, Instruction, Seat
-from app.classroom.neighbours import Neighbours
-from app.classroom.pace import Pace, Progress
-from app.classroom.record import Record
-from app.classroom.scenario import loaded, played
-from app.classroom.seat_log import welcome
-from app.classroom.seat_state import SeatState, meant, state_of
-from app.classroom.shapes import Verdict
+from app.classroom.models import BACK, INJECT, OVER, ClassInstruction, ClassPart, Seat
+from app.classroom.pace import ClassPace, SeatSpeed
+from app.classroom.peer_hosts import PeerHosts
+from app.classroom.rate_limit import is_same_secret
+from app.classroom.record import ClassRecord
+from app.classroom.replay_verifier import ReplayVerifier
+from app.classroom.scenario import build_assignment, loaded
+from app.classroom.seat_log import build_welcome
+from app.classroom.seat_observers import SeatObservers
+from app.classroom.seat_state import SeatState, select_seats, state_of
+from app.classroom.server_messages import Verdict
 from app.classroom.verdict import NOT_IN_A_CLASS
-from app.classroom.wire import LATER, REFUSED, Garbage
-from app.classroom.writer import Writer
+from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
-from engine.drill.running.modes import Mode
-from engine.inputs import InputProblem
+from engine.drill.running.modes import DrillMode
+from engine.inputs import InputError
 from engine.verbs.lines import parse_line
 
 logger = logging.getLogger(__name__)
@@ -64,11 +64,11 @@ BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
 
 
-class Host:
+class ClassHost:
     """A class that is open. With a *bus* it has several hosts, which write to the same record."""
 
     def __init__(
-        self, record: Record, the_class: Class, bus: Bus | None, follow: Callable[[], object]
+        self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
     ) -> None:
         """*the_class*: the part that it is at, of which *record* speaks. *follow* is called once it is at another."""
         self._record, self._follow = record, follow
@@ -76,29 +76,31 @@ class Host:
         self._bus = bus
         self._class = the_class
         self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
-        self._judge = Judge(the_class, self._log_of, self._judged, self._weighed)
-        self._writer = Writer(record, self._written)
+        self._judge = ReplayVerifier(
+            the_class, self._log_of, self._store_verdict, self._store_reachable_points
+        )
+        self._writer = RecordWriter(record, self._confirm_write)
         self._lines = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = {one.number: one for one in record.instructions()}
-        self.pace = Pace(the_class, self._scenario)
+        self.pace = ClassPace(the_class, self._scenario)
         for number, line in self._lines.items():
-            self._take_up(line, record.acts(number))
-        self._played = played(the_class, self._scenario)
+            self._initialize_seat(line, record.acts(number))
+        self._played = build_assignment(the_class, self._scenario)
         """What every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
         self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
-        self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
+        self._looks = SeatObservers(the_class, self._lines, self._log_of, self._look_changed)
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._neighbours = Neighbours(bus, self._lines, self._looks.seen, self._do)
+        self._neighbours = PeerHosts(bus, self._lines, self._looks.observed_seats, self._do)
 
     def begin(self) -> None:
         """Start what goes on beside the connections; runs that were left are judged."""
         self._do(self._writer.run())
         self._do(self._show())
         if self._bus is not None:
-            self._do(self._bus.listen(self._hear_other, self._hear_anew))
+            self._do(self._bus.listen(self._receive_news, self._hear_anew))
             self._do(self._neighbours.stay_alive(lambda line: self._board.changed.add(line.number)))
         for place in self._judge.places:
             self._do(self._judge.run(place))
@@ -121,9 +123,9 @@ class Host:
     def _do(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._discard_task)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _discard_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             logger.error("class host", exc_info=task.exception())
@@ -140,10 +142,10 @@ class Host:
         """One connection from its first word to its last."""
         await socket.accept()
         try:
-            await self._attend(socket, await self._first_word(socket))
-        except Refused as why:
+            await self._attend(socket, await self._receive_first_message(socket))
+        except RequestRefusedError as why:
             await close(socket, why.code, str(why))
-        except (Garbage, BadLog) as why:
+        except (ProtocolError, LogMismatchError) as why:
             await close(socket, REFUSED, str(why))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
@@ -151,34 +153,34 @@ class Host:
         except WebSocketDisconnect:
             pass
 
-    async def _first_word(self, socket: WebSocket) -> wire.Request:
+    async def _receive_first_message(self, socket: WebSocket) -> client_messages.Request:
         if self._strangers >= STRANGERS_MAX:
-            raise Refused(tr("too many connections at once: try again"), LATER)
+            raise RequestRefusedError(tr("too many connections at once: try again"), LATER)
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 return await hear(socket)
         except TimeoutError:
-            raise Refused(tr("no message has come"), LATER) from None
+            raise RequestRefusedError(tr("no message has come"), LATER) from None
         finally:
             self._strangers -= 1
 
-    async def _attend(self, socket: WebSocket, first: wire.Request) -> None:
+    async def _attend(self, socket: WebSocket, request: client_messages.Request) -> None:
         address = socket.client.host if socket.client else ""
-        if isinstance(first, wire.Steer):
-            if not same(first.key, self._class.secret):
-                raise Refused(tr("this is not the key of the class"))
+        if isinstance(request, client_messages.Steer):
+            if not is_same_secret(request.key, self._class.secret):
+                raise RequestRefusedError(tr("this is not the key of the class"))
             await self._steered(socket)
-        elif isinstance(first, wire.Join | wire.Resume):
-            line = await self._admission.admit(first, address)
+        elif isinstance(request, client_messages.Join | client_messages.Resume):
+            line = await self._admission.admit(request, address)
             await self._seated(socket, line)
         else:
-            raise Refused(tr("say first who you are"))
+            raise RequestRefusedError(tr("say first who you are"))
 
-    async def _hand_in(self, said: wire.HandIn) -> None:
+    async def _hand_in(self, message: client_messages.HandIn) -> None:
         """Acts from the log of a seat that came by file. Raises Refused, BadLog."""
-        line = await self._admission.handed_in(said)
-        await self._take(line, [acts.act(entry) for entry in said.acts])
+        line = await self._admission.admit_from_file(message)
+        await self._append_entries(line, [acts.parse_entry(entry) for entry in message.acts])
         self._board.changed.add(line.number)
 
     # --- seats
@@ -195,33 +197,33 @@ class Host:
         )
         try:
             await self._catch_up(line)
-            await say(
+            await send_message(
                 socket,
-                welcome(
+                build_welcome(
                     self._played, line.number, line.acknowledged, self._class.state, line.tick, self._reflect
                 ),
             )
-            await say(socket, self.pace.said_to(line))
+            await send_message(socket, self.pace.build_state_message(line))
             await self._attend_to(line)
             await self._instruct(line)
             self._board.changed.add(line.number)
             while True:
                 said = await hear(socket)
-                check_may("seat", said)
-                if isinstance(said, wire.At):
-                    await self._is_at(line, said)
-                elif isinstance(said, wire.Reflect):
+                check_permission("seat", said)
+                if isinstance(said, client_messages.SeatStatus):
+                    await self._update_status(line, said)
+                elif isinstance(said, client_messages.Reflect):
                     thought = Reflection(said.happened, said.otherwise, said.expected_score)
                     await self._writer.keep(self._record.reflect, line.number, thought)
-                elif isinstance(said, wire.Acts):
-                    await self._take(line, [acts.act(entry) for entry in said.acts])
-                    await say(socket, {"kind": "acknowledged", "number": line.acknowledged})
+                elif isinstance(said, client_messages.AppendEntries):
+                    await self._append_entries(line, [acts.parse_entry(entry) for entry in said.acts])
+                    await send_message(socket, {"kind": "acknowledged", "number": line.acknowledged})
         finally:
             if line.socket is socket:
                 line.socket = None
                 self._board.changed.add(line.number)
 
-    def _take_up(self, line: SeatState, log: Sequence[Act]) -> None:
+    def _initialize_seat(self, line: SeatState, log: Sequence[LogEntry]) -> None:
         """*log* is all that the record has of it."""
         line.letters = sum(len(act.line) for act in log)
         line.answered = answered(log, self._instructions.values())
@@ -229,12 +231,14 @@ class Host:
     async def _catch_up(self, line: SeatState) -> None:
         """What is on disk of this seat from another host, or from a write of which nobody said that it was done."""
         async with line.taking:
-            self._taken(line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1))
+            self._confirm_entries(
+                line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1)
+            )
 
-    async def _is_at(self, line: SeatState, said: wire.At) -> None:
+    async def _update_status(self, line: SeatState, status: client_messages.SeatStatus) -> None:
         before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
-        line.tick, line.frozen, line.over = max(line.tick, said.tick), said.frozen, said.over
-        line.hand, line.consent, line.held = said.hand, said.consent, said.held
+        line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
+        line.hand, line.consent, line.held = status.hand, status.consent, status.held
         line.progress.note(line.tick, line.frozen or line.over)
         if before != (line.tick, line.frozen, line.over, line.hand, line.consent, line.held):
             self._board.changed.add(line.number)
@@ -243,55 +247,55 @@ class Host:
             await self._looks.forbid(line)
         await self._tell_result(line)
 
-    async def _take(self, line: SeatState, offered: list[Act]) -> None:
+    async def _append_entries(self, line: SeatState, offered: list[LogEntry]) -> None:
         """Keep what is new of *offered*. Raises BadLog, Refused."""
         async with line.taking:
             number = line.number
-            new = acts.new_of(
+            new = acts.select_new_entries(
                 offered, line.acknowledged, line.last_tick,
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
             if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
-                raise Refused(tr("the log is longer than the log of a seat may be"))
+                raise RequestRefusedError(tr("the log is longer than the log of a seat may be"))
             if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.acts, number)
                 check_answers(new, line, log, self._instructions)
             if not new:
                 return
-            await self._writer.acts(line.number, new)
+            await self._writer.write_entries(line.number, new)
 
-    def _written(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
+    def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """All of it is on disk."""
         for seat in seats:
             self._lines.setdefault(seat.id, state_of(seat))
         for number, new in logs.items():
-            self._taken(self._lines[number], new)
+            self._confirm_entries(self._lines[number], new)
 
-    def _taken(self, line: SeatState, new: Sequence[Act]) -> None:
+    def _confirm_entries(self, line: SeatState, entries: Sequence[LogEntry]) -> None:
         """*new* is on disk."""
-        new = [act for act in new if act.number > line.acknowledged]
-        if not new:
+        entries = [act for act in entries if act.number > line.acknowledged]
+        if not entries:
             return
-        line.letters += sum(len(act.line) for act in new)
-        line.acknowledged, line.last_tick = new[-1].number, new[-1].tick
+        line.letters += sum(len(act.line) for act in entries)
+        line.acknowledged, line.last_tick = entries[-1].number, entries[-1].tick
         line.tick = max(line.tick, line.last_tick)
-        line.answered |= {act.instruction for act in new if act.instruction}
-        if any(map(acts.goes_back, new)):
-            self._do(self._came_back(line))
+        line.answered |= {act.instruction for act in entries if act.instruction}
+        if any(map(acts.is_rewind, entries)):
+            self._do(self._confirm_rewind(line))
         self._board.changed.add(line.number)
-        self._judge.add(line.number, new)
-        self._looks.add(line.number, new)
+        self._judge.add(line.number, entries)
+        self._looks.add(line.number, entries)
 
-    async def _log_of(self, number: int) -> list[Act]:
+    async def _log_of(self, number: int) -> list[LogEntry]:
         return await self._writer.read(self._record.acts, number)
 
-    async def _came_back(self, line: SeatState) -> None:
+    async def _confirm_rewind(self, line: SeatState) -> None:
         """The seat is at an earlier moment: what was prepared for later comes again, and who looks at it sees it."""
         log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
         line.answered = answered(log, self._instructions.values())
         line.told &= line.answered
-        line.progress = Progress()
+        line.progress = SeatSpeed()
         await self._instruct(line)
         await self._looks.begin_again(line)
 
@@ -300,33 +304,41 @@ class Host:
     async def _instruct(self, line: SeatState) -> None:
         """Send what the seat has not answered yet."""
         for number, given in self._instructions.items():
-            if is_for(given, line) and number not in line.answered | line.told and line.socket is not None:
+            if (
+                is_recipient(given, line)
+                and number not in line.answered | line.told
+                and line.socket is not None
+            ):
                 line.told.add(number)
-                await say(line.socket, as_message(given))
+                await send_message(line.socket, as_message(given))
 
-    async def _given(self, said: wire.Instruct) -> None:
-        if said.what == INJECT:
+    async def _send_instruction(self, message: client_messages.Instruct) -> None:
+        if message.what == INJECT:
             try:
-                verb = parse_line(said.text).verb
-            except InputProblem as problem:
-                raise Refused(str(problem)) from problem
+                verb = parse_line(message.text).verb
+            except InputError as problem:
+                raise RequestRefusedError(str(problem)) from problem
             if verb in NOT_IN_A_CLASS:
-                raise Refused(tr("A class cannot go back in time."))
-        lines = meant(said, self._lines)
+                raise RequestRefusedError(tr("A class cannot go back in time."))
+        lines = select_seats(message, self._lines)
         # Without a time it is for those who are there now; with one, for each seat that comes to that time.
-        later = said.tick is not None and said.seat is None
+        later = message.tick is not None and message.seat is None
         seats: list[int | None] = [None] if later else [line.number for line in lines]
         await self._send_out(
             [
-                Instruction(
-                    seat_id=seat, group_name=said.group, tick=said.tick, kind=said.what, text=said.text
+                ClassInstruction(
+                    seat_id=seat,
+                    group_name=message.group,
+                    tick=message.tick,
+                    kind=message.what,
+                    text=message.text,
                 )
                 for seat in seats
             ]
         )
 
-    async def _send_out(self, made: list[Instruction]) -> None:
-        for one in await self._writer.keep(self._record.instruct, made):
+    async def _send_out(self, instructions: list[ClassInstruction]) -> None:
+        for one in await self._writer.keep(self._record.instruct, instructions):
             self._instructions[one.number] = one
         self._neighbours.tell(Changed())
         await self._to_seats(self._instruct)
@@ -335,21 +347,25 @@ class Host:
         there = [line for line in self._lines.values() if line.socket is not None]
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
-    async def _steer(self, said: wire.OfPace) -> None:
+    async def _steer(self, message: client_messages.OfPace) -> None:
         """How far and how fast seats go; kept before any of them is told. Raises Refused."""
-        lines = meant(said, self._lines) if isinstance(said, wire.Target) else list(self._lines.values())
-        if isinstance(said, wire.Move):
-            lines = meant(wire.Target(seat=said.seat), self._lines)
-        if isinstance(said, wire.Back):
-            await self._send_back(lines, said)
+        lines = (
+            select_seats(message, self._lines)
+            if isinstance(message, client_messages.SeatTarget)
+            else list(self._lines.values())
+        )
+        if isinstance(message, client_messages.AssignGroup):
+            lines = select_seats(client_messages.SeatTarget(seat=message.seat), self._lines)
+        if isinstance(message, client_messages.RewindSeats):
+            await self._rewind_seats(lines, message)
             return
-        if isinstance(said, wire.Next):
-            await self._go_on()
+        if isinstance(message, client_messages.StartNextPart):
+            await self._start_next_part()
             return
         try:
-            of_class, of_seats = self.pace.asked(said, lines)
+            of_class, of_seats = self.pace.plan_changes(message, lines)
         except ValueError as why:
-            raise Refused(str(why)) from why
+            raise RequestRefusedError(str(why)) from why
         if of_class:
             await self._writer.keep(self._record.change, **of_class)
             for name, value in of_class.items():
@@ -364,52 +380,59 @@ class Host:
         self._neighbours.tell(Changed())
         await self._to_seats(self._tell_pace)
 
-    async def _go_on(self) -> None:
+    async def _start_next_part(self) -> None:
         """To the next part. Raises Refused."""
         if self._class.id == self._parts[-1].id:
-            raise Refused(tr("the class has no further part"))
+            raise RequestRefusedError(tr("the class has no further part"))
         if self._class.state != OVER:
-            raise Refused(tr("this part is not over: finish it first"))
-        await self._writer.keep(self._record.go_on)
+            raise RequestRefusedError(tr("this part is not over: finish it first"))
+        await self._writer.keep(self._record.start_next_part)
         if self._bus is not None:
             await self._bus.tell(Changed())
 
     async def _tell_pace(self, line: SeatState) -> None:
         """How far and how fast it may go now, and what has come for it."""
         if line.socket is not None:
-            await say(line.socket, self.pace.said_to(line))
+            await send_message(line.socket, self.pace.build_state_message(line))
         await self._instruct(line)
 
-    async def _send_back(self, lines: Sequence[SeatState], said: wire.Back) -> None:
+    async def _rewind_seats(self, lines: Sequence[SeatState], message: client_messages.RewindSeats) -> None:
         """Raises Refused."""
-        early = [line.name for line in lines if line.tick < said.tick]
+        early = [line.name for line in lines if line.tick < message.tick]
         if early:
-            raise Refused(tr("{names} have not come so far yet").format(names=", ".join(early)))
+            raise RequestRefusedError(tr("{names} have not come so far yet").format(names=", ".join(early)))
         await self._send_out(
-            [Instruction(seat_id=line.number, tick=said.tick, kind=BACK, text=said.text) for line in lines]
+            [
+                ClassInstruction(seat_id=line.number, tick=message.tick, kind=BACK, text=message.text)
+                for line in lines
+            ]
         )
 
     # --- one seat at a time
 
-    async def _about_seat(self, console: WebSocket, said: wire.OfSeat) -> None:
+    async def _about_seat(self, console: WebSocket, message: client_messages.OfSeat) -> None:
         """Raises Refused."""
-        line = self._lines.get(said.seat) if said.seat is not None else None
-        if said.seat is not None and line is None:
-            raise Refused(tr("there is no seat {number}").format(number=said.seat))
-        if isinstance(said, wire.Look | wire.Show) and line is not None and not line.consent:
-            raise Refused(tr("{name} has not allowed to be looked at").format(name=line.name))
-        if isinstance(said, wire.Look):
+        line = self._lines.get(message.seat) if message.seat is not None else None
+        if message.seat is not None and line is None:
+            raise RequestRefusedError(tr("there is no seat {number}").format(number=message.seat))
+        if (
+            isinstance(message, client_messages.ObserveSeat | client_messages.Show)
+            and line is not None
+            and not line.consent
+        ):
+            raise RequestRefusedError(tr("{name} has not allowed to be looked at").format(name=line.name))
+        if isinstance(message, client_messages.ObserveSeat):
             await (self._looks.end(console) if line is None else self._looks.begin(console, line))
-        elif isinstance(said, wire.Show):
+        elif isinstance(message, client_messages.Show):
             await self._show_to_all(line)
-            self._neighbours.tell(Shown(show=said))
-        elif line is not None and isinstance(said, wire.Lower):
+            self._neighbours.tell(RunShownNews(show=message))
+        elif line is not None and isinstance(message, client_messages.Lower):
             if not line.connected:
-                raise Refused(tr("{name} is not connected").format(name=line.name))
+                raise RequestRefusedError(tr("{name} is not connected").format(name=line.name))
             await self._lower(line)
-            self._neighbours.tell(Lowered(seat=line.number))
+            self._neighbours.tell(HandLoweredNews(seat=line.number))
         elif line is not None:
-            taken = isinstance(said, wire.Take)
+            taken = isinstance(message, client_messages.TakeOverSeat)
             await self._writer.keep(self._record.change_seats, [line.number], taken=taken)
             line.taken = taken
             await self._attend_to(line)
@@ -418,14 +441,16 @@ class Host:
     async def _lower(self, line: SeatState) -> None:
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):
-                await say(line.socket, {"kind": "lowered"})
+                await send_message(line.socket, {"kind": "lowered"})
 
     async def _attend_to(self, line: SeatState) -> None:
         """Tell the seat what the instructor does with it."""
-        looked_at = line.number in self._looks.seen() or self._neighbours.look_at(line.number)
+        looked_at = line.number in self._looks.observed_seats() or self._neighbours.look_at(line.number)
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # it is told when it comes again
-                await say(line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken})
+                await send_message(
+                    line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken}
+                )
 
     async def _look_changed(self, line: SeatState) -> None:
         """A console looks at it from now on, or no longer."""
@@ -434,28 +459,28 @@ class Host:
 
     async def _show_to_all(self, line: SeatState | None) -> None:
         """Raises Refused."""
-        if line is not None and Mode(self._class.mode) is Mode.EXAM:
-            raise Refused(tr("in an exam nobody is shown what another one does"))
+        if line is not None and DrillMode(self._class.mode) is DrillMode.EXAM:
+            raise RequestRefusedError(tr("in an exam nobody is shown what another one does"))
         name = line.name if line is not None else None
         log = await self._writer.read(self._record.acts, line.number) if line is not None else []
         log = acts.effective(log)
         text = json.dumps({"kind": "shown", "name": name, "acts": log}, ensure_ascii=False)
 
-        async def tell(other: SeatState) -> None:
-            if other.socket is not None and other is not line:
-                await send(other.socket, text)
+        async def tell(viewer: SeatState) -> None:
+            if viewer.socket is not None and viewer is not line:
+                await send(viewer.socket, text)
 
         await self._to_seats(tell)
 
     # --- the board
 
-    async def _judged(self, number: int, verdict: Verdict) -> None:
+    async def _store_verdict(self, number: int, verdict: Verdict) -> None:
         line = self._lines[number]
         line.verdict = verdict
         self._board.changed.add(number)
         await self._tell_result(line)
 
-    def _weighed(self, number: int, t_s: float, points: float) -> None:
+    def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
         self._lines[number].weigh(t_s, points)
         self._board.changed.add(number)
 
@@ -464,15 +489,15 @@ class Host:
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
-                await say(socket, {"kind": "result", "verdict": found})
+                await send_message(socket, {"kind": "result", "verdict": found})
 
     async def _show(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
             await self._looks.show(self._board.changed)
             if self.pace.break_is_over():
-                with suppress(Refused):
-                    await self._steer(wire.Go())
+                with suppress(RequestRefusedError):
+                    await self._steer(client_messages.Go())
             changed = self._board.news()
             if changed is not None:
                 self._neighbours.tell_of(self._lines[number] for number in changed)
@@ -485,39 +510,39 @@ class Host:
         await self._hear_changes()
         self._neighbours.tell(Hello(), self._neighbours.news(self._lines.values()))
 
-    async def _hear_other(self, said: News) -> None:
-        looks = self._neighbours.heard(said)
-        if isinstance(said, Seats):
-            for one in said.seats:
-                await self._hear_of(said.host, one)
+    async def _receive_news(self, message: News) -> None:
+        looks = self._neighbours.process_news(message)
+        if isinstance(message, Seats):
+            for one in message.seats:
+                await self._merge_seat_status(message.host, one)
             for number in looks:
                 await self._attend_to(self._lines[number])
-        elif isinstance(said, Changed):
+        elif isinstance(message, Changed):
             await self._hear_changes()
-        elif isinstance(said, Hello):
+        elif isinstance(message, Hello):
             await self._hear_changes()  # its address
             self._neighbours.tell_of(self._lines.values())
-        elif isinstance(said, Lowered):
-            await self._lower(self._lines[said.seat])
+        elif isinstance(message, HandLoweredNews):
+            await self._lower(self._lines[message.seat])
         else:
-            await self._show_to_all(self._lines[said.show.seat] if said.show.seat is not None else None)
+            await self._show_to_all(self._lines[message.show.seat] if message.show.seat is not None else None)
 
-    async def _hear_of(self, host: str, one: SeatNews) -> None:
+    async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
         """How a seat is; of two hosts that have it, the one to which it has connected last is right."""
-        line = await self._admission.seat(one.number)
-        if line is None or (one.visit, host) < (line.visit, line.host):
+        line = await self._admission.seat(status.number)
+        if line is None or (status.visit, host) < (line.visit, line.host):
             return
         if line.socket is not None:
             socket, line.socket = line.socket, None
             await close(socket, LATER, tr("the seat has connected again"))
-        line.host, line.visit, line.away = host, one.visit, one.connected
-        line.tick, line.frozen, line.over = max(line.tick, one.tick), one.frozen, one.over
-        line.hand, line.consent, line.held = one.hand, one.consent, one.held
+        line.host, line.visit, line.away = host, status.visit, status.connected
+        line.tick, line.frozen, line.over = max(line.tick, status.tick), status.frozen, status.over
+        line.hand, line.consent, line.held = status.hand, status.consent, status.held
         line.progress.note(line.tick, line.frozen or line.over)
         self._board.queue(line)
         if not line.consent:
             await self._looks.forbid(line)
-        if one.acknowledged > line.acknowledged:
+        if status.acknowledged > line.acknowledged:
             await self._catch_up(line)
         self._board.changed.add(line.number)
 
@@ -528,7 +553,7 @@ class Host:
         if the_class.id != self._class.id:
             self._follow()
             return
-        for column in [column.key for column in Class.__table__.columns]:
+        for column in [column.key for column in ClassPart.__table__.columns]:
             setattr(self._class, column, getattr(the_class, column))
         for given in await self._writer.read(self._record.instructions):
             self._instructions.setdefault(given.number, given)
@@ -553,24 +578,24 @@ class Host:
     async def _steered(self, socket: WebSocket) -> None:
         self._board.consoles.add(socket)
         try:
-            await say(socket, self._board.whole())
+            await send_message(socket, self._board.build_dashboard())
             while True:
                 said = await hear(socket)
-                check_may("instructor", said)
+                check_permission("instructor", said)
                 try:
-                    if isinstance(said, wire.Instruct):
-                        await self._given(said)
-                    elif isinstance(said, wire.OfSeat):
+                    if isinstance(said, client_messages.Instruct):
+                        await self._send_instruction(said)
+                    elif isinstance(said, client_messages.OfSeat):
                         await self._about_seat(socket, said)
-                    elif isinstance(said, wire.OfPace):
+                    elif isinstance(said, client_messages.OfPace):
                         await self._steer(said)
-                    elif isinstance(said, wire.HandIn):
+                    elif isinstance(said, client_messages.HandIn):
                         await self._hand_in(said)
-                    await say(socket, {"kind": "done", "of": said.kind})
-                    if isinstance(said, wire.Next):
+                    await send_message(socket, {"kind": "done", "of": said.kind})
+                    if isinstance(said, client_messages.StartNextPart):
                         self._follow()
-                except (Refused, BadLog) as why:
-                    await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
+                except (RequestRefusedError, LogMismatchError) as why:
+                    await send_message(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
             self._board.consoles.discard(socket)
             await self._looks.end(socket)

@@ -10,10 +10,10 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.code import Invitation
-from app.classroom.link import Link
-from app.classroom.seat import AnotherPart, ClassOver, SeatRun, SentBack
-from app.classroom.seat_log import Given, SeatLog, folder_of, given_by
-from app.classroom.shapes import Instruction, SeatReport, Verdict
+from app.classroom.link import HostLink
+from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.server_messages import InstructionMessage, SeatReport, Verdict
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
@@ -27,12 +27,12 @@ Player = Callable[[SeatRun, int], None]
 """Plays a run to its end; the number: acts of its own that the log holds already."""
 
 
-class NotJoined(Exception):
+class JoinFailedError(Exception):
     """There is no seat for us; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attended:
+class Participation:
     """What taking part came to."""
 
     report: SeatReport
@@ -47,23 +47,23 @@ class Attended:
 
 
 def take_part(
-    where: Invitation | Given,
+    origin: Invitation | SeatAssignment,
     name: str,
     player: Player,
     speed: float | None,
-    show: Callable[[Instruction], object],
+    show: Callable[[InstructionMessage], object],
     consent: bool = False,
-) -> Attended:
+) -> Participation:
     """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
     Raises NotJoined, NoLog."""
-    kept = SeatLog(folder_of(where), name)
+    kept = SeatLog(folder_of(origin), name)
     try:
         while True:
-            link = Link(where, kept, consent)
+            link = HostLink(origin, kept, consent)
             link.start()
             try:
-                return _attended(kept, link, player, speed, show)
-            except AnotherPart as other:
+                return _play_seat(kept, link, player, speed, show)
+            except PartMismatchError as other:
                 part = other.part
             finally:
                 link.end()
@@ -72,36 +72,40 @@ def take_part(
         kept.close()
 
 
-def _attended(
-    kept: SeatLog, link: Link, player: Player, speed: float | None, show: Callable[[Instruction], object]
-) -> Attended:
+def _play_seat(
+    seat_log: SeatLog,
+    link: HostLink,
+    player: Player,
+    speed: float | None,
+    show: Callable[[InstructionMessage], object],
+) -> Participation:
     """Raises NotJoined, AnotherPart."""
-    if kept.given is None:
-        _begin(kept, link)
-    run = SeatRun(kept, link, speed, show)
-    with suppress(ClassOver):
+    if seat_log.given is None:
+        _begin(seat_log, link)
+    run = SeatRun(seat_log, link, speed, show)
+    with suppress(ClassEndedError):
         _play(run, player)
-    while (verdict := _verdict(run, kept, link)) is None and not link.over:
-        with suppress(ClassOver):
+    while (verdict := _await_verdict(run, seat_log, link)) is None and not link.over:
+        with suppress(ClassEndedError):
             _play(run, player)
-    return Attended(
-        report_of(run, kept, verdict),
-        len(kept.acts) - link.acknowledged,
+    return Participation(
+        report_of(run, seat_log, verdict),
+        len(seat_log.acts) - link.acknowledged,
         link.has_host,
         link.refused,
-        str(kept.file),
+        str(seat_log.file),
     )
 
 
-def _begin(kept: SeatLog, link: Link) -> None:
+def _begin(seat_log: SeatLog, link: HostLink) -> None:
     try:
         said = link.incoming.get(timeout=JOIN_S)
     except Empty:
-        raise NotJoined(tr("no answer from this address")) from None
+        raise JoinFailedError(tr("no answer from this address")) from None
     if said["kind"] == "refused":
-        raise NotJoined(said["text"])
+        raise JoinFailedError(said["text"])
     assert said["kind"] == "welcome", "a host says nothing else first"
-    kept.begin(given_by(said, kept.name))
+    seat_log.begin(build_assignment(said, seat_log.name))
     link.incoming.put(said)  # it also says whether the class is frozen
     link.wake()
 
@@ -111,31 +115,31 @@ def _play(run: SeatRun, player: Player) -> None:
     while True:
         try:
             run.obey()
-            player(run, run.done)
+            player(run, run.own_input_count)
             return
-        except SentBack:
+        except SeatRewoundError:
             pass
 
 
-def _verdict(run: SeatRun, kept: SeatLog, link: Link) -> Verdict | None:
+def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> Verdict | None:
     """What the host says that the whole log comes to; None if it does not say so in time, or sends the seat back."""
     run.end()
     until = time.monotonic() + END_S
     while link.has_host and time.monotonic() < until and not link.refused:
         try:
             run.wait()
-        except SentBack:
+        except SeatRewoundError:
             return None
-        if run.verdict is not None and run.verdict["acts"] == len(kept.acts):
+        if run.verdict is not None and run.verdict["acts"] == len(seat_log.acts):
             return run.verdict
         time.sleep(LOOK_S)
     return None
 
 
-def report_of(run: SeatRun, kept: SeatLog, verdict: Verdict | None) -> SeatReport:
+def report_of(run: SeatRun, seat_log: SeatLog, verdict: Verdict | None) -> SeatReport:
     report = run.drill.report()
-    assert kept.given is not None
+    assert seat_log.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing
         total = verdict["score"] if verdict is not None else None
         report["score"] = {"total": total, "scored": False, "finished": run.drill.finished, "items": []}
-    return {**report, "class": {"seat": kept.given.seat, "name": kept.name, "verdict": verdict}}
+    return {**report, "class": {"seat": seat_log.given.seat, "name": seat_log.name, "verdict": verdict}}

@@ -18,11 +18,19 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, discovery
-from app.classroom.acts import Act
+from app.classroom.acts import LogEntry
+from app.classroom.client_messages import (
+    PINGS_S,
+    REFUSED,
+    WELCOME_BYTES_MAX,
+    Join,
+    Reflect,
+    Resume,
+    SeatStatus,
+)
 from app.classroom.code import NEEDS_ADDRESS, Invitation
-from app.classroom.seat_log import Given, SeatLog, drawn_seat, welcome
-from app.classroom.shapes import ToSeat
-from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Reflect, Resume
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
+from app.classroom.server_messages import ToSeat
 from app.words.language import tr
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -34,10 +42,10 @@ LETTERS_AT_ONCE: Final = 100_000
 """Of acts in one message, unless a single one has more."""
 
 
-class Link(threading.Thread):
+class HostLink(threading.Thread):
     """Sends the acts of *kept* and brings what the host says; the seat's thread reads `incoming` and sets the rest."""
 
-    def __init__(self, where: Invitation | Given, kept: SeatLog, consent: bool = False) -> None:
+    def __init__(self, where: Invitation | SeatAssignment, kept: SeatLog, consent: bool = False) -> None:
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
@@ -52,12 +60,12 @@ class Link(threading.Thread):
         """What the person thinks of the run, once it is known."""
         self.consent, self.held = consent, False
         """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
-        self._invitation = None if isinstance(where, Given) else where
-        self._where = [] if isinstance(where, Given) else where.addresses
+        self._invitation = None if isinstance(where, SeatAssignment) else where
+        self._where = [] if isinstance(where, SeatAssignment) else where.addresses
         self._kept = kept
-        if isinstance(where, Given):
+        if isinstance(where, SeatAssignment):
             seat = kept.given.seat if kept.given is not None else drawn_seat()
-            self.incoming.put(welcome(where, seat))
+            self.incoming.put(build_welcome(where, seat))
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._ended = False
@@ -87,11 +95,11 @@ class Link(threading.Thread):
         while invitation is not None and not (self._ended or self.refused):
             self._welcome_came = False
             # A host that is gone: the next one has the class too.
-            known = self._where or await self._found(invitation.fingerprint)
+            known = self._where or await self._find_addresses(invitation.fingerprint)
             if not known:
                 continue
             try:
-                async with dialling(known[tries % len(known)]) as socket:
+                async with build_connection(known[tries % len(known)]) as socket:
                     if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
                         self._refuse(tr("the host at this address does not belong to the join code"))
                         return
@@ -109,7 +117,7 @@ class Link(threading.Thread):
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
-    async def _found(self, fingerprint: str) -> list[str]:
+    async def _find_addresses(self, fingerprint: str) -> list[str]:
         """Where the network says that the class is; asked anew for each try, as a computer's address may change."""
         if not discovery.is_installed():
             self._refuse(tr(NEEDS_ADDRESS))
@@ -120,9 +128,9 @@ class Link(threading.Thread):
             return []
         return [found]
 
-    def _refuse(self, why: str) -> None:
-        self.refused = why
-        self.incoming.put({"kind": "refused", "text": why})
+    def _refuse(self, reason: str) -> None:
+        self.refused = reason
+        self.incoming.put({"kind": "refused", "text": reason})
 
     def _hello(self, invitation: Invitation) -> Join | Resume:
         kept = self._kept
@@ -162,8 +170,8 @@ class Link(threading.Thread):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-    def _is_now(self) -> At:
-        return At(
+    def _build_status(self) -> SeatStatus:
+        return SeatStatus(
             tick=self.tick,
             frozen=self.frozen,
             over=self.over,
@@ -175,17 +183,17 @@ class Link(threading.Thread):
     async def _send(self, socket: ClientConnection) -> None:
         """What the host lacks, and how the seat is."""
         thought: Reflect | None = None
-        sent, told, told_at = self.acknowledged, At(tick=0, frozen=False), 0.0
+        sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._ended:
             self._news.clear()
-            acts = some_of(self._kept.after(sent))
+            acts = take_message_chunk(self._kept.entries_after(sent))
             if acts:
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number
             if self.reflection is not None and self.reflection is not thought:
                 thought = self.reflection
                 await socket.send(thought.model_dump_json())
-            now, is_now = time.monotonic(), self._is_now()
+            now, is_now = time.monotonic(), self._build_status()
             news = is_now.model_copy(update={"tick": told.tick}) != told
             if news or not told_at or (is_now != told and now - told_at >= AT_S):
                 await socket.send(is_now.model_dump_json())
@@ -199,10 +207,10 @@ class Link(threading.Thread):
         await socket.close()
 
 
-def dialling(where: str) -> connect:
+def build_connection(address: str) -> connect:
     """A connection to HOST:PORT; whose certificate it has is looked at afterwards."""
     return connect(
-        f"wss://{where}/",
+        f"wss://{address}/",
         ssl=certificate.of_seat(),
         proxy=None,  # a class is on the own network
         compression=None,
@@ -214,9 +222,9 @@ def dialling(where: str) -> connect:
     )
 
 
-def some_of(acts: Sequence[Act]) -> list[Act]:
+def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
     """As many as go into one message; one at least."""
-    found: list[Act] = []
+    found: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTS_AT_ONCE]:
         letters += len(act.line)

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket
 
-from app.classroom.models import Class, Instruction
-from app.classroom.pace import Pace
-from app.classroom.seat_state import SeatState, tile
-from app.classroom.shapes import Board
+from app.classroom.models import ClassInstruction, ClassPart
+from app.classroom.pace import ClassPace
+from app.classroom.seat_state import SeatState, build_tile
+from app.classroom.server_messages import DashboardUpdate
 
 
 class LiveBoard:
@@ -19,11 +19,11 @@ class LiveBoard:
 
     def __init__(
         self,
-        the_class: Class,
+        the_class: ClassPart,
         parts: int,
         lines: Mapping[int, SeatState],
-        instructions: Mapping[int, Instruction],
-        pace: Pace,
+        instructions: Mapping[int, ClassInstruction],
+        pace: ClassPace,
     ) -> None:
         """*parts*: how many the class has. All others go on changing, and are read when the board is."""
         self._class, self._parts, self._lines = the_class, parts, lines
@@ -47,7 +47,7 @@ class LiveBoard:
             self._hands.append(line.number) if raised else self._hands.remove(line.number)
             self.changed.update(self._hands)
 
-    def whole(self, numbers: Sequence[int] | None = None) -> Board:
+    def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """The class and the tiles of all seats, or of *numbers*."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         there = [line for line in self._lines.values() if line.connected and not line.over]
@@ -62,7 +62,7 @@ class LiveBoard:
             "ends_in_s": self._pace.class_ends_in_s(there),
             "break_s": self._pace.break_s(),
             "clock_s": self._pace.clock_s(),
-            "tiles": [tile(line, self._pace, given, self._hands) for line in wanted],
+            "tiles": [build_tile(line, self._pace, given, self._hands) for line in wanted],
         }
 
     def news(self) -> list[int] | None:
@@ -75,7 +75,7 @@ class LiveBoard:
     async def send(self, numbers: Sequence[int]) -> None:
         """To every console."""
         if self.consoles:
-            text = json.dumps(self.whole(numbers), ensure_ascii=False)
+            text = json.dumps(self.build_dashboard(numbers), ensure_ascii=False)
             await asyncio.gather(
                 *(console.send_text(text) for console in list(self.consoles)), return_exceptions=True
             )

@@ -13,7 +13,7 @@ class Base(DeclarativeBase):
     pass
 
 
-class Class(Base):
+class ClassPart(Base):
     """What all seats share in one part of the class. A database holds one class; most have one part."""
 
     __tablename__ = "class"
@@ -78,7 +78,7 @@ class KeptAct(Base):
     instruction: Mapped[int]
 
 
-class Instruction(Base):
+class ClassInstruction(Base):
     """What the instructor sends: a text to read, an input line that happens at the seat, or the way back."""
 
     __tablename__ = "instruction"

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from app.classroom import wire
+from app.classroom import client_messages
 from app.classroom.acts import TICK_MAX
-from app.classroom.models import FROZEN, OVER, RUNNING, Class
-from app.classroom.shapes import ClassClock, State
+from app.classroom.models import FROZEN, OVER, RUNNING, ClassPart
+from app.classroom.server_messages import ClassClock, PaceState
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
@@ -23,7 +23,7 @@ SPAN_S: Final = (1.0, 30.0)
 """Wall time between two words of a seat from which its pace is taken; longer ones are breaks of the network."""
 
 
-class Progress:
+class SeatSpeed:
     """How fast a seat goes, as it tells how far it is."""
 
     def __init__(self) -> None:
@@ -31,9 +31,9 @@ class Progress:
         """Simulated seconds a second."""
         self._before: tuple[float, int] | None = None
 
-    def note(self, tick: int, still: bool) -> None:
+    def note(self, tick: int, is_idle: bool) -> None:
         now = time.monotonic()
-        if still:
+        if is_idle:
             self._before = None
         elif self._before is None:
             self._before = (now, tick)
@@ -53,13 +53,13 @@ class Paced(Protocol):
     stopped: bool
     until: int | None
     over: bool
-    progress: Progress
+    progress: SeatSpeed
 
 
-class Pace:
+class ClassPace:
     """What the record says of time in a class; it is changed by the host alone."""
 
-    def __init__(self, the_class: Class, scenario: Scenario) -> None:
+    def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class
         self._end = default_end(Drill(scenario, the_class.seed, the_class.mode))
 
@@ -84,17 +84,17 @@ class Pace:
     def break_is_over(self) -> bool:
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
-    def until(self, line: Paced) -> int | None:
+    def get_stop_tick(self, line: Paced) -> int | None:
         """The tick at which a seat stops."""
         return self._class.until if line.until is None else line.until
 
     def until_s(self, line: Paced) -> float | None:
-        until = self.until(line)
+        until = self.get_stop_tick(line)
         return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
 
     def stops(self, line: Paced) -> bool:
         """It should be frozen."""
-        until = self.until(line)
+        until = self.get_stop_tick(line)
         return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
 
     def ends_in_s(self, line: Paced) -> float | None:
@@ -108,7 +108,7 @@ class Pace:
         ends = [end for line in lines if (end := self.ends_in_s(line)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
-    def said_to(self, line: Paced) -> State:
+    def build_state_message(self, line: Paced) -> PaceState:
         """What a seat is told."""
         the_class = self._class
         state = FROZEN if the_class.state == RUNNING and line.stopped else the_class.state
@@ -117,10 +117,10 @@ class Pace:
             speed = the_class.clock_speed if the_class.state == RUNNING else 0.0
             clock = ClassClock(tick=int(tick), speed=speed or 0.0)
         hosts = the_class.addresses if len(the_class.addresses) > 1 else []
-        return State(
+        return PaceState(
             kind="state",
             state=state,
-            until=self.until(line),
+            until=self.get_stop_tick(line),
             clock=clock,
             break_s=self.break_s(),
             hosts=hosts,
@@ -128,61 +128,74 @@ class Pace:
 
     # --- what is to be so
 
-    def asked(
-        self, said: wire.OfPace, lines: Sequence[Paced]
+    def plan_changes(
+        self, message: client_messages.OfPace, lines: Sequence[Paced]
     ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
         """New columns of the class, and of some of *lines*. Raises ValueError for what cannot be; the text says why."""
         if self._class.state == OVER:
             raise ValueError(tr("the class is over"))
-        some, to_all = list(lines), isinstance(said, wire.Target) and said.seat is None and said.group is None
-        match said:
-            case wire.Finish():
-                return self._turned(OVER), []
-            case wire.Break():
-                return self._turned(FROZEN, time.time() + 60.0 * said.minutes), []
-            case wire.Clock():
+        some, to_all = (
+            list(lines),
+            isinstance(message, client_messages.SeatTarget)
+            and message.seat is None
+            and message.group is None,
+        )
+        match message:
+            case client_messages.Finish():
+                return self._build_state_columns(OVER), []
+            case client_messages.Break():
+                return self._build_state_columns(FROZEN, time.time() + 60.0 * message.minutes), []
+            case client_messages.Clock():
                 tick = self.clock_tick()
                 begun = max([line.tick for line in some], default=0) if tick is None else tick
-                return {"clock_speed": said.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
-            case wire.Move():
-                return {}, [({"group_name": said.name}, some)]
-            case wire.Freeze(tick=None):
-                return (self._turned(FROZEN), []) if to_all else ({}, [({"stopped": True}, some)])
-            case wire.Freeze():
+                return {"clock_speed": message.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
+            case client_messages.AssignGroup():
+                return {}, [({"group_name": message.name}, some)]
+            case client_messages.Freeze(tick=None):
                 return (
-                    ({"until": said.tick}, [({"until": None}, some)])
-                    if to_all
-                    else ({}, [({"until": said.tick}, some)])
+                    (self._build_state_columns(FROZEN), []) if to_all else ({}, [({"stopped": True}, some)])
                 )
-            case wire.Go():
-                return self._gone_on(some, to_all)
-            case wire.Extend():
-                return self._extended(some, said.ticks, to_all)
+            case client_messages.Freeze():
+                return (
+                    ({"until": message.tick}, [({"until": None}, some)])
+                    if to_all
+                    else ({}, [({"until": message.tick}, some)])
+                )
+            case client_messages.Go():
+                return self._resume_seats(some, to_all)
+            case client_messages.Extend():
+                return self._extend_limits(some, message.ticks, to_all)
             case _:
-                raise ValueError(said.kind)
+                raise ValueError(message.kind)
 
-    def _turned(self, state: str, break_until: float | None = None) -> Columns:
+    def _build_state_columns(self, state: str, break_until: float | None = None) -> Columns:
         tick = self.clock_tick()
         clock: Columns = {} if tick is None else {"clock_tick": int(tick), "clock_at": time.time()}
         return {"state": state, "break_until": break_until, **clock}
 
-    def _gone_on(self, some: list[Paced], to_all: bool) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+    def _resume_seats(
+        self, paced_seats: list[Paced], to_all: bool
+    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
         """Whose limit is reached has none any more; all together go on where the class was frozen."""
-        there = [line for line in some if (until := self.until(line)) is not None and line.tick >= until]
+        there = [
+            line
+            for line in paced_seats
+            if (until := self.get_stop_tick(line)) is not None and line.tick >= until
+        ]
         seats: list[tuple[Columns, list[Paced]]] = [({"until": TICK_MAX}, there)] if there else []
-        seats.append(({"stopped": False}, some))
-        return (self._turned(RUNNING) if to_all else {}), seats
+        seats.append(({"stopped": False}, paced_seats))
+        return (self._build_state_columns(RUNNING) if to_all else {}), seats
 
-    def _extended(
-        self, some: list[Paced], ticks: int, to_all: bool
+    def _extend_limits(
+        self, paced_seats: list[Paced], ticks: int, to_all: bool
     ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
         of_class: Columns = {}
         if to_all and self._class.until is not None:
             of_class["until"] = min(TICK_MAX, self._class.until + ticks)
         limits = [
             (line, until)
-            for line in some
-            if (until := line.until if to_all else self.until(line)) is not None
+            for line in paced_seats
+            if (until := line.until if to_all else self.get_stop_tick(line)) is not None
         ]
         if not of_class and not limits:
             raise ValueError(tr("there is no limit to extend"))

@@ -9,9 +9,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.classroom.models import INJECT, MESSAGE, Instruction
+from app.classroom.client_messages import NAME_MAX, Group
+from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
-from app.classroom.wire import NAME_MAX, Group
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import ticks
@@ -28,15 +28,15 @@ KINDS: Final[dict[str, str]] = {
 """What a part of a class is -> its name."""
 
 
-class NoPlan(Exception):
+class InvalidPlanError(Exception):
     """The plan cannot be used; the text says why."""
 
 
-class Part(BaseModel):
+class PlanSection(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Inject(Part):
+class PlannedInject(PlanSection):
     """[[inject]]: an input line that happens at every seat."""
 
     at: Duration
@@ -48,7 +48,7 @@ class Inject(Part):
     """None: in every part."""
 
 
-class Message(Part):
+class PlannedMessage(PlanSection):
     """[[message]]: a text that every seat shows."""
 
     at: Duration
@@ -57,7 +57,7 @@ class Message(Part):
     part: Kind | None = None
 
 
-class People(Part):
+class People(PlanSection):
     """[[group]]: who joins with one of these names is in it."""
 
     name: Group
@@ -67,7 +67,7 @@ class People(Part):
 Mode = Literal["guided", "practice", "exam", "lab"]
 
 
-class Stage(Part):
+class PlannedPart(PlanSection):
     """[[part]]: the class plays it once the part before is over and the instructor goes on."""
 
     kind: Kind
@@ -81,11 +81,11 @@ class Stage(Part):
         return self.kind != "lesson"
 
     @property
-    def is_drawn(self) -> bool:
+    def has_drawn_seed(self) -> bool:
         return self.is_test and self.seed is None
 
 
-class Plan(Part):
+class LessonPlan(PlanSection):
     scenario: Annotated[str, Field(min_length=1)]
     """Name of a scenario, or its file, seen from the plan's folder."""
     mode: Mode
@@ -101,26 +101,26 @@ class Plan(Part):
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
-    stages: Annotated[tuple[Stage, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
+    stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
     """None: the class has one part."""
     draw_groups: bool = False
     """Whether those whom no group names are drawn into one: two lesson plans are compared so."""
-    injects: Annotated[tuple[Inject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
-    messages: Annotated[tuple[Message, ...], Field(strict=False, alias="message", max_length=200)] = ()
+    injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
+    messages: Annotated[tuple[PlannedMessage, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
-    def parts(self) -> list[Stage]:
+    def parts(self) -> list[PlannedPart]:
         """What is played, one after the other."""
         return [
             one.model_copy(update={"scenario": one.scenario or self.scenario, "mode": one.mode or self.mode})
-            for one in self.stages or (Stage(kind="lesson", seed=self.seed),)
+            for one in self.stages or (PlannedPart(kind="lesson", seed=self.seed),)
         ]
 
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> list[ClassInstruction]:
         """What was prepared, for every seat or a group, in every part or one."""
         prepared = [(INJECT, one.at, one.do, one.group, one.part) for one in self.injects]
         prepared += [(MESSAGE, one.at, one.text, one.group, one.part) for one in self.messages]
         return [
-            Instruction(kind=kind, tick=ticks(at), text=text, group_name=group, part=number)
+            ClassInstruction(kind=kind, tick=ticks(at), text=text, group_name=group, part=number)
             for number, stage in enumerate(self.parts(), 1)
             for kind, at, text, group, part in prepared
             if part in (None, stage.kind)
@@ -131,7 +131,7 @@ class Plan(Part):
         found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
         return next(found, "")
 
-    def drawn_group(self, key: str, place: int) -> str:
+    def draw_group(self, key: str, position: int) -> str:
         """The group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
 
         Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more than two
@@ -140,41 +140,47 @@ class Plan(Part):
         if not (self.draw_groups and self.groups):
             return ""
         block = [one.name for one in self.groups] * 2
-        number, within = divmod(place, len(block))
+        number, within = divmod(position, len(block))
         random.Random(f"{key} {number}").shuffle(block)
         return block[within]
 
 
-def of_text(text: str) -> Plan:
+def of_text(text: str) -> LessonPlan:
     """A plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
-    return Plan.model_validate(tomllib.loads(text))
+    return LessonPlan.model_validate(tomllib.loads(text))
 
 
-def read(file: Path) -> tuple[Plan, str]:
+def read(file: Path) -> tuple[LessonPlan, str]:
     """The plan in *file*, its scenario's path made whole, and its text. Raises NoPlan."""
     try:
         raw = file.read_bytes()[: BYTES_MAX + 1]
     except OSError as problem:
-        raise NoPlan(tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)) from problem
+        raise InvalidPlanError(
+            tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
+        ) from problem
     if len(raw) > BYTES_MAX:
-        raise NoPlan(tr("{file} is larger than the limit for a plan").format(file=file))
+        raise InvalidPlanError(tr("{file} is larger than the limit for a plan").format(file=file))
     try:
         text = raw.decode("utf-8-sig")
         plan = of_text(text)
     except UnicodeDecodeError as problem:
-        raise NoPlan(tr("{file} is not text in UTF-8").format(file=file)) from problem
+        raise InvalidPlanError(tr("{file} is not text in UTF-8").format(file=file)) from problem
     except tomllib.TOMLDecodeError as problem:
-        raise NoPlan(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
+        raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:
         said = [
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
             for one in problem.errors(include_url=False, include_input=False)
         ]
-        raise NoPlan(f"{file}: " + "; ".join(said)) from problem
-    stages = tuple(one.model_copy(update={"scenario": _beside(file, one.scenario)}) for one in plan.stages)
-    return plan.model_copy(update={"scenario": _beside(file, plan.scenario), "stages": stages}), text
+        raise InvalidPlanError(f"{file}: " + "; ".join(said)) from problem
+    stages = tuple(
+        one.model_copy(update={"scenario": _resolve_scenario(file, one.scenario)}) for one in plan.stages
+    )
+    return plan.model_copy(
+        update={"scenario": _resolve_scenario(file, plan.scenario), "stages": stages}
+    ), text
 
 
-def _beside(file: Path, scenario: str | None) -> str | None:
+def _resolve_scenario(file: Path, scenario: str | None) -> str | None:
     """A file that is named from the folder of the plan, or the name of a scenario."""
     return str(file.parent / scenario) if scenario and (file.parent / scenario).is_file() else scenario

@@ -10,42 +10,42 @@ from typing import Final, TextIO
 
 from app.classroom.seat import SeatRun
 from app.files import scenario_files
-from app.files.scenario_files import NoScenario
+from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.authoring.scenario import varied
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import select_variant
 from engine.drill.running.solution import default_end, solving
-from engine.drill.time.slices import playing
-from engine.inputs import Input, InputProblem
-from engine.stepwise import at_once
+from engine.drill.time.cooperative_tasks import playing
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
 
 LOOK_TICKS: Final = TICKS_PER_S // 10
 """Between two looks at what was typed."""
 
 
-class NoSolution(Exception):
+class SolutionNotFoundError(Exception):
     """There is no reference solution to play; the text says so."""
 
 
 def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
     """Those of *lines* that the run has not had, then on to its end; what cannot be done is passed over."""
 
-    def play(run: SeatRun, done: int) -> None:
+    def play(run: SeatRun, input_count: int) -> None:
         drill = run.drill
-        here = {item.words for item in drill.journal if item.tick == drill.tick}
+        here = {item.line_without_time for item in drill.journal if item.tick == drill.tick}
         left = [
             item
             for item in lines
-            if item.tick > drill.tick or (item.tick == drill.tick and item.words not in here)
+            if item.tick > drill.tick or (item.tick == drill.tick and item.line_without_time not in here)
         ]
         end = default_end(drill, max((item.tick for item in lines), default=0))
-        at_once(playing(run, left, end, lenient=True))
+        run_to_completion(playing(run, left, end, lenient=True))
 
     return play
 
 
-def reference(run: SeatRun, done: int) -> None:
+def reference(run: SeatRun, input_count: int) -> None:
     """The steps of the drill's own solution that the run has not had, then on to its end. Raises NoSolution.
 
     A seat of an exam is not given the solution; then it is that of the drill of this name on this computer.
@@ -53,16 +53,16 @@ def reference(run: SeatRun, done: int) -> None:
     drill = run.drill
     steps = drill.scenario.solution
     if not steps:
-        with suppress(NoScenario, ScenarioProblems):
-            steps = varied(scenario_files.find(drill.scenario.name).load(), drill.seed).solution
+        with suppress(ScenarioNotFoundError, ScenarioError):
+            steps = select_variant(scenario_files.find(drill.scenario.name).load(), drill.seed).solution
     if not steps:
-        raise NoSolution(
+        raise SolutionNotFoundError(
             tr("the reference solution of {name} is not on this computer").format(name=drill.scenario.name)
         )
     try:
-        at_once(solving(run, steps[done:]))
-    except InputProblem:  # an inject has changed what the solution was made for
-        at_once(playing(run, [], default_end(drill, drill.tick)))
+        run_to_completion(solving(run, steps[input_count:]))
+    except InputError:  # an inject has changed what the solution was made for
+        run_to_completion(playing(run, [], default_end(drill, drill.tick)))
 
 
 def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
@@ -77,7 +77,7 @@ def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, 
 
     listening = threading.Thread(target=listen, daemon=True)
 
-    def play(run: SeatRun, done: int) -> None:
+    def play(run: SeatRun, input_count: int) -> None:
         if listening.ident is None:  # a seat that was sent back goes on with the lines that come then
             listening.start()
         while not run.drill.finished:
@@ -92,7 +92,7 @@ def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, 
                 try:
                     if not run.raise_hand(line.strip()):
                         run.do(line.strip())
-                except InputProblem as problem:
+                except InputError as problem:
                     refuse(str(problem))
 
     return play

@@ -34,8 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.classroom.acts import Act
-from app.classroom.models import INJECT, Class, Instruction, KeptAct, KeptReflection, Seat
+from app.classroom.acts import LogEntry
+from app.classroom.models import INJECT, ClassInstruction, ClassPart, KeptAct, KeptReflection, Seat
 from app.learning.reflection import Reflection
 from app.words.language import tr
 
@@ -54,40 +54,40 @@ ERASED: Final = "erased "
 """Begins what stands in place of the token's hash where a person was erased."""
 
 
-class NoRecord(Exception):
+class RecordUnavailableError(Exception):
     """The database cannot be used; the text says why."""
 
 
-def url_of(place: str) -> str:
+def url_of(location: str) -> str:
     """A URL as SQLAlchemy has them; what is none is the path of an SQLite file."""
-    return place if "://" in place else f"sqlite:///{place}"
+    return location if "://" in location else f"sqlite:///{location}"
 
 
-class Record:
+class ClassRecord:
     """One class in one database. Only its hosts write, a file of SQLite has one of them; an export reads.
 
-    It speaks of the part that the class is at, unless it is one of those that `at` returns.
+    It speaks of the part that the class is at, unless it is one of those that `select_part` returns.
     """
 
     def __init__(self, place: str, new: bool = True) -> None:
         """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
         self._only: int | None = None
         try:
-            self._engine = _engine(url_of(place), new)
+            self._engine = _create_engine(url_of(place), new)
             with ExitStack() as refused:
                 refused.callback(self.close)
-                with _alone(self._engine), self._engine.connect() as connection:
+                with _lock_migration(self._engine), self._engine.connect() as connection:
                     _migrate(connection)
                 refused.pop_all()
         except CommandError as problem:  # the name of its version is not among ours
-            raise NoRecord(
+            raise RecordUnavailableError(
                 tr(
                     "The database {place} was made by a newer version of Mirrordrill, or by another program"
-                ).format(place=_shown(place))
+                ).format(place=_mask_password(place))
             ) from problem
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
-            why, place = _why(problem), _shown(place)
-            raise NoRecord(
+            why, place = _format_problem(problem), _mask_password(place)
+            raise RecordUnavailableError(
                 tr("The database {place} cannot be used: {why}").format(place=place, why=why)
             ) from problem
 
@@ -101,7 +101,7 @@ class Record:
 
     # --- the class
 
-    def at(self, part: int) -> Record:
+    def select_part(self, part: int) -> ClassRecord:
         """The same record, speaking of one part only; it writes no acts once the class is at another one."""
         twin = copy.copy(self)
         twin._only = part
@@ -111,29 +111,29 @@ class Record:
     def _part(self) -> ColumnElement[int]:
         return literal(self._only) if self._only is not None else _CURRENT
 
-    def the_class(self) -> Class | None:
+    def the_class(self) -> ClassPart | None:
         """At the part that it is at now."""
         with Session(self._engine) as session:
-            return session.scalar(select(Class).where(Class.current))
+            return session.scalar(select(ClassPart).where(ClassPart.current))
 
-    def parts(self) -> list[Class]:
+    def parts(self) -> list[ClassPart]:
         """All parts in their order, those to come too."""
         with Session(self._engine) as session:
-            return list(session.scalars(select(Class).order_by(Class.id)))
+            return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
-    def begin(self, *made: Class, instructions: Iterable[Instruction] = ()) -> None:
+    def begin(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             session.add_all(made)
             session.add_all(instructions)
 
-    def go_on(self) -> bool:
+    def start_next_part(self) -> bool:
         """To the next part, in which no seat has done anything; False: there is none."""
         with Session(self._engine) as session, session.begin():
-            there = session.scalar(select(Class).where(Class.current).with_for_update())
+            there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert there is not None
             if self._only not in (None, there.id):
                 return True  # another host was first
-            following = session.get(Class, there.id + 1)
+            following = session.get(ClassPart, there.id + 1)
             if following is None:
                 return False
             there.current, following.current = False, True
@@ -146,12 +146,12 @@ class Record:
     def change(self, **columns: str | int | float | bool | None) -> None:
         """New values in columns of the class."""
         with self._engine.begin() as connection:
-            connection.execute(update(Class).where(Class.id == self._part).values(columns))
+            connection.execute(update(ClassPart).where(ClassPart.id == self._part).values(columns))
 
     def change_addresses(self, change: Callable[[list[str]], list[str]]) -> None:
         """The addresses of the hosts of the class, one after the other in its column."""
         with Session(self._engine) as session, session.begin():
-            the_class = session.scalar(select(Class).where(Class.current).with_for_update())
+            the_class = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert the_class is not None
             the_class.address = ",".join(change(the_class.addresses))
 
@@ -174,13 +174,13 @@ class Record:
         with Session(self._engine) as session:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
-    def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
+    def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """New *seats*, which get their numbers, and new acts of seats that were there: all of it or nothing."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
-            current = select(Class.id).where(Class.current).with_for_update(read=True)
+            current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
             part = session.scalar(current) if logs or self._only is not None else None
             if self._only not in (None, part):
-                raise NoRecord(tr("the class is at another part"))
+                raise RecordUnavailableError(tr("the class is at another part"))
             rows = [
                 {"seat_id": seat, "part": part, **act._asdict()}
                 for seat, acts in logs.items()
@@ -199,22 +199,22 @@ class Record:
                     ],
                 )
 
-    def acts(self, seat: int, first: int = 1, last: int | None = None) -> list[Act]:
+    def acts(self, seat: int, first_number: int = 1, last_number: int | None = None) -> list[LogEntry]:
         """The acts of a seat from number *first* to *last*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
         wanted = select(*columns).where(
-            KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first
+            KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
         )
-        if last is not None:
-            wanted = wanted.where(KeptAct.number <= last)
+        if last_number is not None:
+            wanted = wanted.where(KeptAct.number <= last_number)
         with self._engine.connect() as connection:
-            return [Act(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
+            return [LogEntry(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
 
-    def reflect(self, seat: int, said: Reflection) -> None:
+    def reflect(self, seat: int, reflection: Reflection) -> None:
         """What the person of a seat thinks of the run; what was said before is replaced."""
         with Session(self._engine) as session, session.begin():
             part = session.scalar(select(self._part)) or 1
-            session.merge(KeptReflection(seat_id=seat, part=part, **asdict(said)))
+            session.merge(KeptReflection(seat_id=seat, part=part, **asdict(reflection)))
 
     def reflections(self) -> dict[int, Reflection]:
         """By seat."""
@@ -242,18 +242,20 @@ class Record:
         with self._engine.begin() as connection:
             connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
             connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
-            connection.execute(delete(Instruction).where(Instruction.seat_id.in_(numbers)))
+            connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
             for number in numbers:  # a token that nobody has, and no two are equal
                 nobody = {
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
                 connection.execute(update(Seat).where(Seat.id == number).values(nobody))
-            said = select(Instruction.number, Instruction.text).where(Instruction.kind != INJECT)
+            said = select(ClassInstruction.number, ClassInstruction.text).where(
+                ClassInstruction.kind != INJECT
+            )
             for order, words in connection.execute(said).all():
-                told = update(Instruction).where(Instruction.number == order)
-                connection.execute(told.values(text=_nameless(words, people)))
-            plan = connection.scalar(select(Class.plan)) or ""
-            connection.execute(update(Class).values(plan=_without(plan, people)))
+                told = update(ClassInstruction).where(ClassInstruction.number == order)
+                connection.execute(told.values(text=_replace_names(words, people)))
+            plan = connection.scalar(select(ClassPart.plan)) or ""
+            connection.execute(update(ClassPart).values(plan=_remove_names(plan, people)))
         if self._engine.dialect.name == "sqlite":
             self._shrink()
 
@@ -267,41 +269,41 @@ class Record:
         except SQLAlchemyError:
             busy = 1
         if busy:
-            raise NoRecord(
+            raise RecordUnavailableError(
                 tr("what was erased is still in the file: another program reads it; end it and erase again")
             )
 
     # --- instructions
 
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> list[ClassInstruction]:
         with Session(self._engine) as session:
-            wanted = select(Instruction).where(Instruction.part == self._part)
-            return list(session.scalars(wanted.order_by(Instruction.number)))
+            wanted = select(ClassInstruction).where(ClassInstruction.part == self._part)
+            return list(session.scalars(wanted.order_by(ClassInstruction.number)))
 
-    def instruct(self, made: Sequence[Instruction]) -> list[Instruction]:
+    def instruct(self, instructions: Sequence[ClassInstruction]) -> list[ClassInstruction]:
         """Keep what the instructor sends; numbers are given here."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             part = session.scalar(select(self._part))
-            for one in made:
+            for one in instructions:
                 one.part = part or 1
-            session.add_all(made)
-        return list(made)
+            session.add_all(instructions)
+        return list(instructions)
 
 
-_CURRENT: Final = select(Class.id).where(Class.current).scalar_subquery()
+_CURRENT: Final = select(ClassPart.id).where(ClassPart.current).scalar_subquery()
 
 
-def _shown(place: str) -> str:
+def _mask_password(location: str) -> str:
     """Where a record is, without a password."""
-    return make_url(url_of(place)).render_as_string().removeprefix("sqlite:///")
+    return make_url(url_of(location)).render_as_string().removeprefix("sqlite:///")
 
 
-def _why(problem: Exception) -> str:
+def _format_problem(problem: Exception) -> str:
     """What the database itself said; SQLAlchemy puts the names of classes before it."""
     return str(getattr(problem, "orig", None) or problem).splitlines()[0]
 
 
-def _without(plan: str, people: Mapping[int, str]) -> str:
+def _remove_names(plan: str, people: Mapping[int, str]) -> str:
     """A plan that names none of *people*; capitals are no difference there. Its comments go where one is named."""
     erased = {name.casefold() for name in people.values()}
     if not any(name in plan.casefold() for name in erased):
@@ -310,33 +312,35 @@ def _without(plan: str, people: Mapping[int, str]) -> str:
     for group in document.get("group", ()):
         group["people"] = [name for name in group.get("people", ()) if name.casefold() not in erased]
     for message in document.get("message", ()):
-        message["text"] = _nameless(message["text"], people)
+        message["text"] = _replace_names(message["text"], people)
     if "title" in document:
-        document["title"] = _nameless(document["title"], people)
+        document["title"] = _replace_names(document["title"], people)
     return tomlkit.dumps(document)
 
 
-def _nameless(words: str, people: Mapping[int, str]) -> str:
+def _replace_names(text: str, people: Mapping[int, str]) -> str:
     """*words* with a seat's number wherever the name of its person stood."""
     for number, name in people.items():
-        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"seat {number}", words, flags=re.IGNORECASE)
-    return words
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"seat {number}", text, flags=re.IGNORECASE)
+    return text
 
 
-def _engine(url: str, new: bool) -> Engine:
+def _create_engine(url: str, create: bool) -> Engine:
     try:
         name = make_url(url).get_backend_name()
         if name not in SYSTEMS:
-            raise NoRecord(tr("A class is kept in SQLite or in PostgreSQL, not in {name}").format(name=name))
+            raise RecordUnavailableError(
+                tr("A class is kept in SQLite or in PostgreSQL, not in {name}").format(name=name)
+            )
         engine = create_engine(url, pool_pre_ping=True)  # a database that was started again has let go of all
     except (ArgumentError, NoSuchModuleError) as problem:
-        raise NoRecord(
+        raise RecordUnavailableError(
             tr("{url} is not the URL of a database: {why}").format(url=url, why=problem)
         ) from problem
     if engine.dialect.name == "sqlite":
         file = engine.url.database
-        if not new and not (file and Path(file).is_file()):
-            raise NoRecord(tr("There is no database {file}").format(file=file))
+        if not create and not (file and Path(file).is_file()):
+            raise RecordUnavailableError(tr("There is no database {file}").format(file=file))
 
         @event.listens_for(engine, "connect")
         def settle(connection: sqlite3.Connection, _: object) -> None:
@@ -350,7 +354,7 @@ def _engine(url: str, new: bool) -> Engine:
 
 
 @contextmanager
-def _alone(engine: Engine) -> Iterator[None]:
+def _lock_migration(engine: Engine) -> Iterator[None]:
     """No other host migrates the same database meanwhile; one file of SQLite has one host."""
     if engine.dialect.name != "postgresql":
         yield

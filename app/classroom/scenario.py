@@ -1,7 +1,7 @@
 """What a seat of an exam gets of its scenario: all that its run needs, and nothing that tells what is right. No Qt.
 
 The story's timeline, the conditions of goals and of what may be predicted stay, as the run would be another without
-them; no view of the program shows them in an exam (engine/drill/running/seat.py). Comments go with the text.
+them; no view of the program shows them in an exam (engine/drill/running/visibility.py). Comments go with the text.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import tomlkit
 
-from app.classroom.models import Class
-from app.classroom.seat_log import NOBODY, Given
+from app.classroom.models import ClassPart
+from app.classroom.seat_log import NOBODY, SeatAssignment
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 
 LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "early")
 """Tables and keys of a scenario that no run needs."""
@@ -24,9 +24,9 @@ EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction
 """Tables -> the kind of rule without which they are refused. That something is scored decides what may be done."""
 
 
-def text_for_seat(scenario: Scenario, mode: Mode) -> str:
+def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
     """The text of *scenario* that a seat is sent."""
-    return scenario.text if mode is not Mode.EXAM else tomlkit.dumps(_without_answers(scenario))
+    return scenario.text if mode is not DrillMode.EXAM else tomlkit.dumps(_without_answers(scenario))
 
 
 def _without_answers(scenario: Scenario) -> dict[str, Any]:
@@ -62,10 +62,12 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
     return data
 
 
-def played(the_class: Class, scenario: Scenario) -> Given:
+def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment:
     """What every seat of a class plays."""
-    text = text_for_seat(scenario, Mode(the_class.mode))
-    return Given(NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id)
+    text = text_for_seat(scenario, DrillMode(the_class.mode))
+    return SeatAssignment(
+        NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id
+    )
 
 
 def loaded(text: str, name: str) -> Scenario:

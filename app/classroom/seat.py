@@ -8,22 +8,22 @@ from contextlib import suppress
 from queue import Empty
 from typing import Final
 
-from app.classroom.acts import SENT_BACK, Act, answered, effective
-from app.classroom.link import Link
+from app.classroom.acts import SENT_BACK, LogEntry, answered, effective
+from app.classroom.client_messages import HAND_MAX
+from app.classroom.link import HostLink
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SeatLog
-from app.classroom.shapes import Attention, ClassClock, Instruction, State, Verdict
+from app.classroom.server_messages import Attention, ClassClock, InstructionMessage, PaceState, Verdict
 from app.classroom.verdict import NOT_IN_A_CLASS
-from app.classroom.wire import HAND_MAX
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.drill.time.slices import stride
+from engine.drill.time.cooperative_tasks import stride
 from engine.events import Event
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import say
 from engine.model import Tick
-from engine.words import say
 
 MARK_TICKS: Final = 10 * TICKS_PER_S
 """Between two entries of a log that only say how far the run has come. Assumed: so old is the board at most."""
@@ -44,11 +44,11 @@ HELD: Final = {
 }
 
 
-def sent_back(tick: Tick, why: str) -> str:
+def format_rewind(tick: Tick, reason: str) -> str:
     """What is told to a person whose seat the instructor has sent back to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
     to = tr("The instructor has sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
-    return f"{to} {why}".strip()
+    return f"{to} {reason}".strip()
 
 
 class Limit:
@@ -59,8 +59,8 @@ class Limit:
         self.clock: ClassClock | None = None
         self._since = 0.0
 
-    def hear(self, said: State) -> None:
-        self.until, self.clock, self._since = said["until"], said["clock"], time.monotonic()
+    def hear(self, state: PaceState) -> None:
+        self.until, self.clock, self._since = state["until"], state["clock"], time.monotonic()
 
     def reached(self, tick: Tick) -> bool:
         """The seat stops there until the instructor lets it go on."""
@@ -75,11 +75,11 @@ class Limit:
         return min(limits, default=None)
 
 
-class SentBack(Exception):
+class SeatRewoundError(Exception):
     """The seat goes on from an earlier moment: whoever plays it begins there."""
 
 
-class AnotherPart(Exception):
+class PartMismatchError(Exception):
     """The class is at another part than the log: that one is played now."""
 
     def __init__(self, part: int) -> None:
@@ -87,7 +87,7 @@ class AnotherPart(Exception):
         self.part = part
 
 
-class ClassOver(Exception):
+class ClassEndedError(Exception):
     """The instructor has ended the class, or the host has refused this seat."""
 
 
@@ -95,7 +95,7 @@ class SeatRun:
     """A run as the engine's players take it: a drill that is told what to do, and lets time pass."""
 
     def __init__(
-        self, kept: SeatLog, link: Link, speed: float | None, show: Callable[[Instruction], object]
+        self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]
     ) -> None:
         """Play again what *kept* holds. *speed*: simulated seconds a second, None as fast as it goes. *show* gets the
         instructor's messages."""
@@ -108,27 +108,27 @@ class SeatRun:
         self._limit = Limit()
         self._kept, self._link, self._speed, self._show = kept, link, speed, show
         self._frozen, self._looked_at = False, False
-        self._pending: dict[int, tuple[Tick, Instruction]] = {}
+        self._pending: dict[int, tuple[Tick, InstructionMessage]] = {}
         self._answered = answered(kept.acts)
         self._play_again(effective(kept.acts))
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def _play_again(self, acts: Iterable[Act]) -> None:
+    def _play_again(self, acts: Iterable[LogEntry]) -> None:
         for act in acts:
             self.drill.advance_to(act.tick)
             if act.line:
                 try:
                     self.drill.do(act.line)
-                except InputProblem:
+                except InputError:
                     if not act.instruction:  # an inject may have been refused
                         raise
 
     @property
     def frozen(self) -> bool:
-        return self._still()
+        return self._is_blocked()
 
     @property
-    def done(self) -> int:
+    def own_input_count(self) -> int:
         """Acts of its own that the run has behind it."""
         return sum(bool(act.line) and not act.instruction for act in effective(self._kept.acts))
 
@@ -137,11 +137,11 @@ class SeatRun:
     def do(self, line: str, instruction: int = 0) -> Input:
         """Do an input line now; it is in the log when this returns. Raises InputProblem."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-            raise InputProblem(say("a class cannot go back in time"))
+            raise InputError(say("a class cannot go back in time"))
         if self._link.held and not instruction:
-            raise InputProblem(say("the instructor has taken over this seat"))
+            raise InputError(say("the instructor has taken over this seat"))
         item = self.drill.do(line)
-        self._note(item.words if not instruction else line, instruction)
+        self._note(item.line_without_time if not instruction else line, instruction)
         return item
 
     def advance_to(self, tick: Tick) -> list[Event]:
@@ -164,7 +164,7 @@ class SeatRun:
         self.obey()
         return drill.events[known:]
 
-    def rest(self) -> None:
+    def sleep_frozen(self) -> None:
         """Let a moment of wall time pass, and no simulated time."""
         time.sleep(FROZEN_S)
         self._started, self._from = time.monotonic(), self.drill.tick
@@ -192,28 +192,28 @@ class SeatRun:
     def obey(self) -> None:
         """Do what the instructor wants; returns once the class is not frozen. Raises ClassOver."""
         self._hear()
-        self._go_back()
-        while self._still():
+        self._rewind()
+        while self._is_blocked():
             self._tell()
-            self.rest()
+            self.sleep_frozen()
             self._hear()
-            self._go_back()
+            self._rewind()
         for number, (tick, one) in sorted(self._pending.items(), key=lambda entry: (entry[1][0], entry[0])):
             if tick <= self.drill.tick and not self.drill.finished:
                 del self._pending[number]
-                self._carry_out(number, one)
+                self._apply_instruction(number, one)
         self._tell()
 
     def wait(self) -> None:
         """The run is over: hear what it comes to. Raises SentBack."""
-        with suppress(ClassOver):
+        with suppress(ClassEndedError):
             self._hear()
-        self._go_back()
+        self._rewind()
 
-    def _still(self) -> bool:
+    def _is_blocked(self) -> bool:
         return self._frozen or self._limit.reached(self.drill.tick)
 
-    def _go_back(self) -> None:
+    def _rewind(self) -> None:
         """To the earlier moment to which the instructor sends the seat, if he does. Raises SentBack."""
         for number, (tick, one) in sorted(self._pending.items()):
             if one["what"] == BACK:
@@ -227,8 +227,8 @@ class SeatRun:
                 self._note(SENT_BACK, number)
                 self._answered = answered(self._kept.acts)
                 self._started, self._from = time.monotonic(), tick
-                self._tell_person(sent_back(tick, one["text"]))
-                raise SentBack
+                self._tell_person(format_rewind(tick, one["text"]))
+                raise SeatRewoundError
 
     def _hear(self) -> None:
         """Raises ClassOver, AnotherPart."""
@@ -238,22 +238,22 @@ class SeatRun:
             except Empty:
                 return
             if said["kind"] == "refused":
-                raise ClassOver
+                raise ClassEndedError
             given = self._kept.given
             if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
-                raise AnotherPart(said["part"])
+                raise PartMismatchError(said["part"])
             if said["kind"] == "welcome" and not self.drill.terms.rewind:
                 self.drill.advance_to(said["tick"])  # in an exam a kill gives no time back
             if said["kind"] == "welcome" or said["kind"] == "state":
                 if said["state"] == OVER:
-                    raise ClassOver
+                    raise ClassEndedError
                 self._frozen = said["state"] == FROZEN
                 if said["kind"] == "state":
                     self._limit.hear(said)
             elif said["kind"] == "result":
                 self.verdict = said["verdict"]
             elif said["kind"] == "attention":
-                self._attention(said)
+                self._apply_attention(said)
             elif said["kind"] == "lowered":
                 self._link.hand = None
                 self._link.wake()
@@ -265,29 +265,29 @@ class SeatRun:
             elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
                 self._pending[said["number"]] = (said["tick"] or 0, said)
 
-    def _attention(self, said: Attention) -> None:
+    def _apply_attention(self, attention: Attention) -> None:
         link = self._link
-        if said["looked_at"] != self._looked_at:
-            self._looked_at = said["looked_at"]
+        if attention["looked_at"] != self._looked_at:
+            self._looked_at = attention["looked_at"]
             self._tell_person(LOOKED_AT[self._looked_at]())
-        if said["held"] != link.held:
-            link.held = said["held"]
+        if attention["held"] != link.held:
+            link.held = attention["held"]
             self._tell_person(HELD[link.held]())
             link.wake()
 
     def _tell_person(self, text: str) -> None:
-        self._show(Instruction(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
+        self._show(InstructionMessage(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
 
-    def _carry_out(self, number: int, one: Instruction) -> None:
+    def _apply_instruction(self, number: int, instruction: InstructionMessage) -> None:
         """An inject happens, a message is shown; the log says so, also of an inject that is refused."""
         self._answered.add(number)
-        if one["what"] == INJECT:
+        if instruction["what"] == INJECT:
             try:
-                self.do(one["text"], number)
-            except InputProblem:
-                self._note(one["text"], number)
+                self.do(instruction["text"], number)
+            except InputError:
+                self._note(instruction["text"], number)
         else:
-            self._show(one)
+            self._show(instruction)
             self._note("", number)
 
     # --- inside
@@ -298,7 +298,7 @@ class SeatRun:
         self._link.wake()
 
     def _tell(self) -> None:
-        link, frozen = self._link, self._still()
+        link, frozen = self._link, self._is_blocked()
         changed = link.frozen != frozen
         link.tick, link.frozen = self.drill.tick, frozen
         if changed:

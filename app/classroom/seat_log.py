@@ -16,15 +16,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from app.classroom.acts import ACTS_MAX, Act, BadLog, act, as_line, new_of
+from app.classroom.acts import (
+    ACTS_MAX,
+    LogEntry,
+    LogMismatchError,
+    format_entry,
+    parse_entry,
+    select_new_entries,
+)
+from app.classroom.client_messages import NAME_MAX
 from app.classroom.code import Invitation
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
-from app.classroom.shapes import Welcome
-from app.classroom.wire import NAME_MAX
+from app.classroom.server_messages import SeatWelcome
 from app.files.folders import default_folder
 from app.words.language import tr
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from engine.model import Tick
 
 SUFFIX: Final = ".seat"
@@ -37,12 +44,12 @@ BYTES_MAX: Final = 100_000_000
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
-class NoLog(Exception):
+class InvalidSeatLogError(Exception):
     """The file is no seat's log, or cannot be used; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SeatAssignment:
     """What the host has given a seat to play."""
 
     seat: int
@@ -62,79 +69,86 @@ class Given:
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
-def given_by(welcome: Welcome, name: str) -> Given:
+def build_assignment(welcome: SeatWelcome, name: str) -> SeatAssignment:
     """What the seat of *name* was given."""
-    return Given(
+    return SeatAssignment(
         welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"],
         welcome["part"],
     )  # fmt: skip
 
 
-def welcome(
-    what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING, tick: Tick = 0, reflect: bool = False
-) -> Welcome:
+def build_welcome(
+    assignment: SeatAssignment,
+    seat: int,
+    acknowledged: int = 0,
+    state: str = RUNNING,
+    tick: Tick = 0,
+    reflect: bool = False,
+) -> SeatWelcome:
     """What a seat that plays *what* is told at its beginning, or when it goes on."""
     return {
         "kind": "welcome",
         "seat": seat,
         "acknowledged": acknowledged,
-        "scenario": what.scenario,
-        "text": what.text,
-        "seed": what.seed,
-        "mode": what.mode,
+        "scenario": assignment.scenario,
+        "text": assignment.text,
+        "seed": assignment.seed,
+        "mode": assignment.mode,
         "state": state,
         "tick": tick,
-        "part": what.part,
+        "part": assignment.part,
         "reflect": reflect,
     }
 
 
-def given(said: object) -> Given:
+def parse_assignment(value: object) -> SeatAssignment:
     """Raises NoLog."""
-    match said:
+    match value:
         case {
             "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
             "seed": int(seed), "mode": str(mode), **more,
         } if not isinstance(seat, bool) and not isinstance(seed, bool):  # fmt: skip
             part = more.get("part", 1)
-            known = _NAME.fullmatch(scenario) and mode in set(Mode) and 0 <= seed < 2**63
+            known = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
             if known and type(part) is int and 1 <= part <= PARTS_MAX:
-                return Given(seat, name, scenario, text, seed, mode, part)
-    raise NoLog(tr("it does not begin with seat, name, scenario, text, seed and mode"))
+                return SeatAssignment(seat, name, scenario, text, seed, mode, part)
+    raise InvalidSeatLogError(tr("it does not begin with seat, name, scenario, text, seed and mode"))
 
 
-def parse(raw: bytes, file: str) -> tuple[Given, list[Act]]:
+def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     """A log as it was handed in; *file* is its name in messages. Raises NoLog."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
-            raise NoLog(tr("it has more than {n} acts").format(n=ACTS_MAX))
+            raise InvalidSeatLogError(tr("it has more than {n} acts").format(n=ACTS_MAX))
         head, *lines = raw.split(b"\n")[
             :-1
         ]  # behind the last end of line: torn by a kill, never acknowledged
-        made = given(_json(head))
-        acts = [act(_json(line)) for line in lines if line]
-        return made, new_of(acts, 0, 0, lambda first, last: ())
-    except (NoLog, BadLog, ValueError) as problem:
-        raise NoLog(
+        made = parse_assignment(_json(head))
+        acts = [parse_entry(_json(line)) for line in lines if line]
+        return made, select_new_entries(acts, 0, 0, lambda first, last: ())
+    except (InvalidSeatLogError, LogMismatchError, ValueError) as problem:
+        raise InvalidSeatLogError(
             tr("{file} is not a seat's log: {problem}").format(file=file, problem=problem)
         ) from problem
 
 
-def handed_out(file: Path) -> Given:
-    """What is played by those without a network, from the file that `hand_out` has made. Raises NoLog."""
+def read_handout(file: Path) -> SeatAssignment:
+    """What is played by those without a network, from the file that `format_handout` has made. Raises NoLog."""
     try:
         with file.open("rb") as opened:
             what, acts = parse(opened.read(BYTES_MAX), str(file))
     except OSError as problem:
-        raise NoLog(tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)) from problem
+        raise InvalidSeatLogError(
+            tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)
+        ) from problem
     if what.seat != NOBODY or acts:
-        raise NoLog(tr("{file} is the log of a seat: hand it in").format(file=file))
+        raise InvalidSeatLogError(tr("{file} is the log of a seat: hand it in").format(file=file))
     return what
 
 
-def hand_out(what: Given) -> bytes:
+def format_handout(assignment: SeatAssignment) -> bytes:
     """The file that a seat without a network begins with: a log without a seat and without acts."""
-    return json.dumps(asdict(replace(what, seat=NOBODY, name=""))).encode() + b"\n"
+    return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
 
 
 def drawn_seat() -> int:
@@ -149,12 +163,12 @@ def _json(line: bytes) -> object:
             json.dumps(found, ensure_ascii=False).encode()
         return found
     except (ValueError, RecursionError) as problem:
-        raise NoLog(str(problem)) from problem
+        raise InvalidSeatLogError(str(problem)) from problem
 
 
-def folder_of(where: Invitation | Given) -> Path:
+def folder_of(origin: Invitation | SeatAssignment) -> Path:
     """Where this computer keeps its seats of a class: by its host's fingerprint, or by what is played without one."""
-    key = where.digest[:16] if isinstance(where, Given) else where.fingerprint.lower()
+    key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return default_folder() / "classes" / key
 
 
@@ -164,18 +178,18 @@ class SeatLog:
     def __init__(self, folder: Path, name: str) -> None:
         """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
         if not is_name(name):
-            raise NoLog(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
+            raise InvalidSeatLogError(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem
         self.name = name
-        self.given: Given | None = None
-        self.acts: list[Act] = []
+        self.given: SeatAssignment | None = None
+        self.acts: list[LogEntry] = []
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._held = _hold(folder / f"{stem}.lock")
             self.token = token_of(folder / f"{stem}.token")
         except OSError as problem:
-            raise NoLog(
+            raise InvalidSeatLogError(
                 tr("{file} cannot be used: {why}").format(file=self._stem, why=problem.strerror)
             ) from problem
         there = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
@@ -194,7 +208,7 @@ class SeatLog:
                 self._open.truncate(raw.rfind(b"\n") + 1)
                 self._open.seek(0, os.SEEK_END)
         except OSError as problem:
-            raise NoLog(
+            raise InvalidSeatLogError(
                 tr("{file} cannot be used: {why}").format(file=self.file, why=problem.strerror)
             ) from problem
 
@@ -204,19 +218,19 @@ class SeatLog:
             self._open.close()
         self._take_up(part)
 
-    def begin(self, what: Given) -> None:
+    def begin(self, assignment: SeatAssignment) -> None:
         """The host has said what is played."""
-        self.given, self.file = what, self._file_of(what.part)
+        self.given, self.file = assignment, self._file_of(assignment.part)
         self._open = self.file.open("wb")
-        self._write(json.dumps(asdict(what)))
+        self._write(json.dumps(asdict(assignment)))
 
     def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
         """One act more; on disk when this returns."""
-        made = Act(len(self.acts) + 1, tick, line, digest, instruction)
-        self._write(as_line(made))
+        made = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
+        self._write(format_entry(made))
         self.acts.append(made)
 
-    def after(self, number: int) -> Sequence[Act]:
+    def entries_after(self, number: int) -> Sequence[LogEntry]:
         """The acts after *number*."""
         return self.acts[number:]
 
@@ -256,5 +270,7 @@ def _hold(file: Path) -> BinaryIO:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
         opened.close()
-        raise NoLog(tr("this name has a seat already that is running here: choose another name")) from problem
+        raise InvalidSeatLogError(
+            tr("this name has a seat already that is running here: choose another name")
+        ) from problem
     return opened

@@ -9,12 +9,12 @@ from typing import Final
 
 from starlette.websockets import WebSocket
 
-from app.classroom.conversation import Refused
-from app.classroom.instructions import is_for
-from app.classroom.models import Instruction, Seat
-from app.classroom.pace import Pace, Progress
-from app.classroom.shapes import Tile, Verdict
-from app.classroom.wire import Target
+from app.classroom.client_messages import SeatTarget
+from app.classroom.conversation import RequestRefusedError
+from app.classroom.instructions import is_recipient
+from app.classroom.models import ClassInstruction, Seat
+from app.classroom.pace import ClassPace, SeatSpeed
+from app.classroom.server_messages import Tile, Verdict
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -41,7 +41,7 @@ class SeatState:
     """The instructor has frozen it on its own."""
     until: int | None = None
     """Where it stops, instead of where the class does."""
-    progress: Progress = field(default_factory=Progress)
+    progress: SeatSpeed = field(default_factory=SeatSpeed)
     frozen: bool = False
     over: bool = False
     """The seat has nothing more to do."""
@@ -92,12 +92,14 @@ def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
     )  # fmt: skip
 
 
-def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: list[int]) -> Tile:
+def build_tile(
+    seat: SeatState, pace: ClassPace, instructions: Collection[ClassInstruction], hands: list[int]
+) -> Tile:
     """What the log of a seat comes to, and how it is now; *hands* are the seats with raised hands, in their order."""
     due = [
         one.number
-        for one in given
-        if is_for(one, seat)
+        for one in instructions
+        if is_recipient(one, seat)
         and (one.tick is None or one.tick <= seat.tick)
         and one.number not in seat.answered
     ]
@@ -124,13 +126,13 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
     }
 
 
-def meant(said: Target, seats: Mapping[int, SeatState]) -> list[SeatState]:
+def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[SeatState]:
     """The seats for which an instructor's request is. Raises Refused where there is none."""
-    if said.seat is not None:
-        if said.seat not in seats:
-            raise Refused(tr("there is no seat {number}").format(number=said.seat))
-        return [seats[said.seat]]
-    found = [seat for seat in seats.values() if said.group in (None, seat.group)]
-    if said.group is not None and not found:
-        raise Refused(tr("there is no group {name}").format(name=said.group))
+    if target.seat is not None:
+        if target.seat not in seats:
+            raise RequestRefusedError(tr("there is no seat {number}").format(number=target.seat))
+        return [seats[target.seat]]
+    found = [seat for seat in seats.values() if target.group in (None, seat.group)]
+    if target.group is not None and not found:
+        raise RequestRefusedError(tr("there is no group {name}").format(name=target.group))
     return found

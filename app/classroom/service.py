@@ -23,8 +23,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.exceptions import InvalidState
 
 from app.classroom import certificate, discovery
-from app.classroom.bus import AGAIN_S, Bus, NoBus
+from app.classroom.bus import AGAIN_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
+from app.classroom.client_messages import BYTES_MAX, PINGS_S
 from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
@@ -33,17 +34,16 @@ from app.classroom.code import (
     fingerprint,
     new_secret,
 )
-from app.classroom.host import Host
-from app.classroom.models import FROZEN, RUNNING, Class
-from app.classroom.plan import Plan
-from app.classroom.record import Record
-from app.classroom.wire import BYTES_MAX, PINGS_S
+from app.classroom.host import ClassHost
+from app.classroom.models import FROZEN, RUNNING, ClassPart
+from app.classroom.plan import LessonPlan
+from app.classroom.record import ClassRecord
 from app.files import own_certificate
 from app.files.seeds import any_seed
 from app.words.language import tr
 from engine.drill.authoring.contents import sha256
-from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.authoring.scenario import Scenario, varied
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.model import ticks
 
 logger = logging.getLogger(__name__)
@@ -67,19 +67,19 @@ OPEN_S: Final = 1.0
 """Wall time in which a host that is there answers."""
 
 
-class NoPort(Exception):
+class ListenAddressError(Exception):
     """The address cannot be listened on; the text says why."""
 
 
-class AnotherClass(Exception):
+class ClassMismatchError(Exception):
     """The database holds a class that is not the one asked for."""
 
 
-def new_parts(plan: Plan, text: str, load: Callable[[str], Scenario]) -> list[Class]:
+def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
     """The parts of a class that nobody has joined, with one code and certificate. *text*: the plan as it was given."""
-    shown, key = certificate.new()
-    code, secret = new_secret() + fingerprint(certificate.in_der(shown)), secrets.token_urlsafe(32)
-    made: list[Class] = []
+    shown, key = certificate.create_certificate()
+    code, secret = new_secret() + fingerprint(certificate.convert_to_der(shown)), secrets.token_urlsafe(32)
+    made: list[ClassPart] = []
     for number, stage in enumerate(plan.parts(), 1):
         scenario = load(str(stage.scenario))
         seed = stage.seed
@@ -88,7 +88,7 @@ def new_parts(plan: Plan, text: str, load: Callable[[str], Scenario]) -> list[Cl
                 _drawn_seed(scenario) if stage.is_test else scenario.seed if plan.seed is None else plan.seed
             )
         made.append(
-            Class(
+            ClassPart(
                 id=number,
                 part=stage.kind if plan.stages else "",
                 current=number == 1,
@@ -117,13 +117,15 @@ def _drawn_seed(scenario: Scenario) -> int:
     """Of a parallel variant that nobody can have seen: no test can be rehearsed."""
     for _ in range(DRAWS):
         seed = any_seed()
-        with suppress(ScenarioProblems):  # that combination cannot be used
-            varied(scenario, seed)
+        with suppress(ScenarioError):  # that combination cannot be used
+            select_variant(scenario, seed)
             return seed
     return scenario.seed
 
 
-def taken_up(record: Record, wanted: Sequence[Class], plan: Plan | None) -> Class | None:
+def find_or_begin_class(
+    record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
+) -> ClassPart | None:
     """The class of *record*: begun as *wanted* if there is none. Raises AnotherClass; None: there is none at all."""
     there = record.parts()
     if not there:
@@ -133,12 +135,14 @@ def taken_up(record: Record, wanted: Sequence[Class], plan: Plan | None) -> Clas
             record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
         there = record.parts()
     drawn = (
-        {number for number, stage in enumerate(plan.parts(), 1) if stage.is_drawn}
+        {number for number, stage in enumerate(plan.parts(), 1) if stage.has_drawn_seed}
         if plan is not None
         else set()
     )
-    if wanted and [_what(one, drawn) for one in wanted] != [_what(one, drawn) for one in there]:
-        raise AnotherClass(
+    if wanted and [_identify_part(one, drawn) for one in wanted] != [
+        _identify_part(one, drawn) for one in there
+    ]:
+        raise ClassMismatchError(
             tr(
                 "the database holds a class on {scenario} ({mode}): name another database for a new class"
             ).format(scenario=there[0].scenario_name, mode=there[0].mode)
@@ -146,25 +150,27 @@ def taken_up(record: Record, wanted: Sequence[Class], plan: Plan | None) -> Clas
     return record.the_class()
 
 
-def _what(one: Class, drawn: Container[int]) -> tuple[str, str, str, int | None]:
+def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
     """*drawn*: parts whose seed was drawn when the class was begun."""
-    return one.part, one.scenario_hash, one.mode, None if one.id in drawn else one.seed
+    return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
 def serve(
-    record: Record,
-    the_class: Class,
+    record: ClassRecord,
+    the_class: ClassPart,
     listen: str | None,
     show: Callable[[str], object],
     nats: str | None = None,
-    held_by: TextIO | None = None,
+    owner_pipe: TextIO | None = None,
 ) -> None:
     """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open. Where the class has
     several hosts, *nats* is the URL over which they hear one another. *show* gets one line with the invitation. Raises
     NoPort, NoBus."""
-    if nats is None and is_open(the_class):
-        raise NoPort(tr("the class is being held already, at {address}").format(address=the_class.address))
-    listening = listening_at(listen, "" if nats else the_class.address)
+    if nats is None and has_live_host(the_class):
+        raise ListenAddressError(
+            tr("the class is being held already, at {address}").format(address=the_class.address)
+        )
+    listening = open_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
     own = address_of(reachable(address) if nats else address, port)
     record.change_addresses(lambda before: [*(one for one in before if nats and one != own), own])
@@ -174,17 +180,19 @@ def serve(
         there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], reachable(address), port,
         tuple(one for one in there.addresses if one != own),
     )  # fmt: skip
-    asyncio.run(_serve(Stage(record, nats, invited.fingerprint), there, listening, invited, show, held_by))
+    asyncio.run(
+        _serve(CurrentHost(record, nats, invited.fingerprint), there, listening, invited, show, owner_pipe)
+    )
     if nats:
         record.change_addresses(lambda before: [one for one in before if one != own])
 
 
-class Stage:
+class CurrentHost:
     """The host of the part that the class is at; where the class goes on, the one of the next part follows it."""
 
-    def __init__(self, record: Record, nats: str | None, fingerprint: str) -> None:
+    def __init__(self, record: ClassRecord, nats: str | None, fingerprint: str) -> None:
         self._record, self._nats, self._fingerprint = record, nats, fingerprint
-        self._host: Host | None = None
+        self._host: ClassHost | None = None
         self._there = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
@@ -197,7 +205,7 @@ class Stage:
         if self._nats is not None:
             bus = Bus(self._nats, f"{self._fingerprint}-{the_class.id}")
             await bus.dial()
-        self._host = Host(self._record.at(the_class.id), the_class, bus, self._follow)
+        self._host = ClassHost(self._record.select_part(the_class.id), the_class, bus, self._follow)
         self._host.begin()
         self._there.set()
 
@@ -226,26 +234,26 @@ class Stage:
             try:
                 await self.begin()
                 return
-            except (NoBus, SQLAlchemyError) as problem:
+            except (BusUnavailableError, SQLAlchemyError) as problem:
                 logger.error("class host: %s", problem)
                 await asyncio.sleep(AGAIN_S)
 
 
 async def _serve(
-    stage: Stage,
-    the_class: Class,
+    stage: CurrentHost,
+    the_class: ClassPart,
     listening: socket.socket,
     invited: Invitation,
     show: Callable[[str], object],
-    held_by: TextIO | None,
+    owner_pipe: TextIO | None,
 ) -> None:
-    port = ClassPort.of(listening)
+    port = ClassPort.from_socket(listening)
     server = server_of(stage.app, the_class.certificate, the_class.key, port)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
-    if held_by is not None:
-        threading.Thread(target=_stop_at_end, args=(held_by, loop, server), daemon=True).start()
+    if owner_pipe is not None:
+        threading.Thread(target=_stop_at_end, args=(owner_pipe, loop, server), daemon=True).start()
     await stage.begin()
     show(str(invited))  # the port is open: who dials now waits for the loop
     listens_at = port.getsockname()[0]
@@ -260,17 +268,17 @@ async def _serve(
         await stage.end()
 
 
-def _stop_at_end(held_by: TextIO, loop: asyncio.AbstractEventLoop, server: _Server) -> None:
+def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
     """The window that holds the class is gone, however it ended."""
-    for _ in held_by:
+    for _ in owner_pipe:
         pass
     with suppress(RuntimeError):  # the host has ended before
         loop.call_soon_threadsafe(server.stop)
 
 
-def is_open(the_class: Class) -> bool:
+def has_live_host(the_class: ClassPart) -> bool:
     """A host of it takes connections; another program may have its port by now."""
-    own = certificate.in_der(the_class.certificate)
+    own = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
         there = (dialled_here(host).strip("[]"), int(port))
@@ -288,13 +296,15 @@ def is_open(the_class: Class) -> bool:
     return False
 
 
-def server_of(app: Starlette, shown: str, key: str, port: ClassPort | None = None) -> _Server:
+def server_of(
+    app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
+) -> _StoppableServer:
     """Takes connections to *app* over TLS with that certificate and its key, both PEM. *port* is told which of its
     connections have joined."""
-    context = own_certificate.context(shown, key)
+    context = own_certificate.context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
     vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for it
-    return _Server(
+    return _StoppableServer(
         uvicorn.Config(
             app,
             ssl_context_factory=lambda config, default: context,
@@ -331,7 +341,7 @@ class _Connection(WebSocketsSansIOProtocol):
             super().shutdown()
 
 
-class _Server(uvicorn.Server):
+class _StoppableServer(uvicorn.Server):
     """Ends when it is told to, without the signal that told it being raised once more."""
 
     def stop(self) -> None:
@@ -342,24 +352,26 @@ class _Server(uvicorn.Server):
         yield
 
 
-def listening_at(listen: str | None, before: str) -> socket.socket:
+def open_socket(listen: str | None, previous_address: str) -> socket.socket:
     """A socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
-    host, _, port = (listen or before or LISTEN).rpartition(":")
-    if port == "0" and before.rpartition(":")[0] == host:  # any free one: best the one that the seats know
+    host, _, port = (listen or previous_address or LISTEN).rpartition(":")
+    if (
+        port == "0" and previous_address.rpartition(":")[0] == host
+    ):  # any free one: best the one that the seats know
         try:
-            return _bound(host, int(before.rpartition(":")[2]))
+            return _bind_socket(host, int(previous_address.rpartition(":")[2]))
         except OSError:
             pass
     try:
-        return _bound(host.strip("[]"), int(port))
+        return _bind_socket(host.strip("[]"), int(port))
     except (OSError, ValueError, OverflowError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else tr("expected ADDRESS:PORT")
-        raise NoPort(
+        raise ListenAddressError(
             tr("{address} cannot be listened on: {why}").format(address=f"{host}:{port}", why=why)
         ) from problem
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_socket(host: str, port: int) -> socket.socket:
     return socket.create_server(
         (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
     )

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import Final
 
-from app.classroom.class_files import Checked, checked
+from app.classroom.class_files import LogCheck, check_file
 from app.classroom.debrief import SeatReview
-from app.classroom.seat_log import NoLog
+from app.classroom.seat_log import InvalidSeatLogError
 from app.export.sheets import as_csv
 from app.words.language import tr
 
@@ -47,7 +47,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class GroupComparison:
     """One measure in two groups."""
 
     measure: str
@@ -66,7 +66,7 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
     """Everyone who has a group in *lesson*, by name, from exported classes. Raises NoLog, also for what was altered."""
     groups = {one.name: one.group for one in _honest(lesson) if one.group}
     if not groups:
-        raise NoLog(tr("{file}: no seat has a group").format(file=lesson))
+        raise InvalidSeatLogError(tr("{file}: no seat has a group").format(file=lesson))
     scores = [_scores(_honest(file)) if file is not None else {} for file in (pre, post, retention)]
     return [
         Person(name, groups[name], *(told.get(name.casefold()) for told in scores)) for name in sorted(groups)
@@ -77,7 +77,9 @@ def people_of(file: Path) -> list[Person]:
     """Everyone in an exported class of several parts, by seat. Raises NoLog, also for what was altered."""
     found = _honest(file)
     if not any(one.part for one in found):
-        raise NoLog(tr("{file}: the class has one part; name three classes or more").format(file=file))
+        raise InvalidSeatLogError(
+            tr("{file}: the class has one part; name three classes or more").format(file=file)
+        )
     seats = {one.seat: one for one in found}
     scores = [_scores((one for one in found if one.part == kind), by_seat=True) for kind in MEASURED]
     return [
@@ -96,12 +98,12 @@ def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
     ]
 
 
-def compared(found: Sequence[Person]) -> list[Comparison]:
+def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
     """Each measure of each two groups that have people enough."""
     made = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}
-        for one in found:
+        for one in persons:
             value = getattr(one, measure)
             if value is not None:
                 values.setdefault(one.group, []).append(value)
@@ -112,15 +114,15 @@ def compared(found: Sequence[Person]) -> list[Comparison]:
     return made
 
 
-def people_csv(found: Iterable[Person], names: bool) -> str:
+def people_csv(persons: Iterable[Person], names: bool) -> str:
     rows = (
         (one.name if names else number, one.group, one.pre, one.post, one.gain, one.retention)
-        for number, one in enumerate(found, 1)
+        for number, one in enumerate(persons, 1)
     )
     return as_csv(("person", "group", "pre", "post", "gain", "retention"), rows)
 
 
-def analysis_csv(found: Iterable[Comparison]) -> str:
+def analysis_csv(comparisons: Iterable[GroupComparison]) -> str:
     head = (
         "measure", "group", "other_group", "people", "other_people", "mean", "other_mean", "difference",
         "standardised_difference", "chance",
@@ -131,7 +133,7 @@ def analysis_csv(found: Iterable[Comparison]) -> str:
             round(one.difference, 2), None if one.standardised is None else round(one.standardised, 3),
             round(one.chance, 4),
         )
-        for one in found
+        for one in comparisons
     )  # fmt: skip
     return as_csv(head, rows)
 
@@ -139,43 +141,49 @@ def analysis_csv(found: Iterable[Comparison]) -> str:
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _honest(file: Path) -> list[Checked]:
-    found = list(checked(file))
+def _honest(file: Path) -> list[LogCheck]:
+    found = list(check_file(file))
     wrong = [f"{one.name}: {one.problem}" for one in found if one.problem]
     if wrong:
-        raise NoLog(f"{file}: " + "; ".join(wrong))
+        raise InvalidSeatLogError(f"{file}: " + "; ".join(wrong))
     return found
 
 
-def _scores(found: Iterable[Checked], by_seat: bool = False) -> Mapping[str, float]:
+def _scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
     """Of those who took part; who did not come has no points."""
     return {
         str(one.seat) if by_seat else one.name.casefold(): score
-        for one in found
+        for one in checks
         if one.verdict is not None and one.verdict["acts"] and (score := one.verdict["score"]) is not None
     }
 
 
 def _comparison(
-    measure: str, groups: tuple[str, str], first: Sequence[float], second: Sequence[float]
-) -> Comparison:
-    difference = fmean(second) - fmean(first)
-    left = len(first) + len(second) - 2
-    pooled = math.sqrt(((len(first) - 1) * variance(first) + (len(second) - 1) * variance(second)) / left)
+    measure: str, groups: tuple[str, str], first_scores: Sequence[float], second_scores: Sequence[float]
+) -> GroupComparison:
+    difference = fmean(second_scores) - fmean(first_scores)
+    left = len(first_scores) + len(second_scores) - 2
+    pooled = math.sqrt(
+        (
+            (len(first_scores) - 1) * variance(first_scores)
+            + (len(second_scores) - 1) * variance(second_scores)
+        )
+        / left
+    )
     standardised = None if pooled == 0.0 else difference / pooled * (1.0 - 3.0 / (4.0 * left - 1.0))
-    return Comparison(
-        measure, groups, (len(first), len(second)), (fmean(first), fmean(second)), difference, standardised,
-        _chance(first, second),
+    return GroupComparison(
+        measure, groups, (len(first_scores), len(second_scores)), (fmean(first_scores), fmean(second_scores)), difference, standardised,
+        _chance(first_scores, second_scores),
     )  # fmt: skip
 
 
-def _chance(first: Sequence[float], second: Sequence[float]) -> float:
+def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
     """By shuffling; the division that was drawn is one of those that count [Phipson and Smyth 2010]."""
-    everyone, chance = [*first, *second], random.Random(SEED)
-    seen = abs(fmean(second) - fmean(first))
+    everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
+    seen = abs(fmean(second_scores) - fmean(first_scores))
     beyond = 0
     for _ in range(SHUFFLES):
         chance.shuffle(everyone)
-        drawn = abs(fmean(everyone[len(first) :]) - fmean(everyone[: len(first)]))
+        drawn = abs(fmean(everyone[len(first_scores) :]) - fmean(everyone[: len(first_scores)]))
         beyond += drawn >= seen - 1e-9
     return (beyond + 1) / (SHUFFLES + 1)

@@ -6,17 +6,17 @@ import copy
 from collections.abc import Iterable
 from typing import Final
 
-from app.classroom.acts import Act, goes_back
-from app.classroom.shapes import Verdict
+from app.classroom.acts import LogEntry, is_rewind
+from app.classroom.server_messages import Verdict
 from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
-from app.words.sentences import said
+from app.words.localization import localize
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import availability_json
-from engine.drill.par.lean import Lean
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 STUCK_S: Final = 120.0
 """Simulated seconds without an act and without a goal reached after which a seat counts as stuck. Assumed."""
@@ -36,16 +36,16 @@ class Rerun:
         self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
     ) -> None:
         """*whole*: with what a debrief needs, which takes twice as long; the verdict is the same."""
-        self._kind = Drill if whole else Lean
+        self._kind = Drill if whole else SearchDrill
         self._budget = budget
         self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
         self.acts = 0
         self._done = 0
-        self._last: Act | None = None
+        self._last: LogEntry | None = None
         self._hash: str | None = None
         """Of the state after the last act, where that had to be computed."""
         self._parted: tuple[float, str] | None = None
-        self._log: list[Act] = []
+        self._log: list[LogEntry] = []
         """The acts that it has behind it."""
         self._sent_back = 0
         self._failures = 0
@@ -63,28 +63,28 @@ class Rerun:
         twin._log = list(self._log)
         return twin
 
-    def play(self, acts: Iterable[Act]) -> None:
+    def play(self, acts: Iterable[LogEntry]) -> None:
         """Go on with *acts*, those after the ones that were played. What cannot be played is noted as where the run
         has parted."""
         for act in acts:
-            if goes_back(act):
-                self._go_back(act.tick)
+            if is_rewind(act):
+                self._rewind(act.tick)
                 act = act._replace(line="")
             self._log.append(act)
             if not self._stopped:
                 try:
                     self._play(act)
                 except UnplayableError as problem:
-                    self._part(act, str(problem))
+                    self._record_divergence(act, str(problem))
                     self._stopped = True
             self.acts = act.number
 
-    def _play(self, act: Act) -> None:
+    def _play(self, act: LogEntry) -> None:
         """Raises UnplayableError where the run cannot be played further."""
         self._hash = None
         self._player.advance_to(act.tick)
         if self.drill.tick < act.tick:
-            self._part(act, "the run was over before")
+            self._record_divergence(act, "the run was over before")
             return
         if act.line:
             self._apply(act)
@@ -94,34 +94,34 @@ class Rerun:
         with guarded():
             self._hash = self.drill.state_hash() if act.digest else None
         if act.digest != (self._hash or ""):
-            self._part(act, "another state")
+            self._record_divergence(act, "another state")
 
-    def _apply(self, act: Act) -> None:
+    def _apply(self, act: LogEntry) -> None:
         try:
             words = act.line.split(maxsplit=1)
             if not words:
-                raise InputProblem("an empty line is no input")
+                raise InputError("an empty line is no input")
             if words[0].lower() in NOT_IN_A_CLASS:
-                raise InputProblem("a class cannot go back in time")
+                raise InputError("a class cannot go back in time")
             self._player.apply(act.line)
-        except InputProblem as problem:
+        except InputError as problem:
             if act.instruction:  # an inject may be refused: the seat's own run has refused it, too
                 return
-            self._part(act, f"{first_line(act.line)}: {said(str(problem))}")
+            self._record_divergence(act, f"{first_line(act.line)}: {localize(str(problem))}")
         except UnplayableError as problem:
-            self._part(act, f"{first_line(act.line)}: {problem}")
+            self._record_divergence(act, f"{first_line(act.line)}: {problem}")
             self._failures += 1
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
             self._log[-1] = act._replace(line="", digest="")  # the error may have left half a change
-            self._restore(self._again(self._log))
+            self._restore(self._replay(self._log))
 
-    def _go_back(self, tick: int) -> None:
+    def _rewind(self, tick: int) -> None:
         """As it was at *tick*, before anything that was done then; what has parted once has parted."""
-        self._restore(self._again(act for act in self._log if act.tick < tick))
+        self._restore(self._replay(act for act in self._log if act.tick < tick))
         self._sent_back += 1
 
-    def _again(self, log: Iterable[Act]) -> Rerun:
+    def _replay(self, log: Iterable[LogEntry]) -> Rerun:
         """A new run with the acts of *log*, on what is left of the budget."""
         before = Rerun(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
@@ -130,24 +130,24 @@ class Rerun:
         before.play(log)
         return before
 
-    def _restore(self, before: Rerun) -> None:
+    def _restore(self, rerun: Rerun) -> None:
         self._player, self._log, self._done, self._last = (
-            before._player, before._log, before._done, before._last,
+            rerun._player, rerun._log, rerun._done, rerun._last,
         )  # fmt: skip
-        self._failures, self._stopped = before._failures, before._stopped
+        self._failures, self._stopped = rerun._failures, rerun._stopped
 
-    def _part(self, act: Act, why: str) -> None:
+    def _record_divergence(self, act: LogEntry, reason: str) -> None:
         if self._parted is None:
-            self._parted = (act.tick / TICKS_PER_S, why)
+            self._parted = (act.tick / TICKS_PER_S, reason)
 
     def verdict(self) -> Verdict:
         """Result of the run as far as it can be played."""
         try:
             with guarded():
                 return self._verdict()
-        except (UnplayableError, InputProblem) as problem:
+        except (UnplayableError, InputError) as problem:
             parted = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
-            return no_verdict(self.acts, *parted, goals=self.drill.goals)
+            return build_failed_verdict(self.acts, *parted, goals=self.drill.goals)
 
     def _verdict(self) -> Verdict:
         drill, last = self.drill, self._last
@@ -174,7 +174,7 @@ class Rerun:
         )
 
 
-def no_verdict(acts: int, t_s: float, why: str, goals: Iterable[str] = ()) -> Verdict:
+def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> Verdict:
     """The verdict on a run of *acts* entries that cannot be judged, from *t_s* on, and *why*: none of *goals* is
     reached."""
     return Verdict(
@@ -192,7 +192,7 @@ def no_verdict(acts: int, t_s: float, why: str, goals: Iterable[str] = ()) -> Ve
         ended_by=None,
         state_hash="",
         parted_t_s=t_s,
-        parted=why,
+        parted=reason,
     )
 
 
@@ -208,12 +208,12 @@ def _progress(drill: Drill) -> float | None:
     goals = drill.scenario.goals
     if not goals:
         return None
-    met = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].met)
+    met = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].is_reached)
     return 100.0 * met / arithmetic.total(goal.weight for goal in goals)
 
 
 def verdict(
-    scenario: Scenario, seed: int, mode: str, acts: Iterable[Act], budget: Budget = OF_SEAT
+    scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> Verdict:
     """The whole log at once."""
     run = Rerun(scenario, seed, mode, budget=budget)

@@ -16,8 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # a worker imports what plays runs once it follows its host
-    from app.classroom.acts import Act
-    from app.classroom.shapes import Verdict
+    from app.classroom.acts import LogEntry
+    from app.classroom.server_messages import Verdict
     from app.classroom.verdict import Rerun
 
 NICE: Final = 5
@@ -59,18 +59,18 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     _unplayed = Rerun(loaded(text, name), seed, mode)
 
 
-def _go_on(logs: Mapping[int, Sequence[Act]]) -> dict[int, Verdict]:
+def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, Verdict]:
     """In a worker: the runs with the acts after those they have had, and what they come to now."""
     global _busy
     _show_progress()
     _busy = True
     try:
-        return {seat: run.verdict() for seat, acts in logs.items() if (run := _played(seat, acts))}
+        return {seat: run.verdict() for seat, acts in logs.items() if (run := _replay_seat(seat, acts))}
     finally:
         _busy = False
 
 
-def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
+def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> Rerun | None:
     """None: the run has not had the acts before these."""
     assert _unplayed is not None, "a worker begins with it"
     if not acts or acts[0].number == 1:
@@ -85,18 +85,18 @@ def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
 def _reachable(seat: int) -> tuple[float, float] | None:
     """In a worker: where a seat's run stands, in seconds, and the points that it can still reach; None: unknown."""
     from app.files import certificates
-    from engine.drill.par.lean import Lean
-    from engine.drill.par.regret import reachable
+    from engine.drill.par.regret import compute_value
+    from engine.drill.par.search_drill import SearchDrill
 
     global _busy
     run = _runs.get(seat)
-    if run is None or not isinstance(run.drill, Lean) or not run.drill.scenario.scored:
+    if run is None or not isinstance(run.drill, SearchDrill) or not run.drill.scenario.scored:
         return None
     known = certificates.plans(run.drill)[:1]  # a class waits for many
     _show_progress()
     _busy = True
     try:
-        return run.drill.world.t_s, reachable(run.drill, known)
+        return run.drill.world.t_s, compute_value(run.drill, known)
     except Exception:  # of this seat alone: the board shows nothing there
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
@@ -128,27 +128,27 @@ class Workers:
         self._of = (text, name, seed, mode)
         self._pools: dict[int, ProcessPoolExecutor] = {}
 
-    def place(self, seat: int) -> int:
+    def get_worker(self, seat: int) -> int:
         """Which worker has it."""
         return seat % self.count
 
-    async def go_on(self, place: int, logs: Mapping[int, Sequence[Act]]) -> dict[int, Verdict]:
+    async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, Verdict]:
         """What the seats of a worker come to with these acts more; those are missing whose whole log it needs."""
-        pool = self._pools.get(place)
+        pool = self._pools.get(worker)
         if pool is None:
-            pool = self._pools[place] = ProcessPoolExecutor(
+            pool = self._pools[worker] = ProcessPoolExecutor(
                 1, multiprocessing.get_context("spawn"), _begin, self._of
             )
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _go_on, logs)
+            return await asyncio.get_running_loop().run_in_executor(pool, _replay_seats, logs)
         except BrokenProcessPool:  # it was killed
-            del self._pools[place]
+            del self._pools[worker]
             return {}
 
-    async def reachable(self, place: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
+    async def reachable(self, worker: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
         """Position of a seat's run in its worker, in seconds, and the points that it can still reach, or None if
         that is unknown; and whether the worker has ended meanwhile."""
-        pool = self._pools.get(place)
+        pool = self._pools.get(worker)
         if pool is None:
             return None, False
         try:

@@ -11,16 +11,16 @@ from typing import Final, ParamSpec, TypeVar
 
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from app.classroom.acts import Act
-from app.classroom.conversation import Refused
+from app.classroom.acts import LogEntry
+from app.classroom.client_messages import LATER
+from app.classroom.conversation import RequestRefusedError
 from app.classroom.models import Seat
-from app.classroom.record import NoRecord, Record
-from app.classroom.wire import LATER
+from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.words.language import tr
 
 Kept = TypeVar("Kept")
 What = ParamSpec("What")
-Waiting = tuple[int, Sequence[Act], asyncio.Future[None]]
+Waiting = tuple[int, Sequence[LogEntry], asyncio.Future[None]]
 """A seat, new acts of it, and what says that they are on disk."""
 Joining = tuple[Seat, asyncio.Future[None]]
 logger = logging.getLogger(__name__)
@@ -29,11 +29,11 @@ RECORD_S: Final = 1.0
 """Wall time between two tries to read a record that cannot be read."""
 
 
-class Writer:
+class RecordWriter:
     """Seats and acts that come while the thread writes are written together, in the next transaction."""
 
     def __init__(
-        self, record: Record, written: Callable[[Sequence[Seat], Mapping[int, Sequence[Act]]], None]
+        self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]
     ) -> None:
         """*written* is called with seats and acts, by seat, that are on disk now."""
         self._record, self._written = record, written
@@ -52,9 +52,9 @@ class Writer:
             return await asyncio.get_running_loop().run_in_executor(
                 self._thread, partial(write, *what, **named)
             )
-        except (SQLAlchemyError, NoRecord) as problem:
+        except (SQLAlchemyError, RecordUnavailableError) as problem:
             logger.error("class record: %s", problem)
-            raise Refused(tr("the record cannot be written: try again"), LATER) from problem
+            raise RequestRefusedError(tr("the record cannot be written: try again"), LATER) from problem
 
     async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
         """Read from the record; as long as it cannot be read, all that needs it waits."""
@@ -65,19 +65,19 @@ class Writer:
                 logger.error("class record: %s", problem)
                 await asyncio.sleep(RECORD_S)
 
-    async def seat(self, made: Seat) -> Seat:
+    async def write_seat(self, new_seat: Seat) -> Seat:
         """*made* with its number, or the one that was made before with the same token. Raises Refused."""
-        if made.token_hash not in self._joining:
-            self._joining[made.token_hash] = made, asyncio.get_running_loop().create_future()
+        if new_seat.token_hash not in self._joining:
+            self._joining[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
             self._to_do.set()
-        seat, written = self._joining[made.token_hash]
+        seat, written = self._joining[new_seat.token_hash]
         await written
         return seat
 
-    async def acts(self, number: int, new: Sequence[Act]) -> None:
+    async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Until acts of a seat are on disk. Raises Refused."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((number, new, written))
+        self._waiting.append((number, entries, written))
         self._to_do.set()
         await written
 
@@ -88,29 +88,31 @@ class Writer:
             self._to_do.clear()
             waiting, self._waiting = self._waiting, []
             joining = dict(self._joining)  # they stay there meanwhile: the same token is never two seats
-            problem = await self._at_once(list(joining.values()), waiting)
+            problem = await self._write_transaction(list(joining.values()), waiting)
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
                 # Another host has written of the same seat: that stops no other.
                 for one in joining.values():
-                    _answer(one[1], await self._at_once([one], []))
+                    _answer(one[1], await self._write_transaction([one], []))
                 for acts in waiting:
-                    _answer(acts[2], await self._at_once([], [acts]))
+                    _answer(acts[2], await self._write_transaction([], [acts]))
             for token_hash in joining:
                 del self._joining[token_hash]
             for written in [each[2] for each in waiting] + [each[1] for each in joining.values()]:
                 _answer(written, problem)
 
-    async def _at_once(self, joining: Sequence[Joining], waiting: Sequence[Waiting]) -> Refused | None:
+    async def _write_transaction(
+        self, joining: Sequence[Joining], waiting: Sequence[Waiting]
+    ) -> RequestRefusedError | None:
         """All of it or nothing; why nothing."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
             await self.keep(self._record.keep, seats, logs)
-        except Refused as refused:
+        except RequestRefusedError as refused:
             return refused
         self._written(seats, logs)
         return None
 
 
-def _answer(written: asyncio.Future[None], problem: Refused | None) -> None:
-    if not written.done():
-        written.set_result(None) if problem is None else written.set_exception(problem)
+def _answer(future: asyncio.Future[None], problem: RequestRefusedError | None) -> None:
+    if not future.done():
+        future.set_result(None) if problem is None else future.set_exception(problem)

@@ -27,12 +27,12 @@ SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
 COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
-def statements(found: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
+def statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
     """One a seat; *key* tells this class from all others. The same class gives the same statements."""
-    return [_statement(found, seat, key, names) for seat in found.seats]
+    return [_statement(review, seat, key, names) for seat in review.seats]
 
 
-def _statement(found: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
+def _statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
     over = seat.verdict["ended_by"] is not None
     verb, word = VERBS[over]
     actor: dict[str, object] = {
@@ -53,23 +53,23 @@ def _statement(found: ClassReview, seat: SeatReview, key: str, names: bool) -> d
         "verb": {"id": verb, "display": {"en": word}},
         "object": {
             "objectType": "Activity",
-            "id": activity(found),
-            "definition": {"type": SIMULATION, "name": {"en": found.title}},
+            "id": activity(review),
+            "definition": {"type": SIMULATION, "name": {"en": review.title}},
         },
         "result": result,
         "context": {
             "registration": str(uuid5(NAMESPACE_URL, f"{HOME}/class/{key}/seat/{seat.number}")),
             "platform": "Mirrordrill",
-            "extensions": {f"{HOME}/x/seed": found.seed, f"{HOME}/x/mode": found.mode},
+            "extensions": {f"{HOME}/x/seed": review.seed, f"{HOME}/x/mode": review.mode},
         },
     }
 
 
-def activity(found: ClassReview) -> str:
-    return f"{HOME}/drill/{found.scenario}"
+def activity(review: ClassReview) -> str:
+    return f"{HOME}/drill/{review.scenario}"
 
 
-def cmi5(found: ClassReview, page: str) -> bytes:
+def cmi5(review: ClassReview, page: str) -> bytes:
     """A course of one unit for a learning management system: the debrief of the class, which tells it that it was read.
 
     The system puts its address, a token and the learner into the unit's address [cmi5, Quartz 1st edition, 8.1].
@@ -77,12 +77,12 @@ def cmi5(found: ClassReview, page: str) -> bytes:
     structure = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<courseStructure xmlns="{COURSE}">\n'
-        f'  <course id="{activity(found)}/course">\n'
-        f'    <title><langstring lang="en">{escape(found.title)}</langstring></title>\n'
+        f'  <course id="{activity(review)}/course">\n'
+        f'    <title><langstring lang="en">{escape(review.title)}</langstring></title>\n'
         '    <description><langstring lang="en">Mirrordrill: debrief of a class</langstring></description>\n'
         "  </course>\n"
-        f'  <au id="{activity(found)}/debrief" launchMethod="OwnWindow" moveOn="Completed">\n'
-        f'    <title><langstring lang="en">{escape(found.title)}</langstring></title>\n'
+        f'  <au id="{activity(review)}/debrief" launchMethod="OwnWindow" moveOn="Completed">\n'
+        f'    <title><langstring lang="en">{escape(review.title)}</langstring></title>\n'
         '    <description><langstring lang="en">What the seats did, where they parted, and what that cost'
         "</langstring></description>\n"
         "    <url>index.html</url>\n"
@@ -99,5 +99,5 @@ def cmi5(found: ClassReview, page: str) -> bytes:
     return out.getvalue()
 
 
-def as_json(found: ClassReview, key: str, names: bool) -> str:
-    return json.dumps(statements(found, key, names), ensure_ascii=False, indent=1)
+def as_json(review: ClassReview, key: str, names: bool) -> str:
+    return json.dumps(statements(review, key, names), ensure_ascii=False, indent=1)

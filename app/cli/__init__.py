@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.terms import Unusable, check_file, loaded
+from app.cli.terms import UsageError, check_file, loaded
 from app.exit_codes import UNUSABLE
-from app.files.scenario_files import NoScenario
-from engine.drill.authoring.problems import ScenarioProblems
+from app.files.scenario_files import ScenarioNotFoundError
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import program_version
 from engine.flow import compiled
@@ -43,9 +43,9 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
         do: Callable[[argparse.Namespace], int] = options.do
         compiled.report_fallback = _report_fallback
         return do(options)
-    except ScenarioProblems as problems:
+    except ScenarioError as problems:
         return _refuse(str(problems))
-    except (Unusable, NoScenario) as problem:
+    except (UsageError, ScenarioNotFoundError) as problem:
         return _refuse(f"mirrordrill: {problem}")
 
 

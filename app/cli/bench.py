@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
-from engine.flow import Flow, Mode, add_pair, kernel, run
+from engine.flow import Flow, SafetyMode, add_pair, kernel, run
 from engine.flow.advance import arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import group_world
 from engine.published.lab import lab
 from engine.published.measure import setup_of
-from engine.published.twins import SimPyMissing, simpy_model
+from engine.published.simpy_models import SimPyMissingError, simpy_model
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUPS: Final = ((1, 1), (5, 20))
@@ -55,7 +55,7 @@ NAME_LETTERS: Final = 44
 
 
 @dataclass(frozen=True)
-class Figure:
+class BenchmarkFigure:
     """*ratio* says how many times better the value is than what stands in *against*."""
 
     name: str
@@ -68,7 +68,7 @@ class Figure:
         return asdict(self)
 
 
-def bench_rows() -> Iterator[Figure]:
+def bench_rows() -> Iterator[BenchmarkFigure]:
     """All figures, each as soon as it is measured, on one thread; about half a minute."""
     engine = {count: _engine_rate(count) for count in DATABASES}
     flow = {count: _flow_rate(count) for count in DATABASES}
@@ -108,9 +108,9 @@ def bench_rows() -> Iterator[Figure]:
     yield from _first_step()
 
 
-def _figure(name: str, value: float, unit: str, against: str, ratio: float | None) -> Figure:
-    return Figure(
-        name, float(f"{value:.4g}"), unit, against, None if ratio is None else float(f"{ratio:.4g}")
+def _figure(name: str, value: float, unit: str, baseline: str, ratio: float | None) -> BenchmarkFigure:
+    return BenchmarkFigure(
+        name, float(f"{value:.4g}"), unit, baseline, None if ratio is None else float(f"{ratio:.4g}")
     )
 
 
@@ -152,7 +152,7 @@ def _flow_of(count: int) -> Flow:
     flow = Flow.empty()
     site = replace(NEC, cores=CORES_EACH * count)
     for _ in range(count):
-        add_pair(flow, setup_of(WORKLOAD1, Mode.FULL, site))
+        add_pair(flow, setup_of(WORKLOAD1, SafetyMode.FULL, site))
     run(flow, TICKS_PER_S)
     return flow
 
@@ -172,13 +172,13 @@ def _python_rate(count: int) -> float:
     return ticks / TICKS_PER_S / (perf_counter() - start)
 
 
-def _simpy(engine: dict[int, float]) -> Iterator[Figure]:
+def _simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
     for count in DATABASES:
         name = f"SimPy model, {count} databases"
         try:
             rate = _simpy_rate(count)
-        except SimPyMissing as missing:
-            yield Figure(name, str(missing), "", "the engine with protocol", None)
+        except SimPyMissingError as missing:
+            yield BenchmarkFigure(name, str(missing), "", "the engine with protocol", None)
             continue
         yield _figure(name, rate, "simulated s/s", "the engine is so many times faster", engine[count] / rate)
 
@@ -189,7 +189,7 @@ def _simpy_rate(count: int) -> float:
     return seconds / _fastest(lambda: play(seconds), 2)
 
 
-def _growth(name: str, rates: dict[int, float]) -> Iterator[Figure]:
+def _growth(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
     for count in DATABASES[2:]:
         ratio = (1.0 / rates[count] / count) / (1.0 / rates[10] / 10)
         yield _figure(
@@ -201,7 +201,7 @@ def _growth(name: str, rates: dict[int, float]) -> Iterator[Figure]:
         )
 
 
-def _copies(count: int) -> Iterator[Figure]:
+def _copies(count: int) -> Iterator[BenchmarkFigure]:
     """Fork, hash and snapshot of a world."""
     world = lab(1, databases=count, cores=CORES_EACH * count)
     simulator.advance(world, 10 * TICKS_PER_S)
@@ -236,7 +236,7 @@ print(perf_counter() - start)
 """
 
 
-def _first_step() -> Iterator[Figure]:
+def _first_step() -> Iterator[BenchmarkFigure]:
     """First step of a process by the library, next to plain Python, which needs none."""
     seconds = {
         choice: float(

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import Commands, Unusable
+from app.cli.terms import SubcommandFactory, UsageError
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import bundle, bundle_store, scenario_files
-from app.files.bundle import Bundle, BundleProblems
-from app.files.bundle_store import CannotKeep
+from app.files.bundle import Bundle, BundleError
+from app.files.bundle_store import BundleStoreError
 from app.files.folders import default_folder
-from app.files.scenario_files import NoScenario
+from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.lint import lint
-from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.problems import Problem, ScenarioError
 
 if TYPE_CHECKING:
     from app.files.accepted_files import Accepted
@@ -32,7 +32,7 @@ DIGITS_MIN: Final = 8
 """Of a SHA-256, to name a file."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     bundles = command("bundle", "drills in one file to hand on, and imported bundles")
     bundles.set_defaults(do=_run)
     doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
@@ -69,7 +69,7 @@ def add_to(command: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     try:
         return DOING[options.doing](options)
-    except (BundleProblems, ScenarioProblems, NoScenario, CannotKeep) as problem:
+    except (BundleError, ScenarioError, ScenarioNotFoundError, BundleStoreError) as problem:
         print(problem, file=sys.stderr)
         return UNUSABLE
 
@@ -78,7 +78,7 @@ def problems_of(file: Path) -> list[Problem]:
     """For `mirrordrill check`: what is wrong with a bundle, or with a drill in it."""
     try:
         found = bundle.read(file)
-    except BundleProblems as refused:
+    except BundleError as refused:
         return list(refused.problems)
     problems: list[Problem] = []
     for offer in bundle_store.offers(found):
@@ -100,19 +100,19 @@ def _make(options: argparse.Namespace) -> int:
         if part.endswith(".json"):
             name, content = run_scenario.slug(Path(part).stem), _bytes(Path(part))
             if runs.setdefault(name, content) != content:
-                raise NoScenario(f"mirrordrill: two runs would have the name {name}")
+                raise ScenarioNotFoundError(f"mirrordrill: two runs would have the name {name}")
             continue
         file = scenario_files.find(part)
         scenario = file.load()
         title = title or scenario.title
         if scenarios.setdefault(file.name, file.text) != file.text:
-            raise NoScenario(f"mirrordrill: two scenarios have the name {file.name}")
+            raise ScenarioNotFoundError(f"mirrordrill: two scenarios have the name {file.name}")
     try:
         made = bundle.write(
             out, title or out.stem, scenarios, runs, options.author, options.licence, options.replace
         )
     except OSError as error:
-        raise NoScenario(f"mirrordrill: {out} cannot be written: {error.strerror}") from error
+        raise ScenarioNotFoundError(f"mirrordrill: {out} cannot be written: {error.strerror}") from error
     print(f"{out}: {len(scenarios)} drill(s), {len(runs)} run(s), {made.size} bytes, SHA-256 {made.sha256}")
     return AS_ASKED
 
@@ -121,11 +121,11 @@ def _bytes(file: Path) -> bytes:
     """More than a run may have is refused when the bundle is made. Raises NoScenario."""
     try:
         if not file.is_file():
-            raise NoScenario(f"mirrordrill: {file} is not a file")
+            raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")
         with file.open("rb") as opened:
             return opened.read(bundle.KIND_MAX["runs"] + 1)
     except OSError as error:
-        raise NoScenario(f"mirrordrill: {file} cannot be read: {error.strerror}") from error
+        raise ScenarioNotFoundError(f"mirrordrill: {file} cannot be read: {error.strerror}") from error
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -134,25 +134,29 @@ def _show(options: argparse.Namespace) -> int:
     for offer in bundle_store.offers(found):
         said = offer.scenario
         if said is None:
-            print(f"  {offer.name}  {visible(offer.hindrance)}")
+            print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
             continue
         by = f", by {said.author}" if said.author else ""
-        print(f"  {offer.name}  {said.minutes} min  {said.level}  {visible(said.title)}{visible(by)}")
+        print(
+            f"  {offer.name}  {said.minutes} min  {said.level}  {escape_invisible(said.title)}{escape_invisible(by)}"
+        )
         if offer.hindrance:
-            print(f"    {visible(offer.hindrance)}")
+            print(f"    {escape_invisible(offer.hindrance)}")
     for run_offer in bundle_store.run_offers(found):
-        print(f"  run {run_offer.name}  {visible(run_offer.says)}")
+        print(f"  run {run_offer.name}  {escape_invisible(run_offer.says)}")
     return AS_ASKED
 
 
-def _print_head(found: Bundle) -> None:
-    said = found.manifest
-    print(visible(said.title))
+def _print_head(opened_bundle: Bundle) -> None:
+    said = opened_bundle.manifest
+    print(escape_invisible(said.title))
     print(
-        f"  author   {visible(said.author or '')} (not verified)" if said.author else "  author   none named"
+        f"  author   {escape_invisible(said.author or '')} (not verified)"
+        if said.author
+        else "  author   none named"
     )
-    print(f"  licence  {visible(said.licence or 'none named')}")
-    print(f"  SHA-256  {found.sha256}")
+    print(f"  licence  {escape_invisible(said.licence or 'none named')}")
+    print(f"  SHA-256  {opened_bundle.sha256}")
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -160,21 +164,23 @@ def _add(options: argparse.Namespace) -> int:
     offers = list(bundle_store.offers(found))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
-        raise NoScenario(f"mirrordrill: {options.file} holds no {', '.join(map(visible, unknown))}")
+        raise ScenarioNotFoundError(
+            f"mirrordrill: {options.file} holds no {', '.join(map(escape_invisible, unknown))}"
+        )
     wanted = [offer for offer in offers if options.only is None or offer.name in options.only]
     runs = [] if options.only else [one.name for one in bundle_store.run_offers(found) if one.usable]
     _print_head(found)
     takeable = [offer.name for offer in wanted if not offer.hindrance]
-    for file in bundle_store.take_in(found, takeable, runs):
+    for file in bundle_store.import_bundle(found, takeable, runs):
         print(f"  imported: {file}")
     for offer in wanted:
         if offer.hindrance:
-            print(f"  {offer.name}: {visible(offer.hindrance)}")
+            print(f"  {offer.name}: {escape_invisible(offer.hindrance)}")
     return ANSWER_IS_NO if any(offer.hindrance and not offer.here for offer in wanted) else AS_ASKED
 
 
 def _list(options: argparse.Namespace) -> int:
-    for one in bundle_store.taken_in():
+    for one in bundle_store.list_imported_bundles():
         print(f"{one.key}  {one.title}{f', by {one.author}' if one.author else ''}")
         print(f"  drills: {', '.join(one.drills) or 'none'}")
         for file in one.runs:
@@ -192,10 +198,10 @@ def _accepted(options: argparse.Namespace) -> int:
     from app.files import accepted_files  # brings the database in
 
     with _profile() as profile:
-        known = accepted_files.listed(accepted_files.remembered(profile)) if profile is not None else []
+        known = accepted_files.list_foreign(accepted_files.remembered(profile)) if profile is not None else []
     for one in known:
-        title = visible(one.title).replace("\n", " ") or "title unknown"
-        by = visible(one.author).replace("\n", " ")
+        title = escape_invisible(one.title).replace("\n", " ") or "title unknown"
+        by = escape_invisible(one.author).replace("\n", " ")
         print(f"{one.sha256}  {one.on or 'unknown   '}  {title}{f', by {by}' if by else ''}")
     return AS_ASKED
 
@@ -204,26 +210,28 @@ def _forget(options: argparse.Namespace) -> int:
     from app.files import accepted_files
 
     if bool(options.sha256) == options.all:
-        raise Unusable("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
+        raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _profile() as profile:
         known = accepted_files.remembered(profile) if profile is not None else []
-        gone = _named(accepted_files.listed(known), options.sha256)
+        gone = _select_by_digest(accepted_files.list_foreign(known), options.sha256)
         if profile is not None and gone:
-            accepted_files.keep(profile, accepted_files.without(known, (one.sha256 for one in gone)))
+            accepted_files.save_entries(
+                profile, accepted_files.remove_entries(known, (one.sha256 for one in gone))
+            )
     for one in gone:
         print(f"{one.sha256} forgotten")
     return AS_ASKED
 
 
-def _named(known: list[Accepted], beginnings: list[str]) -> list[Accepted]:
+def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Accepted]:
     """Those whose SHA-256 begin so; all without *beginnings*. Raises Unusable where one means none or several."""
     if not beginnings:
-        return known
+        return entries
     found = []
     for begins in beginnings:
-        meant = [one for one in known if one.sha256.startswith(begins.lower())]
+        meant = [one for one in entries if one.sha256.startswith(begins.lower())]
         if len(begins) < DIGITS_MIN or len(meant) != 1:
-            raise Unusable(f"{visible(begins[:80])} is not the SHA-256 of one accepted file")
+            raise UsageError(f"{escape_invisible(begins[:80])} is not the SHA-256 of one accepted file")
         found += meant
     return found
 
@@ -231,7 +239,7 @@ def _named(known: list[Accepted], beginnings: list[str]) -> list[Accepted]:
 @contextmanager
 def _profile() -> Iterator[Profile | None]:
     """The profile; None while there is none: looking makes none. Raises Unusable."""
-    from app.storage import StorageProblem, open_profile
+    from app.storage import StorageError, open_profile
     from app.storage.database import FILE_NAME
 
     folder = default_folder()
@@ -241,8 +249,8 @@ def _profile() -> Iterator[Profile | None]:
                 yield profile
         else:
             yield None
-    except StorageProblem as problem:
-        raise Unusable(str(problem)) from problem
+    except StorageError as problem:
+        raise UsageError(str(problem)) from problem
 
 
 DOING: Final[dict[str, Callable[[argparse.Namespace], int]]] = {

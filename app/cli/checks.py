@@ -6,15 +6,15 @@ import argparse
 from pathlib import Path
 
 from app.cli import bundles
-from app.cli.terms import Commands, Unusable, print_json
+from app.cli.terms import SubcommandFactory, UsageError, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import bundle, certificates, scenario_files
 from engine.drill.authoring.lint import lint
-from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import schema
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     check = command("check", "list every problem of scenario files and bundles: line, column, expected value")
     check.set_defaults(do=_check)
     check.add_argument("files", nargs="*", metavar="FILE")
@@ -29,7 +29,7 @@ def _check(options: argparse.Namespace) -> int:
         print_json(schema())
         return AS_ASKED
     if not options.files:
-        raise Unusable("check needs a FILE, or --schema")
+        raise UsageError("check needs a FILE, or --schema")
     found: list[Problem] = []
     for name in options.files:
         if name.endswith(bundle.SUFFIX):
@@ -39,9 +39,9 @@ def _check(options: argparse.Namespace) -> int:
         try:
             scenario = file.load()
             found += lint(scenario, file.file)
-            if (certificate := certificates.kept(scenario)) is not None:
+            if (certificate := certificates.load_certificate(scenario)) is not None:
                 found += certificates.warnings(certificate, file.file)
-        except ScenarioProblems as problems:
+        except ScenarioError as problems:
             found += problems.problems
     if options.json:
         print_json([problem.as_json() for problem in found])

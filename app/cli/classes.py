@@ -12,22 +12,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import Commands, Unusable, loaded, write_json
+from app.cli.terms import SubcommandFactory, UsageError, loaded, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import whole_file
+from app.files import atomic_write
 from app.files.folders import default_folder
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from app.words import language
 from app.words.language import tr
-from engine.words import lasting, run_time
+from engine.localization import format_duration, format_run_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.classroom.join import Player
-    from app.classroom.models import Class
-    from app.classroom.record import Record
-    from app.classroom.shapes import SeatReport, Verdict
+    from app.classroom.models import ClassPart
+    from app.classroom.record import ClassRecord
+    from app.classroom.server_messages import SeatReport, Verdict
 
 DATABASE: Final = "class.sqlite"
 CURVE_S: Final = 30.0
@@ -45,7 +45,7 @@ COMPARED: Final = {
 }
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
         dest="class_command",
@@ -177,7 +177,7 @@ def add_to(command: Commands) -> None:
         )
 
 
-def _place(options: argparse.Namespace) -> str:
+def _locate_database(options: argparse.Namespace) -> str:
     if options.database is not None:
         return str(options.database)
     folder = default_folder()
@@ -196,28 +196,28 @@ def _show(code: str) -> None:
 
 def _host(options: argparse.Namespace) -> int:
     from app.classroom import service
-    from app.classroom.bus import NoBus
-    from app.classroom.plan import NoPlan, Plan, read
-    from app.classroom.record import NoRecord, Record
+    from app.classroom.bus import BusUnavailableError
+    from app.classroom.plan import InvalidPlanError, LessonPlan, read
+    from app.classroom.record import ClassRecord, RecordUnavailableError
 
-    plan: Plan | None = None
+    plan: LessonPlan | None = None
     text = ""
     try:
         if options.plan is not None:
             if options.scenario is not None or options.mode is not None or options.seed is not None:
-                raise Unusable("a plan names scenario, mode and seed; leave them out beside --plan")
+                raise UsageError("a plan names scenario, mode and seed; leave them out beside --plan")
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
-            plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
+            plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
         wanted = service.new_parts(plan, text, loaded) if plan is not None else []
-        with closing(Record(_place(options))) as record:
+        with closing(ClassRecord(_locate_database(options))) as record:
             if options.nats is not None and not record.shared:
-                raise Unusable(
+                raise UsageError(
                     "several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME"
                 )
-            the_class = service.taken_up(record, wanted, plan)
+            the_class = service.find_or_begin_class(record, wanted, plan)
             if the_class is None:
-                raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
+                raise UsageError("what is played? Name a scenario, or a plan with --plan FILE")
             if text and text != the_class.plan:
                 print(
                     "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
@@ -226,78 +226,91 @@ def _host(options: argparse.Namespace) -> int:
                 )
             held_by = sys.stdin if options.end_with_input else None
             service.serve(record, the_class, options.listen, _show, options.nats, held_by)
-    except (NoPlan, NoRecord, NoBus, service.NoPort, service.AnotherClass, ValueError) as problem:
-        raise Unusable(str(problem)) from problem
+    except (
+        InvalidPlanError,
+        RecordUnavailableError,
+        BusUnavailableError,
+        service.ListenAddressError,
+        service.ClassMismatchError,
+        ValueError,
+    ) as problem:
+        raise UsageError(str(problem)) from problem
     return AS_ASKED
 
 
 def _team(options: argparse.Namespace) -> int:
-    from app.classroom.code import NoCode, invitation
-    from app.classroom.join import NotJoined
-    from app.classroom.seat_log import Given, NoLog, SeatLog, folder_of
-    from app.classroom.service import NoPort
-    from app.classroom.team import door
+    from app.classroom.code import InvalidJoinCodeError, invitation
+    from app.classroom.join import JoinFailedError
+    from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, folder_of
+    from app.classroom.service import ListenAddressError
+    from app.classroom.team import team_server
     from app.classroom.team import world as worlds
 
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     try:
         if "@" in options.what:
             if options.mode is not None or options.seed is not None:
-                raise Unusable("mode and seed are those of the class; leave them out beside its code")
+                raise UsageError("mode and seed are those of the class; leave them out beside its code")
             invited, name = invitation(options.what), options.name or "Team"
             folder = folder_of(invited) / f"team-{name.encode().hex()}"
-            world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
-            attended = door.hold(
+            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"))
+            attended = team_server.hold(
                 folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
         else:
             scenario = loaded(options.what)
             if not scenario.team:
-                raise Unusable(f"{options.what} has no team")
+                raise UsageError(f"{options.what} has no team")
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
             seed = scenario.seed if options.seed is None else options.seed
-            given = Given(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
+            given = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
             folder = default_folder() / "teams" / scenario.name / name.encode().hex()
-            world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
+            world = worlds.TeamWorld(worlds.RoleTable(folder / "roles.json"))
             kept = SeatLog(folder, name)
-            attended = door.hold(
-                folder, world, lambda: worlds.by_itself(kept, given, world, options.speed), options.listen,
+            attended = team_server.hold(
+                folder, world, lambda: worlds.play_without_class(kept, given, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
-    except (NoCode, NotJoined, NoLog, NoPort, OSError) as problem:
-        raise Unusable(str(problem)) from problem
+    except (
+        InvalidJoinCodeError,
+        JoinFailedError,
+        InvalidSeatLogError,
+        ListenAddressError,
+        OSError,
+    ) as problem:
+        raise UsageError(str(problem)) from problem
     if options.json is not None:
         write_json(attended.report, options.json)
     else:
-        print("\n".join(_told(attended.report)))
+        print("\n".join(_format_report(attended.report)))
     return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
 
 
 def _member(options: argparse.Namespace) -> int:
     """`class join --role`: a role in the world of a team."""
-    from app.classroom.code import NoCode, invitation
-    from app.classroom.join import NotJoined
-    from app.classroom.team.member import Member, play_role
+    from app.classroom.code import InvalidJoinCodeError, invitation
+    from app.classroom.join import JoinFailedError
+    from app.classroom.team.member import TeamMember, play_role
     from app.cli.runs import input_lines
 
     if options.player is not None or options.speed is not None:
-        raise Unusable("a member of a team has neither --player nor --speed")
+        raise UsageError("a member of a team has neither --player nor --speed")
     lines, problems = input_lines(options.inputs) if options.inputs is not None else ([], [])
     if problems:
-        raise Unusable("\n".join(f"{options.inputs}: {problem}" for problem in problems))
+        raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
     shown = sys.stderr if options.json == "-" else sys.stdout
     try:
-        member = Member(invitation(options.code), options.name, options.role, options.take_over)
+        member = TeamMember(invitation(options.code), options.name, options.role, options.take_over)
         member.start()
         noticed, verdict = play_role(
             member,
             lines if options.inputs is not None else sys.stdin,
             lambda text: print(text, file=shown, flush=True),
         )
-    except (NoCode, NotJoined) as problem:
-        raise Unusable(str(problem)) from problem
+    except (InvalidJoinCodeError, JoinFailedError) as problem:
+        raise UsageError(str(problem)) from problem
     if options.json is not None:
         write_json({"role": options.role, "noticed": noticed, "verdict": verdict}, options.json)
     return AS_ASKED
@@ -306,30 +319,30 @@ def _member(options: argparse.Namespace) -> int:
 def _join(options: argparse.Namespace) -> int:
     if options.role is not None:
         return _member(options)
-    from app.classroom.code import NoCode, invitation
-    from app.classroom.join import NotJoined, take_part
-    from app.classroom.players import NoSolution
-    from app.classroom.seat_log import NoLog, handed_out
+    from app.classroom.code import InvalidJoinCodeError, invitation
+    from app.classroom.join import JoinFailedError, take_part
+    from app.classroom.players import SolutionNotFoundError
+    from app.classroom.seat_log import InvalidSeatLogError
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     shown = sys.stderr if options.json == "-" else sys.stdout
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
         attended = take_part(
-            handed_out(file) if (file := Path(options.code)).is_file() else invitation(options.code),
+            build_handout(file) if (file := Path(options.code)).is_file() else invitation(options.code),
             options.name,
             _player(options),
             speed,
             lambda message: print(message["text"], file=shown, flush=True),
             options.consent,
         )
-    except (NoCode, NotJoined, NoLog, NoSolution) as problem:
-        raise Unusable(str(problem)) from problem
+    except (InvalidJoinCodeError, JoinFailedError, InvalidSeatLogError, SolutionNotFoundError) as problem:
+        raise UsageError(str(problem)) from problem
     if options.json is not None:
         write_json(attended.report, options.json)
     else:
-        print("\n".join(_told(attended.report)))
+        print("\n".join(_format_report(attended.report)))
     if attended.refused:
         print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
     elif attended.has_host and not attended.left and attended.report["class"]["verdict"] is None:
@@ -355,32 +368,34 @@ def _player(options: argparse.Namespace) -> Player:
     if options.inputs is not None:
         inputs, problems = input_lines(options.inputs)
         if problems:
-            raise Unusable("\n".join(f"{options.inputs}: {problem}" for problem in problems))
+            raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
         return players.inputs(inputs)
     if options.player is not None:
         return players.reference
     return players.typed(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
 
 
-def _told(report: SeatReport) -> list[str]:
+def _format_report(report: SeatReport) -> list[str]:
     verdict = report["class"]["verdict"]
-    lines = [f"{report['scenario']}, seed {report['seed']}: ended after {lasting(report['ended_at_s'])}"]
+    lines = [
+        f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}"
+    ]
     if verdict is not None and verdict["score"] is not None:
         lines.append(f"score {verdict['score']:g} of 100, as the host has computed it")
     return lines
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import checked
-    from app.classroom.seat_log import NoLog
-    from app.files.run_files import NoRun
+    from app.classroom.class_files import check_file
+    from app.classroom.seat_log import InvalidSeatLogError
+    from app.files.run_files import RunFileError
 
     found = []
     for file in options.files:
         try:
-            found += list(checked(Path(file)))
-        except (NoLog, NoRun) as problem:
-            raise Unusable(str(problem)) from problem
+            found += list(check_file(Path(file)))
+        except (InvalidSeatLogError, RunFileError) as problem:
+            raise UsageError(str(problem)) from problem
     if options.json is not None:
         write_json([asdict(one) for one in found], options.json)
     if options.json != "-":
@@ -393,19 +408,19 @@ def _verified(verdict: Verdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"
-    return f"follows from its inputs, to {run_time(verdict['t_s'], 2)}{score}"
+    return f"follows from its inputs, to {format_run_time(verdict['t_s'], 2)}{score}"
 
 
 def _export(options: argparse.Namespace) -> int:
     from app.classroom.class_files import archive
 
-    return _written(options, lambda record: archive(record, options.seat))
+    return _write_output(options, lambda record: archive(record, options.seat))
 
 
 def _hand_out(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import handed_out
+    from app.classroom.class_files import build_handout
 
-    return _written(options, handed_out)
+    return _write_output(options, build_handout)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -414,14 +429,16 @@ def _report(options: argparse.Namespace) -> int:
 
     from app.classroom import debrief, report, trial
     from app.classroom.code import SECRET_LETTERS
-    from app.classroom.seat_log import NoLog
+    from app.classroom.seat_log import InvalidSeatLogError
 
-    def of_part(record: Record, part: Class, alone: bool) -> tuple[bytes, debrief.ClassReview] | None:
-        logs = debrief.logs(record, options.names, None if alone else part)
+    def review_part(
+        record: ClassRecord, part: ClassPart, is_only_part: bool
+    ) -> tuple[bytes, debrief.ClassReview] | None:
+        logs = debrief.logs(record, options.names, None if is_only_part else part)
         if not logs:
             return None
         jobs = (
-            delayed(debrief.looked_back)(log, options.pdf, options.seconds, options.language) for log in logs
+            delayed(debrief.review_seat)(log, options.pdf, options.seconds, options.language) for log in logs
         )
         processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
         seats = []
@@ -434,72 +451,74 @@ def _report(options: argparse.Namespace) -> int:
             print(file=sys.stderr)
             if processes > 1:
                 get_reusable_executor().shutdown()  # else its processes and thread stay
-        key = part.code[SECRET_LETTERS:].lower() + ("" if alone else f"/{part.id}")
-        review = debrief.reviewed(logs, seats)
+        key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
+        review = debrief.review_class(logs, seats)
         return report.archive(review, key, options.names, options.pdf), review
 
-    def made(record: Record) -> bytes:
+    def build_report(record: ClassRecord) -> bytes:
         the_class = record.the_class()
         parts = record.parts()[: the_class.id] if the_class is not None else []
-        played = [(part, found) for part in parts if (found := of_part(record, part, not part.part))]
+        played = [(part, found) for part in parts if (found := review_part(record, part, not part.part))]
         if not played:
-            raise NoLog("the class has no seats")
+            raise InvalidSeatLogError("the class has no seats")
         if not parts[0].part:
             return played[0][1][0]
         people = trial.people_in({part.part: review.seats for part, (_, review) in played})
         sheets = {
             "people.csv": trial.people_csv(people, names=True),
-            "analysis.csv": trial.analysis_csv(trial.compared(people)),
+            "analysis.csv": trial.analysis_csv(trial.compare_groups(people)),
         }
-        return report.together({f"{part.id}-{part.part}": zipped for part, (zipped, _) in played}, sheets)
+        return report.merge_archives(
+            {f"{part.id}-{part.part}": zipped for part, (zipped, _) in played}, sheets
+        )
 
     before = language.current()
     language.use(options.language)
     try:
-        return _written(options, made)
+        return _write_output(options, build_report)
     finally:
         language.use(before)
 
 
 def _compare(options: argparse.Namespace) -> int:
     from app.classroom import trial
-    from app.classroom.seat_log import NoLog
-    from app.files.run_files import NoRun
+    from app.classroom.seat_log import InvalidSeatLogError
+    from app.files.run_files import RunFileError
 
     files = {name: Path(file) for name in COMPARED if (file := getattr(options, name)) is not None}
     if options.file is not None if files else options.file is None:
-        raise Unusable("which classes? One exported class of several parts, or --pre, --lesson and --post")
+        raise UsageError("which classes? One exported class of several parts, or --pre, --lesson and --post")
     if files and len(files.keys() - {"retention"}) < 3:
-        raise Unusable("--pre, --lesson and --post are needed; a class of several parts is one file")
+        raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
         found = trial.people(**files) if files else trial.people_of(Path(options.file))
-        whole_file.write(Path(options.out), trial.analysis_csv(trial.compared(found)))
+        atomic_write.write(Path(options.out), trial.analysis_csv(trial.compare_groups(found)))
         if options.people is not None:
-            whole_file.write(Path(options.people), trial.people_csv(found, options.names))
-    except (NoLog, NoRun) as problem:
-        raise Unusable(str(problem)) from problem
+            atomic_write.write(Path(options.people), trial.people_csv(found, options.names))
+    except (InvalidSeatLogError, RunFileError) as problem:
+        raise UsageError(str(problem)) from problem
     except OSError as problem:
-        raise Unusable(f"{options.out} cannot be written: {problem.strerror}") from problem
+        raise UsageError(f"{options.out} cannot be written: {problem.strerror}") from problem
     return AS_ASKED
 
 
 def _erase(options: argparse.Namespace) -> int:
-    from app.classroom.record import NoRecord, Record
-    from app.classroom.service import is_open
+    from app.classroom.record import ClassRecord, RecordUnavailableError
+    from app.classroom.service import has_live_host
 
     if options.all == bool(options.seats):
-        raise Unusable("whom? The numbers of seats, or --all")
+        raise UsageError("whom? The numbers of seats, or --all")
     try:
-        with closing(Record(_place(options), new=False)) as record:
+        with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
             wanted = sorted(seats if options.all else set(options.seats))
             unknown = [number for number in wanted if number not in seats]
             if the_class is None or unknown:
-                raise Unusable(
+                raise UsageError(
                     f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
                 )
-            if is_open(the_class):
-                raise Unusable("the class is being held: close it first")
+            if has_live_host(the_class):
+                raise UsageError("the class is being held: close it first")
             people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
             if not options.yes:
                 print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
@@ -507,38 +526,38 @@ def _erase(options: argparse.Namespace) -> int:
                     print("nothing was erased")
                     return ANSWER_IS_NO
             record.erase(wanted)
-    except NoRecord as problem:
-        raise Unusable(str(problem)) from problem
+    except RecordUnavailableError as problem:
+        raise UsageError(str(problem)) from problem
     print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported before are not touched")
     return AS_ASKED
 
 
-def _written(options: argparse.Namespace, made: Callable[[Record], bytes]) -> int:
+def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRecord], bytes]) -> int:
     """What *made* makes of the class, in the file --out."""
-    from app.classroom.record import NoRecord, Record
-    from app.classroom.seat_log import NoLog
+    from app.classroom.record import ClassRecord, RecordUnavailableError
+    from app.classroom.seat_log import InvalidSeatLogError
 
     try:
-        with closing(Record(_place(options), new=False)) as record:
-            content = made(record)
-        whole_file.write(Path(options.out), content)
-    except (NoRecord, NoLog) as problem:
-        raise Unusable(str(problem)) from problem
+        with closing(ClassRecord(_locate_database(options), new=False)) as record:
+            content = build_content(record)
+        atomic_write.write(Path(options.out), content)
+    except (RecordUnavailableError, InvalidSeatLogError) as problem:
+        raise UsageError(str(problem)) from problem
     except OSError as problem:
-        raise Unusable(f"{options.out} cannot be written: {problem.strerror}") from problem
+        raise UsageError(f"{options.out} cannot be written: {problem.strerror}") from problem
     return AS_ASKED
 
 
 def _console(options: argparse.Namespace) -> int:
-    from app.classroom.console import NoHost, steer
-    from app.classroom.record import NoRecord, Record
+    from app.classroom.console import HostUnavailableError, steer
+    from app.classroom.record import ClassRecord, RecordUnavailableError
 
     try:
-        with closing(Record(_place(options), new=False)) as record:
+        with closing(ClassRecord(_locate_database(options), new=False)) as record:
             the_class = record.the_class()
         if the_class is None:
-            raise Unusable("the database holds no class")
+            raise UsageError("the database holds no class")
         steer(the_class, sys.stdin, partial(print, flush=True))
-    except (NoRecord, NoHost) as problem:
-        raise Unusable(str(problem)) from problem
+    except (RecordUnavailableError, HostUnavailableError) as problem:
+        raise UsageError(str(problem)) from problem
     return AS_ASKED

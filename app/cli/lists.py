@@ -6,25 +6,25 @@ import argparse
 import sys
 from typing import Final
 
-from app.cli.terms import Commands, Unusable, print_json
-from app.cli.waits import watched
+from app.cli.terms import SubcommandFactory, UsageError, print_json
+from app.cli.waits import run_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import course, learning_paths, proof, scenario_files
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 
 NAME_WIDTH: Final = 26
 """Letters of the longest name in the course, and a space."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     listing = command("list", "list the shipped scenarios and your own")
     listing.set_defaults(do=_list)
     listing.add_argument(
         "--course", action="store_true", help="the course of availability groups and clusters, in its order"
     )
     new = command("new", "make a drill by chance, prove that it can be solved, and measure how hard it is")
-    new.set_defaults(do=_new)
+    new.set_defaults(do=_generate_drill)
     new.add_argument("level", choices=proof.MADE)
     progress = command("progress", "your skills, what is due, and what to take next")
     progress.set_defaults(do=_progress)
@@ -38,11 +38,11 @@ def _list(options: argparse.Namespace) -> int:
     for file in files:
         try:
             scenarios.append((file.load(), file.shipped))
-        except ScenarioProblems as problems:
+        except ScenarioError as problems:
             unreadable.append(str(problems))
     if options.course:
         scenarios = [pair for pair in scenarios if pair[1] and pair[0].name in course.lessons()]
-        scenarios.sort(key=lambda pair: course.place(pair[0].name))
+        scenarios.sort(key=lambda pair: course.get_position(pair[0].name))
     if options.json:
         print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
     elif options.course:
@@ -59,12 +59,14 @@ def _list(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if unreadable else AS_ASKED
 
 
-def _new(options: argparse.Namespace) -> int:
-    from app.files import fresh
+def _generate_drill(options: argparse.Namespace) -> int:
+    from app.files import generated_drills
 
-    made = [scenario_files.find(name).load() for name in fresh.GENERATORS]
-    work = fresh.fresh(fresh.candidates(made, options.level), options.level)
-    found = watched(work, lambda share: f"drill {1 + int(share * fresh.TRIES)} is being proved and measured")
+    made = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
+    work = generated_drills.generate_drill(generated_drills.candidates(made, options.level), options.level)
+    found = run_with_progress(
+        work, lambda share: f"drill {1 + int(share * generated_drills.TRIES)} is being proved and measured"
+    )
     if found is None:
         print("None of the drills that were made could be proved. Try once more.", file=sys.stderr)
         return ANSWER_IS_NO
@@ -74,7 +76,7 @@ def _new(options: argparse.Namespace) -> int:
             | found.proved
         )
     else:
-        print(found.told)
+        print(found.description)
         print(f"mirrordrill run {found.scenario.name} --seed {found.seed} --speed 1")
     return AS_ASKED if found.difficulty == options.level else ANSWER_IS_NO
 
@@ -114,7 +116,7 @@ def _progress(options: argparse.Namespace) -> int:
 
     from app.files import summaries
     from app.files.folders import default_folder
-    from app.storage import ResultRow, StorageProblem, open_profile
+    from app.storage import ResultRow, StorageError, open_profile
     from app.storage.database import FILE_NAME
     from app.view_models import progress
     from engine.drill.judging.shapes import Row
@@ -124,8 +126,8 @@ def _progress(options: argparse.Namespace) -> int:
         if (folder / FILE_NAME).exists():  # looking makes no profile
             with open_profile(folder) as profile:
                 rows, answers = profile.results(), profile.answers()
-    except StorageProblem as problem:
-        raise Unusable(str(problem)) from problem
+    except StorageError as problem:
+        raise UsageError(str(problem)) from problem
     files, _ = scenario_files.all_files()
     known, _ = summaries.read(files, folder if rows else None)
     found = progress.progress(rows, known, datetime.now(UTC), answers)
@@ -133,5 +135,5 @@ def _progress(options: argparse.Namespace) -> int:
     if options.json:
         print_json(progress.as_json(found, titles))
     else:
-        print("\n".join(progress.told(found, titles)))
+        print("\n".join(progress.format_lines(found, titles)))
     return AS_ASKED

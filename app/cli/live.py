@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TextIO
 
-from app.host import Answer, Host, NoRecorder
+from app.host import Host, NoRecorder, RequestResult
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
@@ -55,9 +55,9 @@ def live(
 
 
 def _read(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
-    def say(done: Future[Answer]) -> None:
-        if done.result().refused:
-            show(done.result().refused)
+    def say(future: Future[RequestResult]) -> None:
+        if future.result().refused:
+            show(future.result().refused)
 
     for line in lines:
         if line.strip():

@@ -9,18 +9,18 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from app.cli.terms import Commands, check_seed, write_json
-from app.cli.waits import counted
+from app.cli.terms import SubcommandFactory, check_seed, write_json
+from app.cli.waits import count_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.report import plain
+from engine.drill.judging.report import to_json_types
 
 if TYPE_CHECKING:
     from engine.drill.judging.agents import Ranking
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     agents = command(
         "agents", "check that the score ranks players rightly: reference, idle, random, exploits"
     )
@@ -63,7 +63,7 @@ def _agents(options: argparse.Namespace) -> int:
     check_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
-    rankings = list(counted(_ranked(scenarios, options.seed), len(scenarios), "scenarios"))
+    rankings = list(count_with_progress(_ranked(scenarios, options.seed), len(scenarios), "scenarios"))
     if options.json is not None:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:
@@ -77,7 +77,7 @@ def _fidelity(options: argparse.Namespace) -> int:
     rows = fidelity.fidelity_rows()
     counts = fidelity.summary(rows)
     if options.json is not None:
-        write_json({"rows": [plain(row.as_json()) for row in rows], "summary": counts}, options.json)
+        write_json({"rows": [to_json_types(row.as_json()) for row in rows], "summary": counts}, options.json)
     else:
         print(fidelity.render(rows))
     return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
@@ -87,7 +87,9 @@ def _bench(options: argparse.Namespace) -> int:
     from app.cli import bench
 
     if options.json is not None:
-        write_json({"figures": [plain(figure.as_json()) for figure in bench.bench_rows()]}, options.json)
+        write_json(
+            {"figures": [to_json_types(figure.as_json()) for figure in bench.bench_rows()]}, options.json
+        )
     else:
         for figure in bench.bench_rows():
             ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""

@@ -11,17 +11,17 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from app.cli.processes import add_on, cluster
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
-from app.cli.waits import Progress, stoppable, watched
+from app.cli.processes import add_on, use_cluster
+from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write_json
+from app.cli.waits import TerminalProgress, run_with_progress, stoppable
 from app.exit_codes import AS_ASKED
 from app.files import certificates
 from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.regret import Account, Doubt, LastChance, Move
-    from engine.drill.par.search import Search, Spread
+    from engine.drill.par.regret import Account, BoundGap, LastChance, RunSegment
+    from engine.drill.par.search import ParSearch, Spread
 
 SECONDS: Final = 60.0
 """Seconds that the search may take unless told."""
@@ -39,7 +39,7 @@ LEAST: Final = 0.05
 """Points; a wait that loses fewer is not listed: less than is printed."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     par = command("par", "search for the best that could have been done in a drill")
     par.set_defaults(do=_par)
     par.add_argument("scenario", metavar="NAME|FILE")
@@ -67,42 +67,42 @@ def _par(options: argparse.Namespace) -> int:
     scenario = loaded(options.scenario)
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
-        raise Unusable(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
+        raise UsageError(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
     most = WORKERS_EACH * (os.cpu_count() or 1)
     if options.workers is not None and not 1 <= options.workers <= most:
-        raise Unusable(f"--workers {options.workers} is not from 1 to {most}")
+        raise UsageError(f"--workers {options.workers} is not from 1 to {most}")
     if not scenario.scored:
-        raise Unusable(f"{scenario.name} is not scored: there is no best")
+        raise UsageError(f"{scenario.name} is not scored: there is no best")
     seed = scenario.seed if options.seed is None else options.seed
     text_hash = hashlib.sha256(scenario.text.encode()).hexdigest()
-    earlier = None if options.earlier is None else _earlier(Path(options.earlier), seed, text_hash)
-    with cluster(options.on), _spread(scenario, seed, options) as spread:
-        found = _searched(scenario, seed, options.seconds, spread, earlier)
+    earlier = None if options.earlier is None else _read_certificate(Path(options.earlier), seed, text_hash)
+    with use_cluster(options.on), _spread(scenario, seed, options) as spread:
+        found = _search_certificate(scenario, seed, options.seconds, spread, earlier)
     found["hashes"]["scenario"] = text_hash
     if options.json is not None:
         write_json(found, options.json)
     else:
-        print("\n".join(_told(found)))
+        print("\n".join(_format_certificate(found)))
     for problem in certificates.warnings(found, options.scenario):
         print(problem, file=sys.stderr)
     return AS_ASKED
 
 
-def _earlier(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
+def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
     """What `par --json` wrote for just this drill."""
-    from engine.drill.par.certificate import bound, plans
+    from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
         if of_this:
-            plans(found), bound(found)  # can be read
+            read_fair_plans(found), read_clairvoyant_plan(found)  # can be read
     except OSError as error:
-        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise Unusable(f"{file} was not written by par --json") from error
+        raise UsageError(f"{file} was not written by par --json") from error
     if not of_this:
-        raise Unusable(f"{file} is of another text or seed of the scenario")
+        raise UsageError(f"{file} is of another text or seed of the scenario")
     return found
 
 
@@ -119,63 +119,67 @@ def _spread(
     return over_processes(scenario, seed, workers)
 
 
-def _searched(
+def _search_certificate(
     scenario: Scenario,
     seed: int,
     seconds: float,
     spread: Spread | None,
-    earlier: dict[str, Any] | None = None,
+    earlier_certificate: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A certificate within so many seconds; after Ctrl-C that of what was found until then."""
-    from engine.drill.par.certificate import Certifying
+    from engine.drill.par.certificate import CertificateBuilder
 
-    work, progress = Certifying(scenario, seed, spread, earlier), Progress()
+    work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
     with stoppable() as stopped:
 
-        def over(share: float = 1.0) -> bool:
+        def is_time_over(share: float = 1.0) -> bool:
             return stopped() or progress.passed_s >= share * seconds
 
         for share in work.steps():  # at least the seeds of each search
-            if over(share):
-                work.enough()
-            progress.tell(_so_far(work.now), f" of {seconds:g} s")
-        return work.certificate(over)
+            if is_time_over(share):
+                work.end_search()
+            progress.tell(_format_progress(work.now), f" of {seconds:g} s")
+        return work.certificate(is_time_over)
 
 
-def _so_far(search: Search) -> str:
+def _format_progress(search: ParSearch) -> str:
     best = f", best {search.best.score:g}" if search.best is not None else ""
     return f"{search.nodes} nodes of the {'fair' if search.fair else 'clairvoyant'} search{best}"
 
 
 def _regret(options: argparse.Namespace) -> int:
     from app.cli.runs import recorded_run
-    from engine.drill.par.regret import account
+    from engine.drill.par.regret import build_account
 
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
-        raise Unusable(f"{drill.scenario.name} is not scored: nothing can be lost")
-    found = watched(account(drill, certificates.plans(drill)), lambda _: "acts and waits are being weighed")
-    print("\n".join(_accounted(found)))
+        raise UsageError(f"{drill.scenario.name} is not scored: nothing can be lost")
+    found = run_with_progress(
+        build_account(drill, certificates.plans(drill)), lambda _: "acts and waits are being weighed"
+    )
+    print("\n".join(_format_account(found)))
     return AS_ASKED
 
 
-def _accounted(found: Account) -> list[str]:
+def _format_account(account: Account) -> list[str]:
     """A row for each act, and for each wait that lost something."""
     rows = ["   from s      to s  before   after  label       act"]
-    for move in found.moves:
-        if move.line or move.lost >= LEAST:
+    for move in account.moves:
+        if move.line or move.regret >= LEAST:
             times = f"{move.tick / TICKS_PER_S:9.2f} {move.until / TICKS_PER_S:9.2f}"
             rows.append(
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
-    begun, earned = (found.moves[0].before, found.moves[-1].after) if found.moves else (0.0, 0.0)
+    begun, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
     rows.append(f"{begun:.1f} points could be reached at the beginning, {earned:.1f} were")
-    rows.append(_certainty(found.doubt))
-    rows.append(f"accuracy {found.accuracy:.1f}: how near acts and waits came to the best there, 100 at most")
-    return rows + _better(found.last_chance, found.worst)
+    rows.append(_certainty(account.doubt))
+    rows.append(
+        f"accuracy {account.accuracy:.1f}: how near acts and waits came to the best there, 100 at most"
+    )
+    return rows + _better(account.last_chance, account.worst)
 
 
-def _certainty(doubt: Doubt | None) -> str:
+def _certainty(doubt: BoundGap | None) -> str:
     if doubt is None:
         return "no more than that was possible at any moment"
     return (
@@ -184,10 +188,10 @@ def _certainty(doubt: Doubt | None) -> str:
     )
 
 
-def _better(chance: LastChance | None, worst: Move | None) -> list[str]:
+def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     """The last chance and what would have been better, once where the same is done from the same moment on."""
     rows = []
-    if chance is not None and worst is not None and _told_once(chance, worst):
+    if chance is not None and worst is not None and _is_same_advice(chance, worst):
         rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best in this way:")
     else:
         if chance is not None:
@@ -200,23 +204,23 @@ def _better(chance: LastChance | None, worst: Move | None) -> list[str]:
     return rows
 
 
-def _told_once(chance: LastChance, worst: Move) -> bool:
-    words = [[item.words for item in acts] for acts in (chance.acts, worst.best)]
+def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
+    words = [[item.line_without_time for item in acts] for acts in (chance.acts, worst.best)]
     return chance.tick == worst.tick and words[0] == words[1]
 
 
-def _told(found: dict[str, Any]) -> list[str]:
-    reference, lost = found["reference"]["score"], found["point_of_no_return_s"]
-    how = "complete" if found["complete"] else f"best of {found['nodes']} nodes"
-    if found["optimal"] and not found["complete"]:
+def _format_certificate(certificate: dict[str, Any]) -> list[str]:
+    reference, lost = certificate["reference"]["score"], certificate["point_of_no_return_s"]
+    how = "complete" if certificate["complete"] else f"best of {certificate['nodes']} nodes"
+    if certificate["optimal"] and not certificate["complete"]:
         how += ", and nobody can have more"
-    lines = [f"{found['scenario']}, seed {found['seed']}: {how}"]
-    lines.append(f"par {found['par']['score']:g}, clairvoyant {found['clairvoyant']['score']:g}")
+    lines = [f"{certificate['scenario']}, seed {certificate['seed']}: {how}"]
+    lines.append(f"par {certificate['par']['score']:g}, clairvoyant {certificate['clairvoyant']['score']:g}")
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")
     if lost is not None:
         lines.append(f"all goals can still be reached if nothing is done until {lost:g} s")
-    robust = found["robust"]
+    robust = certificate["robust"]
     if robust is not None and robust["seeds"]:
         told = "over {seeds} more seeds a plan earns {least:g} to {most:g}, in the mean {mean:g}"
         lines.append(told.format(**robust))
-    return [*lines, *(found["par"]["plan"] or ["nothing has to be done"])]
+    return [*lines, *(certificate["par"]["plan"] or ["nothing has to be done"])]

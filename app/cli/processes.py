@@ -6,7 +6,7 @@ import argparse
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final
 
-from app.cli.terms import Unusable
+from app.cli.terms import UsageError
 
 WAIT_S: Final = 10
 """Seconds for which a scheduler and its first worker are waited for. Assumed."""
@@ -18,22 +18,22 @@ def add_on(command: argparse.ArgumentParser) -> None:
     )
 
 
-def cluster(on: str) -> AbstractContextManager[object]:
+def use_cluster(scheduler: str) -> AbstractContextManager[object]:
     """While it is open, joblib gives its work to the Dask scheduler at *on*; nothing for `local`."""
     stack = ExitStack()
-    if on == "local":
+    if scheduler == "local":
         from joblib.externals.loky import get_reusable_executor
 
         # Else its processes and thread stay. What it has not done by now nobody waits for.
         stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
-    scheme, _, place = on.partition("://")
+    scheme, _, place = scheduler.partition("://")
     if scheme != "dask" or not place.rpartition(":")[2].isdecimal():
-        raise Unusable(f"--on {on} is neither local nor dask://HOST:PORT")
+        raise UsageError(f"--on {scheduler} is neither local nor dask://HOST:PORT")
     try:
         from distributed import Client
     except ImportError as error:
-        raise Unusable(
+        raise UsageError(
             "--on dask:// needs the package distributed: pip install mirrordrill[cluster]"
         ) from error
     from joblib import parallel_config
@@ -41,22 +41,22 @@ def cluster(on: str) -> AbstractContextManager[object]:
     try:
         client = stack.enter_context(Client(f"tcp://{place}", timeout=WAIT_S))
     except OSError as error:
-        raise Unusable(f"no Dask scheduler answers at {place}: {error}") from error
+        raise UsageError(f"no Dask scheduler answers at {place}: {error}") from error
     _check(client, place)
     stack.enter_context(parallel_config(backend="dask", client=client))
     return stack
 
 
-def _check(client: Any, place: str) -> None:
+def _check(client: Any, scheduler: str) -> None:
     """That the cluster can work: what its scheduler or a worker cannot read would be waited for in vain."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError as error:
-        raise Unusable(f"the Dask scheduler at {place} has no worker") from error
+        raise UsageError(f"the Dask scheduler at {scheduler} has no worker") from error
     try:
         client.run_on_scheduler(exec, "import app.cli.sweep")
         client.run(exec, "import app.cli.sweep")
     except ImportError as error:
-        raise Unusable(
-            f"Mirrordrill has to be installed where the scheduler at {place} and its workers run: {error}"
+        raise UsageError(
+            f"Mirrordrill has to be installed where the scheduler at {scheduler} and its workers run: {error}"
         ) from error

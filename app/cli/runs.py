@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from app.cli.live import live
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
+from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
@@ -20,16 +20,16 @@ from engine.constants import TIME_MAX_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import LocalizableMessage, format_duration, format_run_time, say
 from engine.model import ticks
 from engine.verbs.lines import parse_script
-from engine.words import Sentence, lasting, run_time, say
 
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     run = command("run", "play a scenario without a window")
     run.set_defaults(do=_run)
     run.add_argument("scenario", metavar="NAME|FILE")
@@ -71,10 +71,10 @@ def _run(options: argparse.Namespace) -> int:
     scenario = loaded(options.scenario)
     check_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
-        raise Unusable(f"--until {options.until:,} is not from 0 to {TIME_MAX_S:,.0f} seconds")
+        raise UsageError(f"--until {options.until:,} is not from 0 to {TIME_MAX_S:,.0f} seconds")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
-        raise Unusable(f"{scenario.name} has no reference solution")
+        raise UsageError(f"{scenario.name} has no reference solution")
     if options.speed is not None:
         _check_speed(options)
     inputs = [] if options.solution or options.speed is not None else _inputs(options.inputs, drill)
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
             _play_solution(drill)
         else:
             _play_inputs(drill, inputs, options.until)
-    except Unusable:
+    except UsageError:
         raise
     except Exception:  # an error of ours: what happened until then is not lost
         if options.json is not None:
@@ -94,19 +94,19 @@ def _run(options: argparse.Namespace) -> int:
         raise
     _export(drill, options)
     if options.json is None:
-        print("\n".join(_told(drill)))
+        print("\n".join(_format_run(drill)))
     else:
         write_json(drill.report(), options.json)
-    goals_missed = any(not state.met for state in drill.goals.values())
+    goals_missed = any(not state.is_reached for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
 
 def _check_speed(options: argparse.Namespace) -> None:
     """Raises Unusable for a speed that cannot be kept, or inputs that do not go with one."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     if options.solution or options.inputs is not None:
-        raise Unusable("--speed takes its lines from standard input, not from --solution or --inputs")
+        raise UsageError("--speed takes its lines from standard input, not from --solution or --inputs")
 
 
 def _inputs(file: str | None, drill: Drill) -> list[Input]:
@@ -117,21 +117,21 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
     for item in inputs:
         try:
             simulator.resolve(drill.world, item)
-        except InputProblem as problem:
+        except InputError as problem:
             problems.append(say("{input}: {why}", input=item.line, why=str(problem)))
     if problems:
-        raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
+        raise UsageError("\n".join(f"{file}: {problem}" for problem in problems))
     return inputs
 
 
-def input_lines(file: str) -> tuple[list[Input], list[Sentence]]:
+def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
     """The input lines of *file*, and what is wrong with the others. Raises Unusable."""
     try:
         return parse_script(_read_lines(file))
     except OSError as error:
-        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise Unusable(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
+        raise UsageError(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
 
 
 def _read_lines(file: str) -> str:
@@ -142,7 +142,7 @@ def _read_lines(file: str) -> str:
         with open(file, encoding="utf-8") as opened:
             text = opened.read(INPUTS_MAX + 1)
     if len(text) > INPUTS_MAX:
-        raise Unusable(f"{file} has more than {INPUTS_MAX} characters")
+        raise UsageError(f"{file} has more than {INPUTS_MAX} characters")
     return text
 
 
@@ -157,8 +157,8 @@ def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -
 def _play_solution(drill: Drill) -> None:
     try:
         play_solution(drill)
-    except InputProblem as problem:
-        raise Unusable(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
+    except InputError as problem:
+        raise UsageError(f"the solution of {drill.scenario.name} cannot be played: {problem}") from problem
 
 
 def _export(drill: Drill, options: argparse.Namespace) -> None:
@@ -170,12 +170,12 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
     from app.export.sheets import sheets
     from app.export.source import source_of
     from app.files import certificates
-    from engine.drill.par.regret import account
-    from engine.stepwise import at_once
+    from engine.drill.par.regret import build_account
+    from engine.generators import run_to_completion
 
     source = source_of(drill)
     if drill.scenario.scored:
-        source = replace(source, account=at_once(account(drill, certificates.plans(drill))))
+        source = replace(source, account=run_to_completion(build_account(drill, certificates.plans(drill))))
     if options.html:
         write(page(source), Path(options.html))
     if options.runbook:
@@ -185,27 +185,31 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise Unusable(f"{folder} cannot be made: {error.strerror}") from error
+            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
         for name, content in sheets(source).items():
             write(content, folder / name)
     if options.pdf:
-        from app.export.pdf import NoPdf, write_pdf
+        from app.export.pdf import PdfWriteError, write_pdf
 
         try:
             write_pdf(source, Path(options.pdf))
-        except NoPdf as problem:
-            raise Unusable(str(problem)) from problem
+        except PdfWriteError as problem:
+            raise UsageError(str(problem)) from problem
 
 
-def _told(drill: Drill) -> list[str]:
+def _format_run(drill: Drill) -> list[str]:
     """The run in a few lines for people."""
     report = drill.report()
     why = f" ({drill.ended_by})" if drill.ended_by else ""
-    lines = [f"{report['scenario']}, seed {report['seed']}: ended after {lasting(report['ended_at_s'])}{why}"]
+    lines = [
+        f"{report['scenario']}, seed {report['seed']}: ended after {format_duration(report['ended_at_s'])}{why}"
+    ]
     for failover in report["failovers"]:
         took = failover["failover_s"]
-        took_text = lasting(took, ".2f") if took is not None else "not completed"
-        published = f", published {lasting(failover['published_s'])}" if "published_s" in failover else ""
+        took_text = format_duration(took, ".2f") if took is not None else "not completed"
+        published = (
+            f", published {format_duration(failover['published_s'])}" if "published_s" in failover else ""
+        )
         way = f"{failover['from_server']} -> {failover['to_server']}"
         lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
     for attempt in report["attempts"]:
@@ -217,7 +221,7 @@ def _told(drill: Drill) -> list[str]:
         lines.append(f"missing in this report because of an internal error: {part['part']} ({part['error']})")
     sums = report["availability"]
     lines.append(
-        f"downtime {lasting(sums['downtime_s'])}, unprotected {lasting(sums['exposed_s'])}, "
+        f"downtime {format_duration(sums['downtime_s'])}, unprotected {format_duration(sums['exposed_s'])}, "
         f"lost transactions {sums['lost_transactions']}"
     )
     lines += [f"[{'x' if goal['met'] else ' '}] {goal['text']}" for goal in report["goals"]]
@@ -237,10 +241,10 @@ def recorded_run(file: str) -> tuple[Report, Drill]:
     try:
         report, text = run_files.read(Path(file))
         drill = run_files.play(report, text)
-    except (run_files.NoRun, InputProblem) as problem:
-        raise Unusable(str(problem)) from problem
+    except (run_files.RunFileError, InputError) as problem:
+        raise UsageError(str(problem)) from problem
     except UnplayableError as problem:
-        raise Unusable(f"{file} cannot be replayed: {problem}") from problem
+        raise UsageError(f"{file} cannot be replayed: {problem}") from problem
     return report, drill
 
 
@@ -254,7 +258,7 @@ def _replay(options: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
-        f"{len(drill.events)} events, to {run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
+        f"{len(drill.events)} events, to {format_run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
     )
     return AS_ASKED
 
@@ -266,15 +270,15 @@ def _record(options: argparse.Namespace) -> int:
     target = Path(options.target)
     name = target.name.removesuffix(".toml")
     if target.suffix != ".toml" or run_scenario.slug(name) != name:
-        raise Unusable(
+        raise UsageError(
             f"{target.name} is not a valid name for a scenario; expected a name such as my-drill.toml, in small letters"
         )
     try:
         text = run_scenario.scenario_from_drill(drill, name)
-    except run_scenario.CannotRecord as problem:
+    except run_scenario.ScenarioRecordingError as problem:
         print(problem, file=sys.stderr)
         return ANSWER_IS_NO
     write(text, target)
-    left = len(list(run_scenario.prompts(tomllib.loads(text))))
+    left = len(list(run_scenario.find_prompts(tomllib.loads(text))))
     print(f"{target} written; {left} texts are still to be written: `mirrordrill check {target}` lists them")
     return AS_ASKED

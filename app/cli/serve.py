@@ -10,12 +10,12 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
+from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
 from app.host.pace import SPEED_MAX, SPEED_MIN
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
@@ -24,7 +24,7 @@ PORT_BASE: Final = 14_331
 """Port of the first instance: beside 1433, which a real one may have. Assumed."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     serve = command("serve", "a world for real SQL clients, on 127.0.0.1")
     serve.set_defaults(do=_serve)
     serve.add_argument("scenario", metavar="NAME|FILE")
@@ -57,7 +57,7 @@ def add_to(command: Commands) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from app.serve.listener import NoPort
+    from app.serve.listener import PortUnavailableError
     from app.serve.service import serve
 
     scenario = loaded(options.scenario)
@@ -67,9 +67,9 @@ def _serve(options: argparse.Namespace) -> int:
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):
-        raise Unusable(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
+        raise UsageError(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+        raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
     try:
         serve(
@@ -83,13 +83,15 @@ def _serve(options: argparse.Namespace) -> int:
             options.browser,
             (lambda: record.problem) if record is not None else lambda: False,
         )
-    except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
-        raise Unusable(f"{problem}; choose another --port-base, or no --browser") from problem
+    except (
+        PortUnavailableError
+    ) as problem:  # nothing was played: a record that stands under that name is left as it is
+        raise UsageError(f"{problem}; choose another --port-base, or no --browser") from problem
     except BaseException:
         _keep(drill, options.record, record)
         raise
     _keep(drill, options.record, record)
-    goals_missed = any(not state.met for state in drill.goals.values())
+    goals_missed = any(not state.is_reached for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
 
@@ -101,8 +103,8 @@ def of_version(scenario: Scenario, year: int) -> Scenario:
             table["version"] = year
     try:
         return load_scenario(tomlkit.dumps(document), f"{scenario.name}.toml")
-    except ScenarioProblems as problem:
-        raise Unusable(f"--sql-version {year}: {problem.problems[0]}") from problem
+    except ScenarioError as problem:
+        raise UsageError(f"--sql-version {year}: {problem.problems[0]}") from problem
 
 
 def _hand_out(file: str | None, certificate: str) -> None:
@@ -115,6 +117,6 @@ def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
     if record is not None:
         record.close()
         if record.problem:
-            raise Unusable(f"{file}: {record.problem} `mirrordrill replay` plays what was recorded before.")
+            raise UsageError(f"{file}: {record.problem} `mirrordrill replay` plays what was recorded before.")
     if file is not None:
         write_json(drill.report(), file)

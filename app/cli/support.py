@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from app.cli.terms import Commands, Unusable
+from app.cli.terms import SubcommandFactory, UsageError
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import whole_file
+from app.files import atomic_write
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     doctor = command("doctor", "check this installation")
     doctor.set_defaults(do=_doctor)
     doctor.add_argument("--bundle", metavar="FILE", help="also write a support bundle, a zip file")
@@ -24,20 +24,20 @@ def add_to(command: Commands) -> None:
 def _doctor(options: argparse.Namespace) -> int:
     from app import doctor, golden
     from app.files import support
-    from app.storage import StorageProblem
+    from app.storage import StorageError
 
     if options.export is not None:
         try:
             rows = doctor.export(Path(options.export))
-        except StorageProblem as problem:
-            raise Unusable(str(problem)) from problem
+        except StorageError as problem:
+            raise UsageError(str(problem)) from problem
         print(f"{rows} rows written to {options.export}")
         return AS_ASKED
     if options.renew_replay is not None:
-        whole_file.write(Path(options.renew_replay), golden.as_text(golden.play()))
+        atomic_write.write(Path(options.renew_replay), golden.as_text(golden.play()))
         return AS_ASKED
     well = True
-    findings: list[doctor.Finding] = []
+    findings: list[doctor.CheckResult] = []
     for finding in doctor.examine():
         told = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
         print(finding.as_line() if options.lines else told, flush=True)
@@ -47,7 +47,7 @@ def _doctor(options: argparse.Namespace) -> int:
         try:
             with doctor.profile_if_any() as profile:
                 members = support.write_bundle(Path(options.bundle), findings, profile)
-        except support.NoBundle as problem:
-            raise Unusable(str(problem)) from problem
+        except support.SupportBundleError as problem:
+            raise UsageError(str(problem)) from problem
         print(f"{options.bundle} holds {', '.join(members)}; read it before you send it")
     return AS_ASKED if well else ANSWER_IS_NO

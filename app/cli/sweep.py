@@ -12,14 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.processes import add_on, cluster
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
-from app.cli.waits import counted, stoppable, unstoppable
+from app.cli.processes import add_on, use_cluster
+from app.cli.terms import SubcommandFactory, UsageError, check_seed, loaded, write, write_json
+from app.cli.waits import count_with_progress, stoppable, unstoppable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
-    from engine.drill.judging.sweep import Outcome
+    from engine.drill.judging.sweep import RunOutcome
 
 RUNS_MAX: Final = 1_000_000
 
@@ -27,7 +27,7 @@ Job = tuple[str, str, str, int]
 """Scenario by its name and text, player, seed."""
 
 
-def add_to(command: Commands) -> None:
+def add_to(command: SubcommandFactory) -> None:
     sweep = command("sweep", "many runs in one table: mean, percentiles, failures")
     sweep.set_defaults(do=_sweep)
     sweep.add_argument("scenarios", nargs="+", metavar="NAME|FILE")
@@ -56,11 +56,11 @@ def _sweep(options: argparse.Namespace) -> int:
     players = list(dict.fromkeys(name.strip() for name in options.players.split(",")))
     for name in players:
         if name not in sweep.PLAYERS:
-            raise Unusable(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
-    scenarios, seeds = _scenarios(options.scenarios), seeds_of(options.seeds)
+            raise UsageError(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
+    scenarios, seeds = _load_scenarios(options.scenarios), seeds_of(options.seeds)
     count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
     if count > RUNS_MAX:
-        raise Unusable(f"{count} runs are more than {RUNS_MAX}")
+        raise UsageError(f"{count} runs are more than {RUNS_MAX}")
     jobs = jobs_of(scenarios, players, seeds)
     limits = [limit_of(text) for text in options.within]
     check_measure(options.measure)
@@ -72,19 +72,21 @@ def _sweep(options: argparse.Namespace) -> int:
     if options.json is not None:
         write_json(sweep.as_json(outcomes, limits), options.json)
     else:
-        print("\n".join([sweep.table(outcomes), *sweep.told_within(outcomes, limits)]))
+        print("\n".join([sweep.table(outcomes), *sweep.format_limit_results(outcomes, limits)]))
     if len(outcomes) < len(jobs):
         print(f"ended after {len(outcomes)} of {len(jobs)} runs", file=sys.stderr)
         return INTERRUPTED
     return ANSWER_IS_NO if any(each.problem for each in outcomes) else AS_ASKED
 
 
-def _scenarios(given: Iterable[str]) -> list[Scenario]:
+def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
     """Each once. Rows go by the name, which the file's name is. Raises Unusable, NoScenario, ScenarioProblems."""
     found: dict[str, Scenario] = {}
-    for scenario in map(loaded, given):
+    for scenario in map(loaded, names):
         if found.setdefault(scenario.name, scenario).text != scenario.text:
-            raise Unusable(f"two different scenarios are called {scenario.name}: give one file another name")
+            raise UsageError(
+                f"two different scenarios are called {scenario.name}: give one file another name"
+            )
     return list(found.values())
 
 
@@ -97,7 +99,7 @@ def limit_of(text: str) -> tuple[str, float]:
     except ValueError:
         most = math.nan
     if not math.isfinite(most):
-        raise Unusable(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10")
+        raise UsageError(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10")
     return measure, most
 
 
@@ -105,7 +107,7 @@ def check_measure(name: str) -> None:
     from engine.drill.judging.sweep import MEASURES
 
     if name not in MEASURES:
-        raise Unusable(f"there is no measure {name!r}: {', '.join(MEASURES)}")
+        raise UsageError(f"there is no measure {name!r}: {', '.join(MEASURES)}")
 
 
 def seeds_of(text: str) -> range:
@@ -113,7 +115,7 @@ def seeds_of(text: str) -> range:
     first, dash, last = text.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
-        raise Unusable(f"--seeds {text} is not A-B, such as 1-50")
+        raise UsageError(f"--seeds {text} is not A-B, such as 1-50")
     check_seed(int(last))
     return range(int(first), int(last) + 1)
 
@@ -127,12 +129,12 @@ def jobs_of(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range)
     ]
 
 
-def played(job: Job) -> Outcome:
+def play_job(job: Job) -> RunOutcome:
     """In a process of its own, here or on another computer."""
     from engine.drill.judging import sweep
 
     name, text, player, seed = job
-    return sweep.outcome(_scenario(name, text), player, seed)
+    return sweep.play_outcome(_scenario(name, text), player, seed)
 
 
 @lru_cache(maxsize=1)
@@ -140,16 +142,18 @@ def _scenario(name: str, text: str) -> Scenario:
     return load_scenario(text, f"{name}.toml")
 
 
-def outcomes_of(jobs: Sequence[Job], on: str = "local", workers: int | None = None) -> list[Outcome]:
+def outcomes_of(
+    jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None
+) -> list[RunOutcome]:
     """The outcomes in the order of *jobs*, whatever plays them: *workers* processes of this computer (None: one for
     each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed; after Ctrl-C those of the
     first ones. Raises Unusable."""
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)
-    with cluster(on), stoppable() as stopped:
+    with use_cluster(scheduler), stoppable() as stopped:
         wanted = itertools.takewhile(lambda _: not stopped(), jobs)
         with unstoppable():  # they start with the first jobs
-            coming = Parallel(processes, return_as="generator")(delayed(played)(job) for job in wanted)
-        outcomes: list[Outcome] = list(counted(coming, len(jobs), "runs"))
+            coming = Parallel(processes, return_as="generator")(delayed(play_job)(job) for job in wanted)
+        outcomes: list[RunOutcome] = list(count_with_progress(coming, len(jobs), "runs"))
     return outcomes

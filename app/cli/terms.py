@@ -9,16 +9,16 @@ import os
 from pathlib import Path
 from typing import Any, Protocol
 
-from app.files import scenario_files, whole_file
+from app.files import atomic_write, scenario_files
 from app.files.folders import no_file
 from engine.drill.authoring.scenario import Scenario
 
 
-class Unusable(Exception):
+class UsageError(Exception):
     """Arguments or files that cannot be used; the text says why."""
 
 
-class Commands(Protocol):
+class SubcommandFactory(Protocol):
     """Where a module adds its commands; what carries one out is the parser's default `do`."""
 
     def __call__(self, name: str, help: str) -> argparse.ArgumentParser: ...
@@ -31,7 +31,7 @@ def loaded(name_or_path: str) -> Scenario:
 
 def check_seed(seed: int | None) -> None:
     if seed is not None and not 0 <= seed < 2**63:
-        raise Unusable(f"--seed {seed} is not from 0 to 2**63 - 1")
+        raise UsageError(f"--seed {seed} is not from 0 to 2**63 - 1")
 
 
 def print_json(value: object) -> None:
@@ -63,11 +63,11 @@ def check_file(file: str) -> None:
         return
     there = Path(file)
     if not there.parent.is_dir():
-        raise Unusable(f"{file} cannot be written: there is no folder {there.parent}")
+        raise UsageError(f"{file} cannot be written: there is no folder {there.parent}")
     if there.is_dir():
-        raise Unusable(f"{there} cannot be written: it is a folder")
+        raise UsageError(f"{there} cannot be written: it is a folder")
     if not os.access(there if there.exists() else there.parent, os.W_OK):
-        raise Unusable(f"{file} cannot be written: {os.strerror(errno.EACCES)}")
+        raise UsageError(f"{file} cannot be written: {os.strerror(errno.EACCES)}")
 
 
 def write(content: str, file: Path) -> None:
@@ -75,6 +75,6 @@ def write(content: str, file: Path) -> None:
         if file.is_symlink() or no_file(file):  # /dev/stdout, a pipe to another program: not to be replaced
             file.write_text(content, encoding="utf-8", newline="")
         else:
-            whole_file.write(file, content)
+            atomic_write.write(file, content)
     except OSError as error:
-        raise Unusable(f"{file} cannot be written: {error.strerror}") from error
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error

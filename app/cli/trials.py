@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.cli.waits import unstoppable
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.jobs import ready, trials_at
+from engine.drill.par.jobs import trials_at, warm_up
 from engine.drill.par.search import Spread
 from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
 
@@ -66,7 +66,7 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class TrialJob:
     """A part of a decision, for whoever is free first."""
 
     decision: Decision
@@ -82,16 +82,16 @@ class Round:
     rules: Rules
     known: Set[bytes]
     decisions: deque[Decision]
-    jobs: list[Sequence[Job]] = field(default_factory=list)
+    jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Of each decision that has been split."""
-    left: deque[Job] = field(default_factory=deque)
+    left: deque[TrialJob] = field(default_factory=deque)
     """Those of them that nobody has begun."""
 
-    def next_job(self, parts: int) -> Job | None:
+    def next_job(self, parts: int) -> TrialJob | None:
         """None: all are done, or somebody is at work on them. A further decision is split into so many *parts*."""
         if not self.left and self.decisions:
             decision = self.decisions.popleft()
-            self.jobs.append([Job(decision, (part, parts)) for part in range(parts)])
+            self.jobs.append([TrialJob(decision, (part, parts)) for part in range(parts)])
             self.left.extend(self.jobs[-1])
         return self.left.popleft() if self.left else None
 
@@ -104,12 +104,12 @@ class Helper:
     cluster: bool = False
     """It is many: no one of them does all that it is asked."""
     starting: Future[None] | None = None
-    asked: list[tuple[Job, Future[list[Trial]]]] = field(default_factory=list)
+    asked: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     told: dict[Rules, int] = field(default_factory=dict)
     """How many of the states that the search has found it was told of."""
 
     @property
-    def is_free(self) -> bool:
+    def has_capacity(self) -> bool:
         is_ready = self.starting is None or self.starting.done()
         return is_ready and len(self.asked) < (sys.maxsize if self.cluster else AHEAD)
 
@@ -141,16 +141,16 @@ class Crew:
         with unstoppable():
             for helper in helpers:
                 if not helper.cluster:
-                    helper.starting = helper.executor.submit(ready, self._drill)
+                    helper.starting = helper.executor.submit(warm_up, self._drill)
 
     def spread(
-        self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+        self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """As `Spread`, for one round."""
         found = self._found.setdefault(rules, [])
         self._rounds.append((rules, len(found)))
-        now = Round(rules, known, deque(decisions))
-        at_work = self._at_work(now)
+        now = Round(rules, known_states, deque(decisions))
+        at_work = self._run_jobs(now)
         for place in range(len(decisions)):
             yield self._in_order(now, place, at_work, found)
 
@@ -164,41 +164,43 @@ class Crew:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _in_order(
-        self, now: Round, place: int, at_work: Iterator[None], found: list[bytes]
+        self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
         """The trials of a decision; None whenever there is only time to look at the clock."""
-        while len(now.jobs) <= place:
-            next(at_work)
+        while len(current_round.jobs) <= index:
+            next(job_runner)
             yield None
-        for job in now.jobs[place]:
+        for job in current_round.jobs[index]:
             number = 0
             while number < len(job.trials) or not job.done:
                 if number < len(job.trials):
                     trial = job.trials[number]
-                    if trial.state not in now.known:
-                        found.append(trial.state)
+                    if trial.state not in current_round.known:
+                        found_states.append(trial.state)
                     yield trial
                     number += 1
                 else:
-                    next(at_work)
+                    next(job_runner)
                     yield None
 
-    def _at_work(self, now: Round) -> Iterator[None]:
+    def _run_jobs(self, current_round: Round) -> Iterator[None]:
         """Do all jobs, by whom it may be, with a pause after each trial of this process."""
         if not self._decision_s:
-            self._decision_s = TRIAL_S * self._trials.width(now.decisions[0], now.rules)
+            self._decision_s = TRIAL_S * self._trials.count_neighbors(
+                current_round.decisions[0], current_round.rules
+            )
         ahead: set[bytes] = set()
-        known = _Either(now.known, ahead)
+        known = _StateUnion(current_round.known, ahead)
         while True:
-            self._hand_out(now)
-            job = now.next_job(self._parts)
+            self._hand_out(current_round)
+            job = current_round.next_job(self._parts)
             if job is not None:
                 begun = time.perf_counter()
-                for trial in self._trials.at(job.decision, now.rules, known, job.part):
+                for trial in self._trials.try_neighbors(job.decision, current_round.rules, known, job.part):
                     if trial is not None:
                         job.trials.append(trial)
                         ahead.add(trial.state)
-                    self._hand_out(now)
+                    self._hand_out(current_round)
                     yield
                 seconds, job.done = time.perf_counter() - begun, True
                 self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
@@ -211,14 +213,19 @@ class Crew:
     def _parts(self) -> int:
         return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
 
-    def _hand_out(self, now: Round) -> None:
+    def _hand_out(self, current_round: Round) -> None:
         """Take what helpers have done, and give them more."""
         for helper in self._helpers:
             for job, future in [each for each in helper.asked if each[1].done()]:
                 job.trials, job.done = future.result(), True
                 helper.asked.remove((job, future))
-            while helper.is_free and (next_job := now.next_job(self._parts)) is not None:
-                call = (self._search, self._drill, now.rules, self._news(helper, now.rules))
+            while helper.has_capacity and (next_job := current_round.next_job(self._parts)) is not None:
+                call = (
+                    self._search,
+                    self._drill,
+                    current_round.rules,
+                    self._news(helper, current_round.rules),
+                )
                 asked = helper.executor.submit(
                     trials_at, *call, next_job.decision, next_job.part, not helper.cluster
                 )
@@ -235,7 +242,7 @@ class Crew:
 
 
 @dataclass(frozen=True, slots=True)
-class _Either:
+class _StateUnion:
     """What is in one of two sets."""
 
     one: Set[bytes]

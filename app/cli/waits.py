@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from app.words.formatting import run_time
-from engine.drill.time.slices import Slices
+from engine.drill.time.cooperative_tasks import Slices
 
 TOLD_EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
@@ -19,7 +19,7 @@ Done = TypeVar("Done")
 Each = TypeVar("Each")
 
 
-class Progress:
+class TerminalProgress:
     """Lines on the terminal of who waits; none where nobody does."""
 
     def __init__(self) -> None:
@@ -29,34 +29,34 @@ class Progress:
     def passed_s(self) -> float:
         return time.monotonic() - self._begun
 
-    def tell(self, said: str, of: str = "") -> None:
+    def tell(self, text: str, total_text: str = "") -> None:
         """After how long, *of* how much, and what is *said*; not more often than is worth reading."""
         if sys.stderr.isatty() and time.monotonic() - self._told >= TOLD_EVERY_S:
             self._told = time.monotonic()
-            print(f"{self.passed_s:.0f} s{of}: {said}", file=sys.stderr)
+            print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 
-def watched(work: Slices[Done], said: Callable[[float], str]) -> Done:
+def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> Done:
     """What *work* comes to; what is *said* of its share that is done is told meanwhile."""
-    progress = Progress()
+    progress = TerminalProgress()
     while True:
         try:
-            progress.tell(said(next(work)))
+            progress.tell(describe(next(work)))
         except StopIteration as end:
             found: Done = end.value
             return found
 
 
-def counted(coming: Iterable[Each], count: int, what: str) -> Iterator[Each]:
+def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
     """*coming*, of which *count* are awaited; how many are there and how long the others may take is told meanwhile."""
     progress = None  # the first one waits for processes to start
     for before, each in enumerate(coming):
         yield each
         if progress is None:
-            progress = Progress()
+            progress = TerminalProgress()
         else:
             left_s = progress.passed_s / before * (count - before - 1)
-            progress.tell(f"{before + 1} of {count} {what}, about {run_time(left_s)} left")
+            progress.tell(f"{before + 1} of {count} {label}, about {run_time(left_s)} left")
 
 
 @contextmanager

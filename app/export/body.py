@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.parts import bullets, heading, paragraph, table, text
-from app.export.source import Source, asked_in, signature
-from app.view_models import worth
+from app.export.parts import bullets, escape_text, heading, paragraph, table
+from app.export.source import ExportSource, read_choices, signature
+from app.view_models import value_curve
 from app.words import formatting
 from app.words.formatting import moment
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
+from app.words.localization import localize
 from app.words.mistakes import cause
-from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
+from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import Row
-from engine.drill.judging.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
 
 STEPS_SHOWN: Final = 4
@@ -52,7 +52,7 @@ UNLIKE: Final = mark("no comparable figure was published")
 # --- page one -----------------------------------------------------------------------------------------------
 
 
-def first_page(source: Source, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
+def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
     """The one page: *figure* stands for the drawing of the course."""
     return "".join(
         [
@@ -62,23 +62,23 @@ def first_page(source: Source, figure: str, mistakes: int = MISTAKES_ON_PAGE) ->
             heading(2, tr("Goals")),
             _goals(source),
             heading(2, tr("What happened, and why")),
-            _why(source),
+            _describe_causes(source),
             heading(2, tr("What cost points")),
             _costliest(source, mistakes),
         ]
     )
 
 
-def _head(source: Source) -> str:
+def _head(source: ExportSource) -> str:
     review, report = source.review, source.report
     score = tr("Free play, without points")
     if review.total is not None:
-        score = tr("{points} of 100 points").format(points=formatting.plain(review.total))
+        score = tr("{points} of 100 points").format(points=formatting.plain_number(review.total))
         score += "" if report["score"]["finished"] else " " + tr("(not finished)")
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.mode(report["mode"]),
         seed=report["seed"],
-        ended=said(review.ended),
+        ended=localize(review.ended),
         time=moment(source.drill.tick),
     )
     whose = paragraph(signature(source)) if signature(source) else ""
@@ -87,7 +87,7 @@ def _head(source: Source) -> str:
     return heading(1, review.title) + paragraph(score, "score") + whose + paragraph(facts + back, "muted")
 
 
-def _figures(source: Source) -> str:
+def _figures(source: ExportSource) -> str:
     """This run, and the reference beside it where there is one."""
     reference = source.review.reference
     rows = []
@@ -109,7 +109,7 @@ def _figure(name: str, value: float) -> str:
     return formatting.kb(value) if name.endswith("_kb") else formatting.significant(value, 4)
 
 
-def _goals(source: Source) -> str:
+def _goals(source: ExportSource) -> str:
     lines = []
     for goal in source.report["goals"]:
         when = tr("not reached")
@@ -121,17 +121,19 @@ def _goals(source: Source) -> str:
 
 def _attempt_words(row: Row) -> str:
     said_so = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
-    return said_so.format(**{**row, "kind": formatting.failover_kind(row["kind"]), "why": said(row["why"])})
+    return said_so.format(
+        **{**row, "kind": formatting.failover_kind(row["kind"]), "why": localize(row["why"])}
+    )
 
 
-def _why(source: Source) -> str:
+def _describe_causes(source: ExportSource) -> str:
     lines = [
         tr("{database} was down from {start} to {end}, {length}. {why}").format(
             database=outage.database,
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=said(outage.verdict),
+            why=localize(outage.verdict),
         )
         for outage in source.review.outages
     ]
@@ -180,15 +182,15 @@ def _failover_words(failover: FailoverReview) -> str:
 
 
 def _unlike(failover: FailoverReview) -> str:
-    return said(failover.unlike) if failover.unlike else tr(UNLIKE)
+    return localize(failover.unlike) if failover.unlike else tr(UNLIKE)
 
 
-def _costliest(source: Source, count: int) -> str:
+def _costliest(source: ExportSource, count: int) -> str:
     found = sorted(source.review.mistakes, key=lambda m: -m.points)[:count]
     if not found:
         return paragraph(tr("Nothing.") if source.review.total is not None else tr("Nothing was scored."))
     rows = [
-        [moment(m.tick), f"−{formatting.plain(m.points)}", f"{said(m.what)} {_better(m.better)}"]
+        [moment(m.tick), f"−{formatting.plain_number(m.points)}", f"{localize(m.what)} {_better(m.better)}"]
         for m in found
     ]
     left = len(source.review.mistakes) - len(found)
@@ -202,13 +204,13 @@ def _costliest(source: Source, count: int) -> str:
 
 
 def _better(better: str) -> str:
-    return tr("Better: {better}").format(better=said(better))
+    return tr("Better: {better}").format(better=localize(better))
 
 
 # --- annex --------------------------------------------------------------------------------------------------
 
 
-def annex(source: Source, curve: str) -> Iterator[tuple[str, str]]:
+def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
     """(title, content) of each section that has something to say. *curve* stands for the drawing of what could still be
     reached."""
     sections = (
@@ -226,72 +228,85 @@ def annex(source: Source, curve: str) -> Iterator[tuple[str, str]]:
     return ((title, content) for title, content in sections if content)
 
 
-def _best(source: Source, curve: str) -> str:
+def _best(source: ExportSource, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
-    asked, chance = asked_in(source), account.last_chance
+    asked, chance = read_choices(source), account.last_chance
     rows = [
         [
             number,
-            worth.told(move, asked, chance),
-            worth.cost(move),
-            "\n".join(f"{moment(item.tick)}  {worded(item.words, asked)}" for item in move.best[:STEPS_SHOWN])
-            if move.lost >= worth.NOTED
+            value_curve.format_move(move, asked, chance),
+            value_curve.format_cost(move),
+            "\n".join(
+                f"{moment(item.tick)}  {describe_input(item.line_without_time, asked)}"
+                for item in move.best[:STEPS_SHOWN]
+            )
+            if move.regret >= value_curve.NOTED
             else "",
         ]
-        for number, move in enumerate(worth.stops(account), 1)
+        for number, move in enumerate(value_curve.find_stops(account), 1)
     ]
     head = [tr("number"), tr("action or wait"), tr("what it cost"), tr("the best from there")]
-    said = [] if chance is None else [worth.all_until(chance, asked), worth.taken_by(chance)]
+    said = (
+        []
+        if chance is None
+        else [value_curve.format_point_of_no_return(chance, asked), value_curve.format_missed_goals(chance)]
+    )
     table_of_moves = table(tr("Each numbered action and wait"), head, rows, [3]) if rows else ""
     return (
-        paragraph(" ".join([*said, worth.accuracy(account)]))
+        paragraph(" ".join([*said, value_curve.format_accuracy(account)]))
         + curve
-        + paragraph(f"{worth.explained()} {worth.certainty(account)}", "muted")
+        + paragraph(f"{value_curve.explain_curve()} {value_curve.format_certainty(account)}", "muted")
         + table_of_moves
     )
 
 
-def _score(source: Source) -> str:
+def _score(source: ExportSource) -> str:
     items = source.report["score"]["items"]
     if not items:
         return ""
     rows = []
     for item in items:
-        points = formatting.plain(item["points"])
+        points = formatting.plain_number(item["points"])
         if item["max"]:
-            points = tr("{points} of {most}").format(points=points, most=formatting.plain(item["max"]))
+            points = tr("{points} of {most}").format(points=points, most=formatting.plain_number(item["max"]))
         better = f"\n{_better(item['better'])}" if item["better"] else ""
         at = ", ".join(moment(ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6])
-        rows.append([said(item["name"]), points, f"{said(item['why'])}{better}", at])
+        rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", at])
     return table(tr("Every rule with its points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
 
 
-def _mistakes(found: Sequence[Mistake]) -> str:
-    if not found:
+def _mistakes(mistakes: Sequence[Mistake]) -> str:
+    if not mistakes:
         return ""
     rows = [
-        [moment(m.tick), tr(SIZES[m.size]), f"−{formatting.plain(m.points)}", _what(m), moment(m.retry_tick)]
-        for m in found
+        [
+            moment(m.tick),
+            tr(SIZES[m.size]),
+            f"−{formatting.plain_number(m.points)}",
+            _describe_mistake(m),
+            moment(m.retry_tick),
+        ]
+        for m in mistakes
     ]
     what = tr("what, its cause, and what is better")
     head = [tr("at"), tr("size"), tr("points"), what, tr("retry from")]
     return table(tr("Everything that cost points, in chronological order"), head, rows)
 
 
-def _what(mistake: Mistake) -> str:
-    return "\n".join(filter(None, (said(mistake.what), cause(mistake), _better(mistake.better))))
+def _describe_mistake(mistake: Mistake) -> str:
+    return "\n".join(filter(None, (localize(mistake.what), cause(mistake), _better(mistake.better))))
 
 
-def _phases(found: Sequence[FailoverReview]) -> str:
-    if not found:
+def _phases(failovers: Sequence[FailoverReview]) -> str:
+    if not failovers:
         return ""
     rows = []
-    for failover in found:
+    for failover in failovers:
         way = f"{failover.database}: {failover.from_server} → {failover.to_server}"
         spans = "\n".join(
-            f"{said(phase.name)} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
+            f"{localize(phase.name)} {formatting.seconds((phase.to_tick - phase.from_tick) / TICKS_PER_S)}"
             for phase in failover.phases
         )
         published = tr("not compared: {why}").format(why=_unlike(failover))
@@ -309,17 +324,17 @@ def _phases(found: Sequence[FailoverReview]) -> str:
     return table(tr("Time by phase"), head, rows)
 
 
-def _preconditions(source: Source) -> str:
+def _preconditions(source: ExportSource) -> str:
     return "".join(_guards(lanes) for lanes in source.review.lanes.values() if lanes.preconditions)
 
 
 def _guards(lanes: Lanes) -> str:
     rows = [
         [
-            f"{guard.target}: {said(guard.name)}" if guard.target else said(guard.name),
+            f"{guard.target}: {localize(guard.name)}" if guard.target else localize(guard.name),
             _times(guard, True),
             _times(guard, False),
-            said(guard.seen_in),
+            localize(guard.seen_in),
         ]
         for guard in lanes.preconditions
     ]
@@ -327,14 +342,14 @@ def _guards(lanes: Lanes) -> str:
     return table(title, [tr("precondition"), tr("holds"), tr("does not hold"), tr("seen in")], rows)
 
 
-def _times(guard: Precondition, holds: bool) -> str:
+def _times(guard: PreconditionHistory, holds: bool) -> str:
     spans = [span for span in guard.spans if (span.what == HOLDS) is holds]
     return (
         ", ".join(f"{moment(span.from_tick)}–{moment(span.to_tick)}" for span in spans) or formatting.NOTHING
     )
 
 
-def _questions(source: Source) -> str:
+def _questions(source: ExportSource) -> str:
     rows = []
     or_else = " " + tr("or") + " "
     for asked in source.report["questions"]:
@@ -349,15 +364,15 @@ def _questions(source: Source) -> str:
     return table(tr("Questions and answers"), head, rows) if rows else ""
 
 
-def _reference(source: Source) -> str:
+def _reference(source: ExportSource) -> str:
     reference = source.review.reference
     if reference is None:
         return ""
-    asked = asked_in(source)
+    asked = read_choices(source)
     rows = [
         [
             moment(step.tick),
-            worded(step.line, asked),
+            describe_input(step.line, asked),
             step.why,
             moment(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
@@ -365,13 +380,15 @@ def _reference(source: Source) -> str:
     ]
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
     steps = table(tr("Steps of the reference, and when you took them"), head, rows, [1])
-    besides = [[moment(item.tick), worded(item.words, asked)] for item in reference.besides]
+    besides = [
+        [moment(item.tick), describe_input(item.line_without_time, asked)] for item in reference.besides
+    ]
     if not besides:
         return steps
     return steps + table(tr("Your other actions"), [tr("at"), tr("input")], besides, [1])
 
 
-def _commands(source: Source) -> str:
+def _commands(source: ExportSource) -> str:
     rows = []
     for batch in source.report["sql"]:
         errors = [m for m in batch["messages"] if m["severity"] > 10]
@@ -381,16 +398,16 @@ def _commands(source: Source) -> str:
     return table(tr("All batches and their results"), head, rows, [2]) if rows else ""
 
 
-def _events(source: Source) -> str:
+def _events(source: ExportSource) -> str:
     rows = [
-        [moment(m.tick), tr(MARKS[m.kind]), m.server or "", m.database or "", said(m.text)]
+        [moment(m.tick), tr(MARKS[m.kind]), m.server or "", m.database or "", localize(m.text)]
         for m in source.review.happened
     ]
     head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
     return table(tr("Marked moments"), head, rows) if rows else ""
 
 
-def _fidelity(source: Source) -> str:
+def _fidelity(source: ExportSource) -> str:
     scenario = source.drill.scenario
     lines = [f"{each.paper}: {each.section}" for each in scenario.sources]
     parts = paragraph(tr(DISCLAIMER)) + (bullets(lines) if lines else "")
@@ -400,6 +417,6 @@ def _fidelity(source: Source) -> str:
     return parts
 
 
-def title(source: Source) -> str:
+def title(source: ExportSource) -> str:
     """For the head of a document."""
-    return text(tr("Debrief: {title}").format(title=source.review.title))
+    return escape_text(tr("Debrief: {title}").format(title=source.review.title))

@@ -9,10 +9,10 @@ from typing import Final
 from app.words import formatting
 from app.words.formatting import moment as at
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.markers import Marker
-from engine.drill.judging.watch import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Span
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, StateSpan
 from engine.model import Tick
 
 WIDTH: Final = 720
@@ -79,10 +79,10 @@ MARKS: Final = {
 """Kind of mark -> what it is called."""
 
 
-def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> str:
+def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
     """An SVG of its own, with the same in words inside for those who do not see it."""
-    shown = chosen(lanes)
-    rows: list[tuple[str, Sequence[Span]]] = []
+    shown = select_lanes(lanes)
+    rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown:
         named = f"{lane.database}: " if len(shown) > 1 else ""
         rows += [(named + tr("service"), lane.service), (named + tr("protection"), lane.protection)]
@@ -90,20 +90,20 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> st
     height = TOP + len(rows) * (LANE + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
-        parts.append(_lane(name, spans, TOP + number * (LANE + GAP), until))
-    parts.append(axis(TOP + len(rows) * (LANE + GAP), until))
-    parts += [_mark(moment, until, height) for moment in marks if moment.kind in _SHAPES]
+        parts.append(_lane(name, spans, TOP + number * (LANE + GAP), end_tick))
+    parts.append(axis(TOP + len(rows) * (LANE + GAP), end_tick))
+    parts += [_mark(moment, end_tick, height) for moment in marks if moment.kind in _SHAPES]
     title = html.escape(tr("Timeline of the run"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
         f'<title id="course-title">{title}</title>'
-        f'<desc id="course-words">{html.escape(words(shown))}</desc>'
+        f'<desc id="course-words">{html.escape(describe_lanes(shown))}</desc>'
         f"{''.join(parts)}</svg>"
     )
 
 
-def chosen(lanes: Mapping[str, Lanes]) -> list[Lanes]:
+def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
     """The databases that are drawn, in their order."""
 
     def bad(lane: Lanes) -> Tick:
@@ -114,7 +114,7 @@ def chosen(lanes: Mapping[str, Lanes]) -> list[Lanes]:
     return [lane for name, lane in lanes.items() if name in worst]
 
 
-def words(lanes: Iterable[Lanes]) -> str:
+def describe_lanes(lanes: Iterable[Lanes]) -> str:
     """What the drawing shows, in sentences."""
     told = []
     for lane in lanes:
@@ -123,25 +123,25 @@ def words(lanes: Iterable[Lanes]) -> str:
             (tr("{database} was unprotected: {times}."), lane.protection),
         ):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
-            times = ", ".join(_from_to(span) for span in bad)
+            times = ", ".join(_format_span(span) for span in bad)
             told.append(what.format(database=lane.database, times=times or tr("never")))
     return " ".join(told)
 
 
-def _from_to(span: Span) -> str:
+def _format_span(span: StateSpan) -> str:
     return tr("{start} to {end}").format(start=at(span.from_tick), end=at(span.to_tick))
 
 
-def x_of(tick: Tick, until: Tick) -> float:
+def x_of(tick: Tick, end_tick: Tick) -> float:
     """Where a moment lies across the drawing."""
-    return LEFT + tick / max(1, until) * (WIDTH - LEFT - RIGHT)
+    return LEFT + tick / max(1, end_tick) * (WIDTH - LEFT - RIGHT)
 
 
-def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
+def _lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> str:
     boxes = []
     for span in spans:
-        left, right = x_of(span.from_tick, until), x_of(span.to_tick, until)
-        words = html.escape(f"{said(span.what)}, {_from_to(span)}")
+        left, right = x_of(span.from_tick, end_tick), x_of(span.to_tick, end_tick)
+        words = html.escape(f"{localize(span.what)}, {_format_span(span)}")
         boxes.append(
             f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
             f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{words}</title></rect>'
@@ -150,29 +150,29 @@ def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
     return label + "".join(boxes)
 
 
-def axis(top: float, until: Tick) -> str:
+def axis(top: float, end_tick: Tick) -> str:
     """Times of the run below what ends just above *top*."""
-    step = _step(until)
+    step = _step(end_tick)
     parts = []
-    for tick in range(0, until + 1, step):
-        x = x_of(tick, until)
+    for tick in range(0, end_tick + 1, step):
+        x = x_of(tick, end_tick)
         parts.append(f'<path d="M{x:.1f},{top - GAP} v5" stroke="#525e6d"/>')
         label = formatting.run_time(tick / TICKS_PER_S)
         parts.append(f'<text x="{x:.1f}" y="{top + 12}" text-anchor="middle" fill="#525e6d">{label}</text>')
     return "".join(parts)
 
 
-def _step(until: Tick) -> Tick:
+def _step(end_tick: Tick) -> Tick:
     for seconds in (5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600):
-        if until / (seconds * TICKS_PER_S) <= 12:
+        if end_tick / (seconds * TICKS_PER_S) <= 12:
             return seconds * TICKS_PER_S
     return 7200 * TICKS_PER_S
 
 
-def _mark(moment: Marker, until: Tick, height: int) -> str:
+def _mark(moment: Marker, end_tick: Tick, height: int) -> str:
     colour, shape = _SHAPES[moment.kind]
-    x = x_of(moment.tick, until)
-    words = html.escape(f"{at(moment.tick)} {tr(MARKS[moment.kind])}: {said(moment.text)}")
+    x = x_of(moment.tick, end_tick)
+    words = html.escape(f"{at(moment.tick)} {tr(MARKS[moment.kind])}: {localize(moment.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'

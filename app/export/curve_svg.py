@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.course_svg import LEFT, RIGHT, WIDTH, axis, x_of
-from app.view_models import worth
-from app.view_models.worth import LEVELS, NOTED, TONES
+from app.view_models import value_curve
+from app.view_models.value_curve import LEVELS, NOTED, TONES
 from app.words.language import tr
-from engine.drill.par.regret import WAITING, Account, Move
+from engine.drill.par.regret import WAITING, Account, RunSegment
 from engine.model import Tick
 
 TOP: Final = 26
@@ -32,15 +32,18 @@ LINE: Final = "#1b56a6"
 COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
 
 
-def draw(account: Account, asked: Mapping[str, Sequence[str]]) -> str:
+def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
     """An SVG of its own. *asked*: question -> its choices."""
-    until = worth.end(account)
+    until = value_curve.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
     parts = [*_levels(), axis(bottom + 5, until), *_curve(account, until), *_no_return(account, until)]
-    parts += [*_marks(account, until, asked), *rows]
-    title, words = html.escape(tr("What could still be reached")), html.escape(worth.in_words(account))
+    parts += [*_marks(account, until, choices), *rows]
+    title, words = (
+        html.escape(tr("What could still be reached")),
+        html.escape(value_curve.describe_curve(account)),
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="curve-title curve-words" font-family="sans-serif" font-size="10">'
@@ -48,32 +51,32 @@ def draw(account: Account, asked: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def small(account: Account, until: Tick) -> str:
+def draw_small(account: Account, end_tick: Tick) -> str:
     """Only its shape, with the point of no return, over the time up to *until*: for many beside one another."""
 
-    def at(point: tuple[Tick, float]) -> str:
-        x, y = point[0] / until, 1.0 - point[1] / 100.0
+    def format_point(point: tuple[Tick, float]) -> str:
+        x, y = point[0] / end_tick, 1.0 - point[1] / 100.0
         return f"{1.0 + (SMALL_WIDTH - 2.0) * x:.1f},{3.0 + (SMALL_HEIGHT - 6.0) * y:.1f}"
 
     def line(points: Iterable[tuple[Tick, float]], tone: str, width: float) -> str:
-        path = " ".join(map(at, points))
+        path = " ".join(map(format_point, points))
         return f'<polyline points="{path}" fill="none" stroke="{COLOURS[tone]}" stroke-width="{width:g}"/>'
 
     parts = [
         f'<rect width="{SMALL_WIDTH}" height="{SMALL_HEIGHT}" fill="#f4f6f9"/>',
         line(account.curve, "", 1.4),
     ]
-    parts += [line(points, tone, 2.4) for tone, points in worth.slopes(account)]
-    for move in worth.stops(account):
+    parts += [line(points, tone, 2.4) for tone, points in value_curve.slopes(account)]
+    for move in value_curve.find_stops(account):
         if move.line != WAITING:
-            x, y = at((move.until, move.after)).split(",")
+            x, y = format_point((move.until, move.after)).split(",")
             parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLOURS[TONES[move.label][1]]}"/>')
     if account.no_return is not None:
-        x, _ = at((account.no_return, 0.0)).split(",")
+        x, _ = format_point((account.no_return, 0.0)).split(",")
         parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLOURS["bad"]}" stroke-dasharray="3,2"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SMALL_WIDTH} {SMALL_HEIGHT}" width="{SMALL_WIDTH}" '
-        f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(worth.in_words(account))}">{"".join(parts)}</svg>'
+        f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(value_curve.describe_curve(account))}">{"".join(parts)}</svg>'
     )
 
 
@@ -93,66 +96,68 @@ def _levels() -> Iterator[str]:
     yield f'<text x="{LEFT - 30}" y="{_y(50) + 3.5:.1f}" text-anchor="end" fill="{GREY}">{words}</text>'
 
 
-def _line(points: Iterable[tuple[Tick, float]], until: Tick, colour: str, width: float) -> str:
-    path = " ".join(f"{x_of(tick, until):.1f},{_y(each):.1f}" for tick, each in points)
+def _line(points: Iterable[tuple[Tick, float]], end_tick: Tick, colour: str, width: float) -> str:
+    path = " ".join(f"{x_of(tick, end_tick):.1f},{_y(each):.1f}" for tick, each in points)
     return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-def _curve(account: Account, until: Tick) -> Iterator[str]:
-    yield _line(account.curve, until, LINE, 1.6)
-    for tone, points in worth.slopes(account):
-        yield _line(points, until, COLOURS[tone], 3.0)
+def _curve(account: Account, end_tick: Tick) -> Iterator[str]:
+    yield _line(account.curve, end_tick, LINE, 1.6)
+    for tone, points in value_curve.slopes(account):
+        yield _line(points, end_tick, COLOURS[tone], 3.0)
 
 
-def _no_return(account: Account, until: Tick) -> Iterator[str]:
+def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
     if account.no_return is None:
         return
-    x, red = x_of(account.no_return, until), COLOURS["bad"]
-    words = html.escape(worth.no_return_at(account.no_return))
+    x, red = x_of(account.no_return, end_tick), COLOURS["bad"]
+    words = html.escape(value_curve.format_no_return(account.no_return))
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
     yield f'<path d="M{x:.1f},{TOP - 4} V{TOP + HEIGHT}" stroke="{red}" stroke-dasharray="4,3"/>'
     yield f'<text x="{middle:.1f}" y="{TOP - 14}" text-anchor="middle" fill="{red}">{words}</text>'
 
 
-def _marks(account: Account, until: Tick, asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Dots of acts, and the numbers of all that the table below explains."""
-    known = list(enumerate(worth.stops(account), 1))
+    known = list(enumerate(value_curve.find_stops(account), 1))
     taken: list[float] = []
     shown: set[int] = set()
-    for number, move in sorted(known, key=lambda each: -each[1].lost):
-        x = x_of(_middle(move), until)
-        if move.lost >= NOTED or all(abs(x - other) >= NUMBER_GAP for other in taken):
+    for number, move in sorted(known, key=lambda each: -each[1].regret):
+        x = x_of(_middle(move), end_tick)
+        if move.regret >= NOTED or all(abs(x - other) >= NUMBER_GAP for other in taken):
             taken.append(x)
             shown.add(number)
     for number, move in known:
         x, y = (
-            x_of(_middle(move), until),
+            x_of(_middle(move), end_tick),
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
         colour = COLOURS[TONES[move.label][1]]
-        words = html.escape(f"{worth.told(move, asked, account.last_chance)}: {worth.cost(move)}")
+        words = html.escape(
+            f"{value_curve.format_move(move, choices, account.last_chance)}: {value_curve.format_cost(move)}"
+        )
         dot = (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT}" stroke="#ffffff"/>' if move.line != WAITING else ""
         )
         text = ""
         if number in shown:
             side, beside, base = "middle", x, y - 7
-            if move.line != WAITING and move.lost >= NOTED:  # above it the line falls
+            if move.line != WAITING and move.regret >= NOTED:  # above it the line falls
                 room = x + 7 + NUMBER_GAP < WIDTH
                 side, beside, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
             text = f'<text x="{beside:.1f}" y="{base:.1f}" text-anchor="{side}" font-weight="bold">{number}</text>'
         yield f'<g fill="{colour}"><title>{words}</title>{dot}{text}</g>'
 
 
-def _middle(move: Move) -> Tick:
+def _middle(move: RunSegment) -> Tick:
     return (move.tick + move.until) // 2
 
 
 def _legend(top: float) -> Iterator[str]:
     """In as many rows as it needs; each row is one text."""
     row, x, y = "", float(LEFT), top
-    for tone, words in worth.legend():
+    for tone, words in value_curve.legend():
         room = SAMPLE + 6 + len(words) * LETTER + 16
         if row and x + room > WIDTH:
             yield row

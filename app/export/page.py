@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from app.export import body, course_svg, curve_svg
-from app.export.parts import paragraph, text
-from app.export.source import Source, asked_in
+from app.export.parts import escape_text, paragraph
+from app.export.source import ExportSource, read_choices
 from app.words import language
 from app.words.language import tr, trn
 
@@ -35,7 +35,7 @@ a { color: var(--accent); } a:focus-visible { outline: 3px solid var(--accent); 
 """
 
 
-def page(source: Source) -> str:
+def page(source: ExportSource) -> str:
     """The whole document."""
     drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     shown = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
@@ -43,48 +43,48 @@ def page(source: Source) -> str:
         (f"annex-{number}", title, content)
         for number, (title, content) in enumerate(body.annex(source, _curve(source)), 1)
     ]
-    index = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title, _ in sections)
+    index = "".join(f'<li><a href="#{anchor}">{escape_text(title)}</a></li>' for anchor, title, _ in sections)
     annex = "".join(
         f'<section id="{anchor}" aria-labelledby="{anchor}-title">'
-        f'<h2 id="{anchor}-title">{text(title)}</h2>{content}</section>'
+        f'<h2 id="{anchor}-title">{escape_text(title)}</h2>{content}</section>'
         for anchor, title, content in sections
     )
-    title, skip = text(tr("Annex")), text(tr("To the annex"))
+    title, skip = escape_text(tr("Annex")), escape_text(tr("To the annex"))
     return document(
         body.title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
         f"<main>{body.first_page(source, shown)}"
         f'<div class="annex" id="annex"><nav aria-label="{title}">'
         f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
-        f"</main><footer>{paragraph(_made_by(source), 'muted')}</footer>",
+        f"</main><footer>{paragraph(_format_origin(source), 'muted')}</footer>",
     )
 
 
-def document(title: str, shown: str) -> str:
+def document(title: str, content: str) -> str:
     """One file that needs nothing else. *title* and *shown* are HTML already."""
     return (
         f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{title}</title><style>{STYLE}</style></head><body>{shown}</body></html>\n"
+        f"<title>{title}</title><style>{STYLE}</style></head><body>{content}</body></html>\n"
     )
 
 
-def _curve(source: Source) -> str:
+def _curve(source: ExportSource) -> str:
     if source.account is None:
         return ""
-    return f"<figure>{curve_svg.draw(source.account, asked_in(source))}</figure>"
+    return f"<figure>{curve_svg.draw(source.account, read_choices(source))}</figure>"
 
 
-def _caption(source: Source) -> str:
-    drawn = course_svg.chosen(source.review.lanes)
+def _caption(source: ExportSource) -> str:
+    drawn = course_svg.select_lanes(source.review.lanes)
     left = len(source.review.lanes) - len(drawn)
-    said = [tr("Availability, protection and mirroring state."), course_svg.words(drawn)]
+    said = [tr("Availability, protection and mirroring state."), course_svg.describe_lanes(drawn)]
     if left:
         said.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", left).format(n=left)
         )
-    return text(" ".join(said))
+    return escape_text(" ".join(said))
 
 
 def _tongue() -> str:
@@ -92,6 +92,6 @@ def _tongue() -> str:
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 
 
-def _made_by(source: Source) -> str:
+def _format_origin(source: ExportSource) -> str:
     said = tr("Mirrordrill {version}; state {state}.")
     return said.format(version=source.report["version"], state=source.report["state_hash"])

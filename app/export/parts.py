@@ -6,45 +6,45 @@ import html
 from collections.abc import Iterable, Sequence
 
 
-def text(words: object) -> str:
+def escape_text(content: object) -> str:
     """*words* as they are, with line breaks kept."""
-    return html.escape(str(words)).replace("\n", "<br>")
+    return html.escape(str(content)).replace("\n", "<br>")
 
 
-def heading(level: int, words: str) -> str:
-    return f"<h{level}>{text(words)}</h{level}>"
+def heading(level: int, content: str) -> str:
+    return f"<h{level}>{escape_text(content)}</h{level}>"
 
 
-def paragraph(words: str, kind: str = "") -> str:
-    return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
+def paragraph(content: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape_text(content)}</p>' if kind else f"<p>{escape_text(content)}</p>"
 
 
 def bullets(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{text(line)}</li>' for line in lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape_text(line)}</li>' for line in lines)}</ul>"
 
 
 class Markup(str):
     """HTML that is whole already: nothing of it is escaped again."""
 
 
-def link(to: str, words: str) -> Markup:
-    return Markup(f'<a href="{html.escape(to)}">{text(words)}</a>')
+def link(url: str, content: str) -> Markup:
+    return Markup(f'<a href="{html.escape(url)}">{escape_text(content)}</a>')
 
 
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
     """A table with its headings marked as such. *fixed*: columns whose text is code."""
-    titles = "".join(f'<th scope="col" align="left">{text(title)}</th>' for title in head)
+    titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
     body = "".join(
         f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows
     )
     return (
-        f'<table width="100%" cellspacing="0" cellpadding="4"><caption>{text(caption)}</caption>'
+        f'<table width="100%" cellspacing="0" cellpadding="4"><caption>{escape_text(caption)}</caption>'
         f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
 def _cell(value: object, code: bool) -> str:
-    shown = value if isinstance(value, Markup) else text(value)
+    shown = value if isinstance(value, Markup) else escape_text(value)
     return f"<td><code>{shown}</code></td>" if code else f"<td>{shown}</td>"

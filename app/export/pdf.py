@@ -28,8 +28,8 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.export import body, course_svg, curve_svg
 from app.export.parts import heading
-from app.export.source import Source, asked_in, signature
-from app.files import whole_file
+from app.export.source import ExportSource, read_choices, signature
+from app.files import atomic_write
 from app.words.language import tr
 from engine.drill.judging.report import program_version
 
@@ -53,21 +53,23 @@ _CAPTION: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)
 """Qt cuts captions at the end of a page; as paragraphs before their tables they go to the next one."""
 
 
-class NoPdf(Exception):
+class PdfWriteError(Exception):
     """The file cannot be written; the text says why."""
 
 
-def write_pdf(source: Source, file: Path) -> int:
+def write_pdf(source: ExportSource, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises NoPdf."""
     content, pages = debrief(source)
     try:
-        whole_file.write(file, content)
+        atomic_write.write(file, content)
     except OSError as error:
-        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
+        raise PdfWriteError(
+            tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)
+        ) from error
     return pages
 
 
-def debrief(source: Source) -> tuple[bytes, int]:
+def debrief(source: ExportSource) -> tuple[bytes, int]:
     """The debrief, and its number of pages. Raises NoPdf."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _printed(
@@ -80,12 +82,12 @@ def debrief(source: Source) -> tuple[bytes, int]:
 def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
     """The title, the drawing *svg*, and *html*, which calls *drawings* by their names. Raises NoPdf."""
 
-    def made(writer: QPdfWriter) -> list[QTextDocument]:
+    def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
         images = {name: _drawing(each) for name, each in drawings.items()}
         images[DRAWING] = _drawing(svg, _width(writer))
         return [_document(heading(1, title) + _figure(writer) + html, writer, images)]
 
-    return _printed(title, title, made)[0]
+    return _printed(title, title, build_documents)[0]
 
 
 def _printed(
@@ -110,7 +112,7 @@ def _printed(
     )
     painter = QPainter()
     if not painter.begin(writer):
-        raise NoPdf(tr("{file} cannot be written").format(file=title))
+        raise PdfWriteError(tr("{file} cannot be written").format(file=title))
     try:
         made = documents(writer)
         pages = sum(document.pageCount() for document in made)
@@ -129,7 +131,7 @@ def _application() -> QGuiApplication:
     return QGuiApplication([])
 
 
-def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
+def _first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Page one with as many mistakes as it holds."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
@@ -140,10 +142,10 @@ def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
     return document
 
 
-def _annex(source: Source, writer: QPdfWriter) -> QTextDocument:
+def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     drawing, shown = dict[str, QImage](), ""
     if source.account is not None:
-        svg = curve_svg.draw(source.account, asked_in(source))
+        svg = curve_svg.draw(source.account, read_choices(source))
         drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, shown))
     return _document(heading(1, tr("Annex")) + sections, writer, drawing)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from app.export.source import Source, asked_in
+from app.export.source import ExportSource, read_choices
 from app.words.formatting import moment
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.inputs import Input
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
@@ -18,7 +18,7 @@ WIDTH: Final = 100
 """Characters of a comment line."""
 
 
-def runbook(source: Source) -> str:
+def runbook(source: ExportSource) -> str:
     """What was done, in its order: SQL that the servers took as SQL, what they refused and all else as comments."""
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
@@ -29,7 +29,7 @@ def runbook(source: Source) -> str:
     head = [
         tr("{title}: your commands").format(title=source.review.title),
         tr("From a drill in Mirrordrill {version}, seed {seed}; {ended}.").format(
-            version=source.report["version"], seed=source.report["seed"], ended=said(source.review.ended)
+            version=source.report["version"], seed=source.report["seed"], ended=localize(source.review.ended)
         ),
         tr("A simulation: check every step on a test system before you put it into a real runbook."),
         source.drill.scenario.summary,
@@ -37,7 +37,7 @@ def runbook(source: Source) -> str:
     return "\n".join([*_comment(head), "", *_steps(source, source.drill.journal, {}, answers)]) + "\n"
 
 
-def reference_runbook(source: Source) -> str:
+def reference_runbook(source: ExportSource) -> str:
     """What the reference does, each step with its reason; nothing but a note if there is no reference."""
     reference = source.review.reference
     head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
@@ -49,13 +49,13 @@ def reference_runbook(source: Source) -> str:
 
 
 def _steps(
-    source: Source,
+    source: ExportSource,
     items: Iterable[Input],
     reasons: Mapping[int, str],
     answers: Mapping[tuple[float, str], str],
 ) -> Iterator[str]:
     """Numbered steps. *reasons* by place; *answers* of the servers that refused, by second and window."""
-    asked = asked_in(source)
+    asked = read_choices(source)
     number = 0
     for place, item in enumerate(items):
         if VERBS[item.verb].by_person:
@@ -66,7 +66,7 @@ def _steps(
         yield from _comment([f"{number}. {at}{why}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
-            yield from _comment([f"   {words.format(what=_by_hand(item, asked))}"])
+            yield from _comment([f"   {words.format(what=_describe_step(item, asked))}"])
         else:
             yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
         yield ""
@@ -86,8 +86,8 @@ def _sql(item: Input, refused: str | None) -> Iterator[str]:
         yield "GO"
 
 
-def _by_hand(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return item.args[0] if item.verb == "note" else worded(item.words, asked)
+def _describe_step(item: Input, choices: Mapping[str, Sequence[str]]) -> str:
+    return item.args[0] if item.verb == "note" else describe_input(item.line_without_time, choices)
 
 
 def _comment(lines: Iterable[str]) -> Iterator[str]:

@@ -11,11 +11,11 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from app.export.source import Source
-from app.words.sentences import said
+from app.export.source import ExportSource
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Row
-from engine.drill.par.regret import Move
+from engine.drill.par.regret import RunSegment
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
@@ -36,7 +36,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of them is a formula to a spreadsheet."""
 
 
-def sheets(source: Source) -> dict[str, str]:
+def sheets(source: ExportSource) -> dict[str, str]:
     """File name -> content."""
     report = source.report
     found = {
@@ -47,7 +47,7 @@ def sheets(source: Source) -> dict[str, str]:
         "readings.csv": _readings(report["readings"]),
         "score.csv": as_csv(
             SCORE_COLUMNS,
-            ([_plain(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
+            ([_flatten_list(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
         ),
     }
     if source.account is not None:
@@ -55,7 +55,7 @@ def sheets(source: Source) -> dict[str, str]:
     return found
 
 
-def _of_run(source: Source) -> list[object]:
+def _of_run(source: ExportSource) -> list[object]:
     """Whose run it is, and what it came to: the row that a class is collected by."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
@@ -64,17 +64,17 @@ def _of_run(source: Source) -> list[object]:
     return [source.player, source.played_at, *known, points, report["state_hash"]]
 
 
-def of_move(move: Move) -> list[object]:
+def of_move(move: RunSegment) -> list[object]:
     times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 
 
 def _of_event(event: Row, column: str) -> object:
-    return said(event["text"]) if column == "text" else event.get(column)
+    return localize(event["text"]) if column == "text" else event.get(column)
 
 
 def _of_item(item: Row, column: str) -> object:
-    return said(item[column]) if column in ("name", "why", "better") else item[column]
+    return localize(item[column]) if column in ("name", "why", "better") else item[column]
 
 
 def _readings(readings: Row) -> str:
@@ -103,5 +103,5 @@ def _safe(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
 
 
-def _plain(value: object) -> object:
+def _flatten_list(value: object) -> object:
     return " ".join(f"{part:g}" for part in value) if isinstance(value, list) else value

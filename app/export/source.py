@@ -12,7 +12,7 @@ from engine.drill.running.drill import Drill
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExportSource:
     """A drill that is over, looked back on."""
 
     drill: Drill
@@ -27,27 +27,27 @@ class Source:
     """What each act and wait cost, where that was worked out."""
 
 
-def source_of(drill: Drill) -> Source:
+def source_of(drill: Drill) -> ExportSource:
     """Plays the drill and its reference again; a fraction of a second."""
-    return Source(drill, review(drill), drill.report())
+    return ExportSource(drill, review(drill), drill.report())
 
 
-def asked_in(source: Source) -> dict[str, list[str]]:
+def read_choices(source: ExportSource) -> dict[str, list[str]]:
     """Question -> its choices."""
-    return asked_of(source.report["questions"])
+    return map_choices(source.report["questions"])
 
 
-def asked_of(questions: Iterable[Row]) -> dict[str, list[str]]:
+def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
     """The same, of *questions* as in a report."""
     return {row["name"]: row["choices"] for row in questions}
 
 
-def signature(source: Source) -> str:
+def signature(source: ExportSource) -> str:
     """Name and date, as far as they are known."""
     return " · ".join(part for part in (source.player, source.played_at) if part)
 
 
-def as_json(source: Source) -> dict[str, object]:
+def as_json(source: ExportSource) -> dict[str, object]:
     """Report and review together."""
     said = {"player": source.player, "played_at": source.played_at}
     return {**said, "report": dict(source.report), "review": source.review.as_json()}

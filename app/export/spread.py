@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from engine.drill.judging.sweep import Outcome
+from engine.drill.judging.sweep import RunOutcome
 
 RIGHT: Final = 520
 """Where the plot ends; the names stand beside it."""
@@ -29,7 +29,7 @@ TICKS: Final = 6
 """Marks of the lower axis at most."""
 
 
-def picture(outcomes: Sequence[Outcome], measure: str, limit: float | None = None) -> str:
+def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
     """An SVG: a line for each scenario and player, and one across where *limit* is."""
     lines: dict[str, list[float]] = {}
     for each in outcomes:
@@ -52,46 +52,46 @@ def _named(name: str, values: Sequence[float]) -> str:
     return f"{name} ({len(values)})"
 
 
-def _x(value: float, most: float) -> str:
-    return f"{LEFT + (RIGHT - LEFT) * value / most:.1f}"
+def _x(value: float, maximum: float) -> str:
+    return f"{LEFT + (RIGHT - LEFT) * value / maximum:.1f}"
 
 
 def _y(share: float) -> str:
     return f"{HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share:.1f}"
 
 
-def _axes(measure: str, most: float) -> Iterator[str]:
+def _axes(measure: str, maximum: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
         y = _y(percent / 100)
         yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/>'
         yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent} %</text>'
-    step = _step(most)
-    for mark in range(int(most / step) + 1):
+    step = _step(maximum)
+    for mark in range(int(maximum / step) + 1):
         at, below = mark * step, HEIGHT - BOTTOM + 18
-        yield f'<text x="{_x(at, most)}" y="{below}" text-anchor="middle">{at:g}</text>'
+        yield f'<text x="{_x(at, maximum)}" y="{below}" text-anchor="middle">{at:g}</text>'
     name = f"{measure}: share of runs up to each value"
     yield f'<text x="{LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
 
 
-def _step(most: float) -> float:
+def _step(maximum: float) -> float:
     """1, 2 or 5 of a power of ten, so that there are TICKS marks at most."""
-    power = 10.0 ** math.floor(math.log10(most / TICKS))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if most / (factor * power) <= TICKS)
+    power = 10.0 ** math.floor(math.log10(maximum / TICKS))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICKS)
 
 
-def _limit(limit: float | None, most: float) -> Iterator[str]:
+def _limit(limit: float | None, maximum: float) -> Iterator[str]:
     if limit is not None:
-        x = _x(limit, most)
+        x = _x(limit, maximum)
         yield f'<path d="M{x} {TOP}V{HEIGHT - BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
         yield f'<text x="{x}" y="{TOP - 8}" text-anchor="middle">{limit:g}</text>'
 
 
-def _line(number: int, name: str, values: Sequence[float], most: float) -> Iterator[str]:
+def _line(number: int, name: str, values: Sequence[float], maximum: float) -> Iterator[str]:
     color = COLORS[number % len(COLORS)]
     dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
-    path = f"M{_x(0.0, most)} {_y(0.0)}"
+    path = f"M{_x(0.0, maximum)} {_y(0.0)}"
     for place, value in enumerate(values, 1):
-        path += f"H{_x(value, most)}V{_y(place / len(values))}"
+        path += f"H{_x(value, maximum)}V{_y(place / len(values))}"
     if values:
         yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
     y, x = TOP + ROW * number, RIGHT + NAME - 24

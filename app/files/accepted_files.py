@@ -43,26 +43,26 @@ def remembered(profile: Profile) -> list[Accepted]:
     return [one for entry in found if (one := _read(entry)) is not None] if isinstance(found, list) else []
 
 
-def listed(known: Iterable[Accepted]) -> list[Accepted]:
+def list_foreign(entries: Iterable[Accepted]) -> list[Accepted]:
     """What came from elsewhere, the last one first."""
-    return [one for one in known if not one.own][::-1]
+    return [one for one in entries if not one.own][::-1]
 
 
-def with_one(known: Iterable[Accepted], one: Accepted) -> list[Accepted]:
+def add_entry(entries: Iterable[Accepted], entry: Accepted) -> list[Accepted]:
     """*known* and *one*, dated today, in the place of an older one with the same text."""
-    dated = replace(one, title=one.title[:TEXT_MAX], author=one.author[:TEXT_MAX], on=_today())
-    return [*(other for other in known if other.sha256 != one.sha256), dated][-ACCEPTED_MAX:]
+    dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
+    return [*(other for other in entries if other.sha256 != entry.sha256), dated][-ACCEPTED_MAX:]
 
 
-def without(known: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
+def remove_entries(entries: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
     """*known* without what has these SHA-256."""
     gone = set(digests)
-    return [one for one in known if one.sha256 not in gone]
+    return [one for one in entries if one.sha256 not in gone]
 
 
-def keep(profile: Profile, known: Iterable[Accepted]) -> None:
+def save_entries(profile: Profile, entries: Iterable[Accepted]) -> None:
     """Raises StorageProblem; then what was kept before is still kept."""
-    profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in known]))
+    profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in entries]))
 
 
 def _today() -> str:

@@ -28,10 +28,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.words.language import tr
 from engine.drill.authoring import limits
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.schema import Line
 
@@ -94,7 +94,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
-class Member(_Table):
+class BundleMember(_Table):
     """A member as `bundle.toml` lists it."""
 
     name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
@@ -108,7 +108,7 @@ class Manifest(_Table):
     title: Line
     author: Line | None = None
     licence: Line | None = None
-    members: Annotated[list[Member], Field(alias="member", min_length=1, max_length=MEMBERS_MAX)]
+    members: Annotated[list[BundleMember], Field(alias="member", min_length=1, max_length=MEMBERS_MAX)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Bundle:
     """Name of each run -> its JSON, for `run_files.parse`."""
 
 
-class BundleProblems(ValueError):
+class BundleError(ValueError):
     """A bundle that cannot be used; *problems* names everything wrong with it."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -147,37 +147,39 @@ def read(file: Path) -> Bundle:
     """The bundle in *file*. Raises BundleProblems."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
-            raise _only(str(file), tr("not a file"))
+            raise _build_error(str(file), tr("not a file"))
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
     except (OSError, ValueError) as error:
-        if isinstance(error, BundleProblems):
+        if isinstance(error, BundleError):
             raise
         why = error.strerror if isinstance(error, OSError) else tr("invalid file name")
-        raise _only(visible(str(file)), tr("not readable: {why}").format(why=why)) from error
+        raise _build_error(escape_invisible(str(file)), tr("not readable: {why}").format(why=why)) from error
     return parse(raw, str(file))
 
 
 def parse(raw: bytes, file: str) -> Bundle:
     """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleProblems."""
     if len(raw) > BYTES_MAX:
-        raise _only(file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000))
+        raise _build_error(
+            file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
+        )
     _check_end(raw, file)
     problems: list[Problem] = []
 
     def add(member: str, text: str) -> None:
-        problems.append(Problem(file, 1, 1, _shown(member), text))
+        problems.append(Problem(file, 1, 1, _escape_name(member), text))
 
     members = _members(raw, file, add)
     if MANIFEST not in members:
         if not any(problem.where == MANIFEST for problem in problems):
             add(MANIFEST, tr("missing"))
-        raise BundleProblems(problems)
+        raise BundleError(problems)
     manifest = _manifest(members.pop(MANIFEST), add)
     if manifest is not None:
         known = {problem.where for problem in problems}
         for name, text in _differences(manifest, members):
-            if _shown(name) not in known:
+            if _escape_name(name) not in known:
                 add(name, text)
     scenarios, runs = dict[str, str](), dict[str, bytes]()
     for name in sorted(members):
@@ -190,34 +192,34 @@ def parse(raw: bytes, file: str) -> Bundle:
         except UnicodeDecodeError as error:
             add(name, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
     if problems or manifest is None:
-        raise BundleProblems(problems)
+        raise BundleError(problems)
     return Bundle(file, hashlib.sha256(raw).hexdigest(), len(raw), manifest, scenarios, runs)
 
 
-def _only(file: str, text: str) -> BundleProblems:
-    return BundleProblems([Problem(file, 1, 1, "", text)])
+def _build_error(file: str, text: str) -> BundleError:
+    return BundleError([Problem(file, 1, 1, "", text)])
 
 
-def _shown(name: str) -> str:
+def _escape_name(name: str) -> str:
     """A stranger's name for a sentence: short, on one line, every character seen."""
     short = name if len(name) <= SHOWN_MAX else name[:SHOWN_MAX] + "…"
-    return visible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+    return escape_invisible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
 def _check_end(raw: bytes, file: str) -> None:
     """Looks at the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
-        raise _only(file, tr("not a bundle: the file does not begin as a zip archive with members"))
+        raise _build_error(file, tr("not a bundle: the file does not begin as a zip archive with members"))
     signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
     end = len(raw) - _END.size
     if signature != b"PK\x05\x06" or comment:
-        raise _only(file, tr("truncated, or data after the end of the archive"))
+        raise _build_error(file, tr("truncated, or data after the end of the archive"))
     if disk or first or here != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
-        raise _only(file, tr("a multi-part or zip64 archive; neither is allowed for a bundle"))
+        raise _build_error(file, tr("a multi-part or zip64 archive; neither is allowed for a bundle"))
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
-        raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+        raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
     if place + size != end:
-        raise _only(file, tr("its directory is not at the offset that the archive gives"))
+        raise _build_error(file, tr("its directory is not at the offset that the archive gives"))
 
 
 def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
@@ -226,7 +228,7 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
             if len(entries) > MEMBERS_MAX:
-                raise _only(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+                raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
             # The other name of an entry ends at a NUL, and may be turned for this system.
             times = Counter(entry.orig_filename for entry in entries)
             folded = Counter(name.casefold() for name in times)
@@ -239,21 +241,21 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
             found, room = dict[str, bytes](), EXPANDED_MAX
             for entry in entries:
                 name = entry.orig_filename
-                wrong = list(_wrong(entry, ends[entry.header_offset] - entry.header_offset))
+                wrong = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
                 for text in wrong:
                     add(name, text)
                 if wrong or times[name] > 1:
                     continue
-                content = _content(archive, entry, min(room, _most(name)), add)
+                content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
                     found[name] = content
                 room -= min(entry.file_size, room)  # also for what is damaged: it was read as far as that
             return found
-    except BundleProblems:
+    except BundleError:
         raise
     except _BAD as error:
-        raise _only(
-            file, tr("the archive is damaged: {why}").format(why=_shown(str(error) or "zip"))
+        raise _build_error(
+            file, tr("the archive is damaged: {why}").format(why=_escape_name(str(error) or "zip"))
         ) from error
 
 
@@ -263,7 +265,7 @@ def _ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
     return dict(zip(begins, [*begins[1:], end], strict=True))
 
 
-def _wrong(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
+def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
     """What stands against reading a member, by its entry in the directory; *room*: bytes to the next one."""
     name = entry.orig_filename
     if len(name) > NAME_MAX:
@@ -298,20 +300,20 @@ def _stem(name: str) -> str:
     return name.partition("/")[2].rpartition(".")[0]
 
 
-def _most(name: str) -> int:
+def _get_size_limit(name: str) -> int:
     return KIND_MAX[name.partition("/")[0]]
 
 
-def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int, add: Add) -> bytes | None:
+def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: Add) -> bytes | None:
     """The bytes of a member unless there are more than *most*; zipfile compares their checksum at their end."""
     name = entry.orig_filename
     try:
         with archive.open(entry) as opened:
-            content = opened.read(most + 1)
+            content = opened.read(max_bytes + 1)
     except _BAD as error:
-        add(name, tr("damaged: {why}").format(why=_shown(str(error) or "zip")))
+        add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
-    if len(content) > most:
+    if len(content) > max_bytes:
         said = tr("larger than allowed, or all members together are ({n} MB)")
         add(name, said.format(n=EXPANDED_MAX // 1_000_000))
         return None
@@ -322,7 +324,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
     """What `bundle.toml` says; None if it says nothing that can be used."""
     try:
         text = raw.decode("utf-8")
-        excess = limits.excess(text)
+        excess = limits.find_excess(text)
         if excess is not None:
             add(MANIFEST, f"{excess[1]}; {excess[2]}")
             return None
@@ -331,7 +333,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
         add(MANIFEST, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
         return None
     except tomllib.TOMLDecodeError as error:
-        add(MANIFEST, tr("not TOML: {why}").format(why=_shown(str(error))))
+        add(MANIFEST, tr("not TOML: {why}").format(why=_escape_name(str(error))))
         return None
     version = data.get("format")
     if type(version) is int and version > FORMAT:
@@ -343,7 +345,7 @@ def _manifest(raw: bytes, add: Add) -> Manifest | None:
     except ValidationError as refused:
         for wrong in refused.errors(include_url=False, include_context=False, include_input=False):
             where = ".".join(str(part) for part in wrong["loc"])
-            add(MANIFEST, _shown(f"{where}: {wrong['msg']}"))
+            add(MANIFEST, _escape_name(f"{where}: {wrong['msg']}"))
         return None
     if manifest.format != FORMAT:
         add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))
@@ -385,15 +387,15 @@ def write(
     Raises BundleProblems if it could not be read again, OSError (FileExistsError unless *replace*) if it cannot be
     written.
     """
-    raw = made(title, scenarios, runs or {}, author, licence)
+    raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse(raw, str(file))
     if not replace and os.path.lexists(file):
         raise FileExistsError(17, tr("a file of this name exists already"))
-    whole_file.write(file, raw)
+    atomic_write.write(file, raw)
     return bundle
 
 
-def made(
+def build_bundle(
     title: str,
     scenarios: Mapping[str, str],
     runs: Mapping[str, bytes],

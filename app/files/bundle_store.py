@@ -13,28 +13,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.files import bundle, run_files, scenario_files, whole_file
+from app.files import atomic_write, bundle, run_files, scenario_files
 from app.files.bundle import Bundle
-from app.files.run_files import NoRun
-from app.files.scenario_files import NoScenario, ScenarioFile
+from app.files.run_files import RunFileError
+from app.files.scenario_files import ScenarioFile, ScenarioNotFoundError
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.contents import verbs_of
-from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 KEY_LENGTH: Final = 16
 """Digits of the SHA-256 that name the folder: nobody finds two bundles with the same by chance."""
 _KEY: Final = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
 
 
-class CannotKeep(Exception):
+class BundleStoreError(Exception):
     """The disk or the folder stands against it; the text is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class DrillOffer:
     """A drill of a bundle, and whether it can be taken in."""
 
     name: str
@@ -59,7 +59,7 @@ class RunOffer:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class ImportedBundle:
     """A bundle of which something was taken in."""
 
     key: str
@@ -75,31 +75,31 @@ class TakenIn:
 # --- looking ------------------------------------------------------------------------------------------------
 
 
-def offers(found: Bundle) -> Iterator[Offer]:
+def offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
     """Each drill of the bundle, read and checked as it is asked for, none of it run."""
     present = {file.name: file for file in scenario_files.all_files()[0]}
-    for name, text in found.scenarios.items():
-        yield _offer(found, name, text, present)
+    for name, text in opened_bundle.scenarios.items():
+        yield _offer(opened_bundle, name, text, present)
 
 
-def _offer(found: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]) -> Offer:
+def _offer(opened_bundle: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]) -> DrillOffer:
     try:
-        scenario = load_scenario(text, f"{found.file}/scenarios/{name}.toml")
-    except ScenarioProblems as problems:
+        scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
+    except ScenarioError as problems:
         why = tr("Not playable: {why}").format(why=_short(problems.problems[0]))
-        return Offer(name, text, None, problems.problems, why)
+        return DrillOffer(name, text, None, problems.problems, why)
     there = present.get(name)
     if there is None:
-        return Offer(name, text, scenario)
+        return DrillOffer(name, text, scenario)
     if there.text == text:
-        return Offer(name, text, scenario, (), tr("Imported already."), here=True)
+        return DrillOffer(name, text, scenario, (), tr("Imported already."), here=True)
     if there.shipped:
         why = tr("{name} is the name of a shipped drill.")
     elif there.origin:
         why = tr("Another drill called {name} is here, from “{origin}”; remove that bundle first.")
     else:
         why = tr("You have another drill called {name}; rename or remove yours first.")
-    return Offer(name, text, scenario, (), why.format(name=name, origin=there.origin))
+    return DrillOffer(name, text, scenario, (), why.format(name=name, origin=there.origin))
 
 
 def _short(problem: Problem) -> str:
@@ -107,9 +107,9 @@ def _short(problem: Problem) -> str:
     return f"{problem.line}:{problem.column}: {where}{problem.text}"
 
 
-def run_offers(found: Bundle) -> Iterator[RunOffer]:
+def run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
     """Each run of the bundle as it says of itself; none is played."""
-    for name, raw in found.runs.items():
+    for name, raw in opened_bundle.runs.items():
         yield _run_offer(name, raw)
 
 
@@ -117,7 +117,7 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
     try:
         report, _ = run_files.parse(raw, f"{name}.json")
         does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(report["inputs"]))
-    except (NoRun, InputProblem) as problem:
+    except (RunFileError, InputError) as problem:
         return RunOffer(name, str(problem), usable=False)
     says = tr("{scenario}, {time} simulated: {does}")
     time = formatting.seconds(float(report["ended_at_s"]), 0)
@@ -131,8 +131,11 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
 # --- taking in ----------------------------------------------------------------------------------------------
 
 
-def take_in(
-    found: Bundle, drills: Iterable[str], runs: Iterable[str] = (), offered: Iterable[Offer] | None = None
+def import_bundle(
+    opened_bundle: Bundle,
+    drills: Iterable[str],
+    runs: Iterable[str] = (),
+    known_offers: Iterable[DrillOffer] | None = None,
 ) -> list[Path]:
     """Write those drills and runs of the bundle into the profile; returns the files that are new.
 
@@ -142,17 +145,17 @@ def take_in(
     wanted = list(drills)
     hindered = {
         offer.name
-        for offer in (offers(found) if offered is None else offered)
+        for offer in (offers(opened_bundle) if known_offers is None else known_offers)
         if offer.hindrance and not offer.here
     }
     if hindered & set(wanted):
         raise ValueError(f"cannot be taken in: {sorted(hindered & set(wanted))}")
-    folder = scenario_files.bundles_folder() / found.sha256[:KEY_LENGTH]
-    files = {folder / f"{name}.toml": found.scenarios[name].encode() for name in wanted}
-    files |= {folder / "runs" / f"{name}.json": found.runs[name] for name in runs}
+    folder = scenario_files.bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
+    files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in wanted}
+    files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}
     new = {file: raw for file, raw in files.items() if not file.exists()}
     if new:
-        _put_all(folder, {folder / scenario_files.LABEL: _label(found), **new})
+        _put_all(folder, {folder / scenario_files.LABEL: _label(opened_bundle), **new})
     return list(new)
 
 
@@ -160,30 +163,37 @@ def _put_all(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, raw in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            whole_file.write(file, raw)
+            atomic_write.write(file, raw)
     except OSError as error:
         why = error.strerror
-        raise CannotKeep(tr("{folder} cannot be written: {why}.").format(folder=folder, why=why)) from error
+        raise BundleStoreError(
+            tr("{folder} cannot be written: {why}.").format(folder=folder, why=why)
+        ) from error
 
 
-def _label(found: Bundle) -> bytes:
-    said = found.manifest
-    facts = {"title": said.title, "author": said.author, "licence": said.licence, "sha256": found.sha256}
+def _label(opened_bundle: Bundle) -> bytes:
+    said = opened_bundle.manifest
+    facts = {
+        "title": said.title,
+        "author": said.author,
+        "licence": said.licence,
+        "sha256": opened_bundle.sha256,
+    }
     return "".join(f"{key} = {bundle.quoted(text)}\n" for key, text in facts.items() if text).encode()
 
 
 # --- what was taken in --------------------------------------------------------------------------------------
 
 
-def taken_in() -> list[TakenIn]:
+def list_imported_bundles() -> list[ImportedBundle]:
     """Every bundle of which something is here, by title."""
     folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
-    return sorted(map(_taken_in, folders), key=lambda one: (one.title, one.key))
+    return sorted(map(_read_imported_bundle, folders), key=lambda one: (one.title, one.key))
 
 
-def _taken_in(folder: Path) -> TakenIn:
+def _read_imported_bundle(folder: Path) -> ImportedBundle:
     said = {key: value for key, value in scenario_files.label(folder).items() if isinstance(value, str)}
-    return TakenIn(
+    return ImportedBundle(
         key=folder.name,
         title=said["title"],
         author=said.get("author", ""),
@@ -198,10 +208,10 @@ def remove(key: str) -> None:
     """Remove all that was taken in of a bundle. Raises NoScenario if there is no such bundle, CannotKeep."""
     folder = scenario_files.bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
-        raise NoScenario(tr("There is no bundle {key} here.").format(key=key))
+        raise ScenarioNotFoundError(tr("There is no bundle {key} here.").format(key=key))
     try:
         shutil.rmtree(folder)
     except OSError as error:
-        raise CannotKeep(
+        raise BundleStoreError(
             tr("{folder} cannot be removed: {why}.").format(folder=folder, why=error.strerror)
         ) from error

@@ -27,42 +27,42 @@ LUCK_MAX: Final = BLUNDER
 """Points by which the reference may differ from seed to seed: as many as a blunder costs."""
 
 
-def kept(scenario: Scenario) -> Certificate | None:
+def load_certificate(scenario: Scenario) -> Certificate | None:
     """The certificate of just this text; None: there is none, or the drill was changed since."""
-    return proof.kept(scenario.name, scenario.text)
+    return proof.load_certificate(scenario.name, scenario.text)
 
 
 def plans(drill: DrillState) -> list[list[Input]]:
     """The best plan that is known for just this drill and seed, and the one that may begin last."""
-    proved = kept(drill.scenario)
+    proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []
     known = (proved["par"]["plan"], proved["last_chance"])
     return [parse_script("\n".join(lines))[0] for lines in known if lines]
 
 
-def warnings(found: Certificate, file: str) -> list[Problem]:
+def warnings(certificate: Certificate, file: str) -> list[Problem]:
     """What a certificate has against the drill in *file*."""
-    par, reference, idle = (found[name]["score"] for name in ("par", "reference", "idle"))
+    par, reference, idle = (certificate[name]["score"] for name in ("par", "reference", "idle"))
     said = []
     if reference is not None and reference < par - BETTER_MAX:
         text = tr("the reference solution earns {points:g} points, a plan that was found {par:g}")
         said.append((text.format(points=reference, par=par), tr("a reference that is as good as any plan")))
-    solved = "shortest" not in found or found["shortest"] is not None
+    solved = "shortest" not in certificate or certificate["shortest"] is not None
     if not solved:
         text = tr("no plan that was found reaches every goal; the best earns {par:g} points")
         said.append((text.format(par=par), tr("goals that can be reached")))
     if solved and idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
         said.append((text.format(points=idle, par=par), tr("points that need an action")))
-    for trap in found.get("traps", ()) if solved else ():  # else nothing else can cost anything
+    for trap in certificate.get("traps", ()) if solved else ():  # else nothing else can cost anything
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr(
                 "who runs into {trap!r} may still earn {points:g} points, the best plan that was found {par:g}"
             )
             what = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
             said.append((what, tr("a trap that costs points")))
-    luck, robust = found.get("luck"), found.get("robust")
+    luck, robust = certificate.get("luck"), certificate.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
         said.append((text.format(**luck), tr("a drill that luck does not decide")))

@@ -39,7 +39,7 @@ def lessons() -> dict[str, Lesson]:
     return {row[2]: Lesson(place, *row) for place, row in enumerate(rows, start=1)}
 
 
-def place(drill: str) -> int:
+def get_position(drill: str) -> int:
     """Where the drill stands in the course; behind all others if it is not in it."""
     lesson = lessons().get(drill)
     return lesson.place if lesson is not None else len(lessons()) + 1

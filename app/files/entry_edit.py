@@ -14,9 +14,9 @@ from itertools import count
 from typing import Any
 
 from app.files import scenario_edit
-from app.files.scenario_edit import HEADER, NotChanged
+from app.files.scenario_edit import HEADER, ScenarioEditError
 from app.words.language import tr
-from engine.drill.authoring.places import places
+from engine.drill.authoring.toml_positions import find_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,84 +27,86 @@ class _Span:
     end: int
 
 
-def moved(text: str, key: str, at: int, to: int) -> str:
+def move_entry(text: str, key: str, index: int, target: int) -> str:
     """*text* with entry *at* of the list *key* at place *to*; those between make room. Raises NotChanged."""
 
     def order(entries: list[Any]) -> None:
-        entries.insert(to, entries.pop(at))
+        entries.insert(target, entries.pop(index))
 
-    lines, spans = _taken_apart(text, key)
-    if not (0 <= at < len(spans) and 0 <= to < len(spans)):
-        raise NotChanged(tr("There is no such entry in the list."))
+    lines, spans = _split_entries(text, key)
+    if not (0 <= index < len(spans) and 0 <= target < len(spans)):
+        raise ScenarioEditError(tr("There is no such entry in the list."))
     bodies = ["".join(lines[span.start : span.end]).rstrip("\n") + "\n" for span in spans]
     order(bodies)
     for span, body in reversed(list(zip(spans, bodies, strict=True))):
         lines[span.start : span.end] = [body]
-    return _checked("".join(lines), text, key, order)
+    return _check_change("".join(lines), text, key, order)
 
 
-def copied(text: str, key: str, at: int) -> str:
+def copy_entry(text: str, key: str, index: int) -> str:
     """*text* with a copy of entry *at* right behind it, under a name of its own. Raises NotChanged."""
-    lines, spans = _taken_apart(text, key)
-    if not 0 <= at < len(spans):
-        raise NotChanged(tr("There is no such entry in the list."))
-    span = spans[at]
+    lines, spans = _split_entries(text, key)
+    if not 0 <= index < len(spans):
+        raise ScenarioEditError(tr("There is no such entry in the list."))
+    span = spans[index]
     body = "".join(lines[span.start : span.end]).rstrip("\n") + "\n"
     lines[span.start : span.end] = [body, "\n", body]
-    made = _checked("".join(lines), text, key, lambda entries: entries.insert(at + 1, entries[at]))
+    made = _check_change("".join(lines), text, key, lambda entries: entries.insert(index + 1, entries[index]))
     entries = tomllib.loads(made)[key]
-    name = entries[at].get("name")
+    name = entries[index].get("name")
     if not isinstance(name, str):
         return made
     return scenario_edit.set_value(
-        made, (key, at + 1, "name"), _fresh(name, [entry.get("name") for entry in entries])
+        made, (key, index + 1, "name"), _find_free_name(name, [entry.get("name") for entry in entries])
     )
 
 
-def added(text: str, key: str, values: Mapping[str, object]) -> str:
+def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
     """*text* with one more entry right behind the last; a comment that follows stays with what it is above of.
 
     Raises NotChanged.
     """
     if not scenario_edit.value_at(text, (key,)):
         return scenario_edit.add_table(text, key, values)
-    lines, spans = _taken_apart(text, key)
+    lines, spans = _split_entries(text, key)
     body = scenario_edit.add_table("", key, values)
     lines[spans[-1].end : spans[-1].end] = ["\n", body]
-    return _checked("".join(lines), text, key, lambda entries: entries.append(tomllib.loads(body)[key][0]))
+    return _check_change(
+        "".join(lines), text, key, lambda entries: entries.append(tomllib.loads(body)[key][0])
+    )
 
 
-def removed(text: str, key: str, at: int) -> str:
+def remove_entry(text: str, key: str, index: int) -> str:
     """*text* without entry *at*, the comment above it and the blank lines below. Raises NotChanged."""
     try:
-        lines, spans = _taken_apart(text, key)
-    except NotChanged:  # of a list in one line an entry can be taken away, though it has no lines
-        return scenario_edit.remove(text, (key, at))
-    if not 0 <= at < len(spans):
-        raise NotChanged(tr("There is no such entry in the list."))
-    span = spans[at]
+        lines, spans = _split_entries(text, key)
+    except ScenarioEditError:  # of a list in one line an entry can be taken away, though it has no lines
+        return scenario_edit.remove(text, (key, index))
+    if not 0 <= index < len(spans):
+        raise ScenarioEditError(tr("There is no such entry in the list."))
+    span = spans[index]
     end = span.end
     while end < len(lines) and not lines[end].strip():
         end += 1
     del lines[span.start : end]
-    return _checked("".join(lines).rstrip("\n") + "\n", text, key, lambda entries: entries.pop(at))
+    return _check_change("".join(lines).rstrip("\n") + "\n", text, key, lambda entries: entries.pop(index))
 
 
-def _fresh(name: str, taken: list[object]) -> str:
+def _find_free_name(name: str, used_names: list[object]) -> str:
     """*name* with the first number that makes it another one, joined as its words are."""
     bare = re.sub(r"[ _-]\d+$", "", name)
     joint = " " if " " in bare else "_" if bare.isupper() else "-"
-    return next(found for n in count(2) if (found := f"{bare}{joint}{n}") not in taken)
+    return next(found for n in count(2) if (found := f"{bare}{joint}{n}") not in used_names)
 
 
-def _taken_apart(text: str, key: str) -> tuple[list[str], list[_Span]]:
+def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
     """The lines of *text*, and those of each entry of the list *key*."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise scenario_edit.not_toml(error) from error
     lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
-    found = places(text)
+    found = find_positions(text)
     headers = sorted(
         (place.line - 1, path)
         for path, place in found.items()
@@ -122,23 +124,25 @@ def _taken_apart(text: str, key: str) -> tuple[list[str], list[_Span]]:
         following = (
             other for other in order[number + 1 :] if starts[other][:2] != starts[line]
         )  # tables inside of an entry are a part of it
-        spans.append(_Span(_above(lines, line), _below(lines, line, next(following, len(lines)))))
+        spans.append(
+            _Span(_find_comment_start(lines, line), _find_entry_end(lines, line, next(following, len(lines))))
+        )
     if len(spans) != len(data.get(key, ())):
         said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
-        raise NotChanged(said.format(name=key))
+        raise ScenarioEditError(said.format(name=key))
     return lines, spans
 
 
-def _above(lines: list[str], header: int) -> int:
+def _find_comment_start(lines: list[str], header: int) -> int:
     """The first of the comments that stand right above the line *header*."""
     while header > 0 and lines[header - 1].lstrip().startswith("#"):
         header -= 1
     return header
 
 
-def _below(lines: list[str], header: int, following: int) -> int:
+def _find_entry_end(lines: list[str], header: int, following: int) -> int:
     """The line behind the last of an entry: comments after a blank line are not its own."""
-    end = _above(lines, following) if following < len(lines) else following
+    end = _find_comment_start(lines, following) if following < len(lines) else following
     last = end
     while last > header + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
         last -= 1
@@ -147,7 +151,7 @@ def _below(lines: list[str], header: int, following: int) -> int:
     return last
 
 
-def _checked(made: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
+def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
     """*made*, if it says what *change* makes of the list and nothing else has become another."""
     wanted: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(wanted[key])
@@ -155,9 +159,9 @@ def _checked(made: str, text: str, key: str, change: Callable[[list[object]], ob
     wanted[key] = entries
     if not entries:
         del wanted[key]
-    if _read(made) != wanted:
-        raise NotChanged(tr("The notation of this list can only be edited in the text."))
-    return made
+    if _read(new_text) != wanted:
+        raise ScenarioEditError(tr("The notation of this list can only be edited in the text."))
+    return new_text
 
 
 def _read(text: str) -> Mapping[str, object] | None:

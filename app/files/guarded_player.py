@@ -17,10 +17,10 @@ from typing import Final
 
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
-from engine.drill.time.slices import passing
-from engine.inputs import Input, InputProblem
+from engine.drill.time.cooperative_tasks import advance_in_slices
+from engine.inputs import Input, InputError
 from engine.model import Tick
 
 MEMORY_MAX: Final = 1_000_000_000
@@ -52,14 +52,14 @@ OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
 """For a file, which may come from a stranger."""
 
 
-class Progress:
+class PlayerHeartbeat:
     """The last sign of life of what is played in this process, for whoever watches over it."""
 
     at_s = 0.0
     """Processor time of this process."""
 
 
-progress: Final = Progress()
+progress: Final = PlayerHeartbeat()
 
 
 class UnplayableError(Exception):
@@ -86,7 +86,7 @@ class GuardedPlayer:
         if tick > self._budget.tick_max:
             raise UnplayableError(tr("it takes more simulated time than allowed"))
         with self._metered():
-            for _ in passing(self.drill, tick):
+            for _ in advance_in_slices(self.drill, tick):
                 self._check()
                 self._begin()
 
@@ -101,8 +101,8 @@ class GuardedPlayer:
         for item in inputs:
             self.advance_to(item.tick)
             try:
-                self.apply(item.words)
-            except InputProblem:  # a run that has parted may refuse what was done
+                self.apply(item.line_without_time)
+            except InputError:  # a run that has parted may refuse what was done
                 continue
         self.advance_to(tick)
 
@@ -140,7 +140,7 @@ def guarded() -> Iterator[None]:
     """Turn every exception but a refusal (InputProblem, ScenarioProblems) into an UnplayableError."""
     try:
         yield
-    except (InputProblem, ScenarioProblems, UnplayableError):
+    except (InputError, ScenarioError, UnplayableError):
         raise
     except Exception as problem:
         raise UnplayableError(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from app.host.recorder import NotRecorded
+from app.host.recorder import RecordingError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Report
@@ -34,13 +34,13 @@ class JournalFile:
         self._file: IO[str] | None = None
 
     def line(self, tick: int, line: str) -> None:
-        self._go_on(tick, line)
+        self._write_progress(tick, line)
 
     def heartbeat(self, tick: int) -> None:
-        self._go_on(tick)
+        self._write_progress(tick)
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
-        self._go_on(tick)
+        self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
         """The report, which the owner of the run writes, takes the place of the file."""
@@ -51,7 +51,7 @@ class JournalFile:
             with suppress(OSError):  # what did not fit was refused
                 self._file.close()
 
-    def _go_on(self, tick: int, line: str = "") -> None:
+    def _write_progress(self, tick: int, line: str = "") -> None:
         new = self._drill.hashes[self._told :]
         self._told += len(new)
         hashes = [[one.tick, one.inputs, one.digest] for one in new]
@@ -68,7 +68,7 @@ class JournalFile:
             self._file.write(json.dumps(entry) + "\n")
         except OSError as problem:
             self.problem = tr("The run cannot be recorded: {why}.").format(why=problem.strerror)
-            raise NotRecorded(self.problem) from problem
+            raise RecordingError(self.problem) from problem
 
 
 def read(raw: bytes) -> dict[str, object]:

@@ -26,11 +26,11 @@ CHANCES: Final = (0.3, 0.44, 0.57)
 
 
 MADE: Final = LEVELS[1:]
-"""Levels of the drills that chance makes (app/files/fresh.py): what is wrong in them has to be found out, and none was
+"""Levels of the drills that chance makes (app/files/generated_drills.py): what is wrong in them has to be found out, and none was
 measured to be a beginner's."""
 
 
-def kept(name: str, text: str) -> Certificate | None:
+def load_certificate(name: str, text: str) -> Certificate | None:
     """The certificate of just this text; None: there is none, or the drill was changed since."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
@@ -41,7 +41,7 @@ def kept(name: str, text: str) -> Certificate | None:
     return found if same else None
 
 
-def told(name: str) -> str:
+def describe_proof(name: str) -> str:
     """On the shipped drill *name*: that it can be solved, until when, and how much of what can be done are blunders."""
     found = _shipped(name)
     if found is None:
@@ -61,7 +61,7 @@ def told(name: str) -> str:
     return " ".join(said)
 
 
-def place(name: str) -> int:
+def rank_difficulty(name: str) -> int:
     """Of the shipped drill *name* in the order of its measured difficulty; last where it is not known."""
     measured = level(name)
     return LEVELS.index(measured) if measured else len(LEVELS)
@@ -73,26 +73,26 @@ def level(name: str) -> str:
     return "" if found is None else difficulty(found)
 
 
-def difficulty(found: Certificate) -> str:
+def difficulty(certificate: Certificate) -> str:
     """One of LEVELS; empty: too little was tried."""
-    measured = chance(found)
+    measured = chance(certificate)
     return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 
 
-def chance(found: Certificate) -> float | None:
+def chance(certificate: Certificate) -> float | None:
     """The chance that somebody blunders who does anything on offer, as often as the reference solution acts or answers;
     None: too little was tried.
 
     It measures without users how hard a drill is: the share of blunders among what is on offer where one has to move
     foretells human errors better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
-    share = found.get("blunder_share")
-    if share is None or found["acts_tried"] < TRIED_MIN:
+    share = certificate.get("blunder_share")
+    if share is None or certificate["acts_tried"] < TRIED_MIN:
         return None
-    return 1.0 - float(1.0 - share) ** int(found["choices"])
+    return 1.0 - float(1.0 - share) ** int(certificate["choices"])
 
 
 @lru_cache
 def _shipped(name: str) -> Certificate | None:
     file = resources.files("scenarios").joinpath(f"{name}.toml")
-    return kept(name, file.read_text(encoding="utf-8")) if file.is_file() else None
+    return load_certificate(name, file.read_text(encoding="utf-8")) if file.is_file() else None

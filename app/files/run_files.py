@@ -7,20 +7,20 @@ import re
 from pathlib import Path
 from typing import Final, cast
 
-from app.export.source import Source, as_json
+from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
 from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, guarded
-from app.files.scenario_files import NoScenario
+from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import Mode
-from engine.inputs import InputProblem
+from engine.drill.running.modes import DrillMode
+from engine.inputs import InputError
+from engine.localization import join_messages
 from engine.model import ticks
 from engine.verbs.lines import parse_script
-from engine.words import joined
 
 BYTES_MAX: Final = 200_000_000
 """More is not read. A run of two hours with two hundred databases has about a quarter of it."""
@@ -45,7 +45,7 @@ TICK_MAX: Final = 1e6
 """Seconds; as `run --until`."""
 
 
-class NoRun(Exception):
+class RunFileError(Exception):
     """The file is no run, or cannot be read; the text is a sentence for the user."""
 
 
@@ -53,41 +53,45 @@ def read(file: Path) -> tuple[Report, str]:
     """The report in *file* and the text of its scenario. Raises NoRun."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
-            raise NoRun(tr("{file} is not a file.").format(file=file))
+            raise RunFileError(tr("{file} is not a file.").format(file=file))
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
     except OSError as error:
-        raise NoRun(tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)) from error
+        raise RunFileError(
+            tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)
+        ) from error
     except ValueError as error:
-        raise NoRun(tr("{file} is not a file.").format(file=visible(str(file)))) from error
+        raise RunFileError(tr("{file} is not a file.").format(file=escape_invisible(str(file)))) from error
     return parse(raw, str(file))
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
     """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
     if len(raw) > BYTES_MAX:
-        raise NoRun(
+        raise RunFileError(
             tr("{file} is larger than the limit for a run ({most} MB).").format(
                 file=file, most=BYTES_MAX // 1_000_000
             )
         )
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
-        raise NoRun(tr("{file} holds more values than allowed for a run.").format(file=file))
+        raise RunFileError(tr("{file} holds more values than allowed for a run.").format(file=file))
     try:
         whole = not raw.startswith(journal_file.MARK)
         found = json.loads(raw.decode("utf-8")) if whole else journal_file.read(raw)
     except (KeyError, TypeError, IndexError, OverflowError) as error:
-        raise NoRun(
-            tr("{file} is not a run that was cut off: {error}.").format(file=file, error=visible(str(error)))
+        raise RunFileError(
+            tr("{file} is not a run that was cut off: {error}.").format(
+                file=file, error=escape_invisible(str(error))
+            )
         ) from error
     except (ValueError, RecursionError) as error:
-        raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
+        raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None
     if whole and isinstance(report, dict):
         report.pop("cut_off", None)  # it has all parts, and each of them is compared
     problem = _problem(report, raw)
     if problem or not isinstance(report, dict):
-        raise NoRun(
+        raise RunFileError(
             tr("{file} is not a run written by Mirrordrill: {problem}.").format(file=file, problem=problem)
         )
     checked = cast(Report, report)
@@ -101,7 +105,7 @@ def _problem(report: object, raw: bytes) -> str:
     for name, kind in _NEEDED.items():
         if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
             return tr("{name} is missing or has a wrong type").format(name=name)
-    if report["mode"] not in set(Mode):
+    if report["mode"] not in set(DrillMode):
         return tr("unknown mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
         return tr("seed or end is out of range")
@@ -149,9 +153,9 @@ def _is_event(entry: object) -> bool:
     )
 
 
-def _is_figure(value: object, most: float) -> bool:
+def _is_figure(value: object, maximum: float) -> bool:
     """A number from 0 to *most*: not a truth value, and not what is no number at all."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
@@ -163,7 +167,7 @@ def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
         scenario = load_scenario(text, f"{report['scenario']}.toml")
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
-            raise InputProblem(joined("; ", problems))
+            raise InputError(join_messages("; ", problems))
         player = GuardedPlayer(Drill(scenario, report["seed"], report["mode"]), budget)
         player.play(inputs, ticks(report["ended_at_s"]))
         return player.drill
@@ -176,14 +180,14 @@ def _text(file: str, report: Report) -> str:
         return text
     try:
         return scenario_files.find(report["scenario"]).text
-    except NoScenario as problem:
-        raise NoRun(
+    except ScenarioNotFoundError as problem:
+        raise RunFileError(
             tr("{file} was saved without its scenario, and the scenario is not here: {problem}.").format(
                 file=file, problem=problem
             )
         ) from problem
 
 
-def as_text(source: Source) -> str:
+def as_text(source: ExportSource) -> str:
     """Report and review as one JSON text that `read` takes."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

@@ -16,7 +16,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from app.words.language import tr
-from engine.drill.authoring.places import places
+from engine.drill.authoring.toml_positions import find_positions
 
 HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
 """A line with which a table begins."""
@@ -24,7 +24,7 @@ HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""
 Path = Sequence[str | int]
 
 
-class NotChanged(ValueError):
+class ScenarioEditError(ValueError):
     """The text is not TOML, or has nothing at that path; the text is a sentence for the user."""
 
 
@@ -94,7 +94,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
     lines = StringIO(text).readlines()
     try:
         wanted: Any = tomllib.loads(text)
-        start = places(text)[table].line - 1 if table else 0
+        start = find_positions(text)[table].line - 1 if table else 0
         if table and not HEADER.match(lines[start]):
             return None
         end = next(
@@ -114,7 +114,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
             gone = tomllib.loads(block).keys() - inner.keys()
             wanted = {**{key: it for key, it in wanted.items() if key not in gone}, **inner}
         return whole if tomllib.loads(whole) == wanted else None
-    except (NotChanged, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
+    except (ScenarioEditError, AssertionError, ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
 
 
@@ -130,7 +130,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
         found = document[name]
     if not isinstance(found, AoT):
         said = tr("{name} is written in one line; write its entries as [[{name}]] to edit them here.")
-        raise NotChanged(said.format(name=name))
+        raise ScenarioEditError(said.format(name=name))
     table.add(tomlkit.nl())
     found.append(table)
     return tomlkit.dumps(document).rstrip("\n") + "\n"
@@ -144,7 +144,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
         found = place[path[-1]] = tomlkit.aot()
         found = place[path[-1]]
     if not isinstance(found, (AoT, list)):
-        raise NotChanged(tr("The notation of this list can only be edited in the text."))
+        raise ScenarioEditError(tr("The notation of this list can only be edited in the text."))
     if not isinstance(found, AoT):
         inline = tomlkit.inline_table()
         inline.update(values)
@@ -170,8 +170,8 @@ def _read(text: str) -> tomlkit.TOMLDocument:
         raise not_toml(error) from error
 
 
-def not_toml(error: Exception) -> NotChanged:
-    return NotChanged(tr("The text is not TOML yet: {reason}").format(reason=error))
+def not_toml(error: Exception) -> ScenarioEditError:
+    return ScenarioEditError(tr("The text is not TOML yet: {reason}").format(reason=error))
 
 
 def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
@@ -185,5 +185,5 @@ def _parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
                 place[step] = tomlkit.table()
                 place = place[step]
                 continue
-            raise NotChanged(tr("There is no {step} to change any more.").format(step=step)) from error
+            raise ScenarioEditError(tr("There is no {step} to change any more.").format(step=step)) from error
     return document, place

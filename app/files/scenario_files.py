@@ -29,7 +29,7 @@ _FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
 """Of a scenario that came in a bundle."""
 
 
-class NoScenario(Exception):
+class ScenarioNotFoundError(Exception):
     """There is no such scenario, or it cannot be read; the text is a sentence for the user."""
 
 
@@ -66,7 +66,7 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
     for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
         try:
             file = _read(path)
-        except NoScenario as problem:
+        except ScenarioNotFoundError as problem:
             problems.append(str(problem))
             continue
         if file.origin and any(other.name == file.name for other in found):
@@ -96,7 +96,7 @@ def find(name_or_path: str) -> ScenarioFile:
     names = [file.name for file in all_files()[0]]
     near = difflib.get_close_matches(name_or_path, names, 1)
     hint = tr("did you mean {name}?").format(name=near[0]) if near else tr("mirrordrill list tells all names")
-    raise NoScenario(
+    raise ScenarioNotFoundError(
         tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
     )
 
@@ -126,21 +126,23 @@ def _is_file(path: Path) -> bool:
 
 def _read(path: Path) -> ScenarioFile:
     if not _is_file(path):  # a pipe would be waited for, a device never ends
-        raise NoScenario(tr("{path} is not a file").format(path=path))
+        raise ScenarioNotFoundError(tr("{path} is not a file").format(path=path))
     try:
         with path.open("rb") as file:
             raw = file.read(BYTES_MAX + 1)
         if len(raw) > BYTES_MAX:
-            raise NoScenario(
+            raise ScenarioNotFoundError(
                 tr("{path} is larger than the limit for a scenario ({most} MB)").format(
                     path=path, most=BYTES_MAX // 1_000_000
                 )
             )
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")  # Windows marks UTF-8 at its beginning
     except OSError as error:
-        raise NoScenario(tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)) from error
+        raise ScenarioNotFoundError(
+            tr("{path} cannot be read: {why}").format(path=path, why=error.strerror)
+        ) from error
     except UnicodeDecodeError as error:
-        raise NoScenario(
+        raise ScenarioNotFoundError(
             tr("{path} is not text in UTF-8 (byte {start})").format(path=path, start=error.start + 1)
         ) from error
     origin = str(label(path.parent)["title"]) if path.parent.parent == bundles_folder() else ""

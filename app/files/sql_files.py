@@ -10,7 +10,7 @@ from typing import Final
 from app.export.sheets import as_csv
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000
@@ -25,27 +25,27 @@ _MARKS: Final = (
 """How Management Studio marks what it saves."""
 
 
-class NoScript(Exception):
+class ScriptFileError(Exception):
     """The file is not one; the text says why."""
 
 
 def read(file: Path) -> str:
     """The text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises NoScript."""
-    name = visible(file.name)
+    name = escape_invisible(file.name)
     try:
         if not file.is_file():
-            raise NoScript(tr("{file} is not a file").format(file=name))
+            raise ScriptFileError(tr("{file} is not a file").format(file=name))
         with file.open("rb") as opened:
             content = opened.read(SIZE_MAX + 1)
     except OSError as error:
         said = tr("{file} cannot be read: {why}")
-        raise NoScript(said.format(file=name, why=error.strerror)) from error
+        raise ScriptFileError(said.format(file=name, why=error.strerror)) from error
     text = _decoded(content)
     if "\0" in text:
-        raise NoScript(tr("{file} is not text").format(file=name))
+        raise ScriptFileError(tr("{file} is not text").format(file=name))
     if len(content) > SIZE_MAX or len(text) > CHARACTERS_MAX:
         said = tr("{file} has more than {n} characters")
-        raise NoScript(said.format(file=name, n=formatting.number(CHARACTERS_MAX)))
+        raise ScriptFileError(said.format(file=name, n=formatting.number(CHARACTERS_MAX)))
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -13,13 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.files.folders import keep_private
 from app.files.learning_paths import technology, version
 from app.files.scenario_files import ScenarioFile
-from app.files.summary import FILE_NAME, Summary, kept
+from app.files.summary import FILE_NAME, ScenarioSummary, load_summaries
 from app.words.language import tr
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import program_version
 
@@ -28,36 +28,36 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 
 
 def read(
-    files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, Summary] | None = None
-) -> tuple[list[Summary], list[str]]:
+    files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
+) -> tuple[list[ScenarioSummary], list[str]]:
     """A summary of each file, in order, and a sentence for each that cannot be played.
 
     What is known of a text already comes from *folder* or *memory*; what was new is known in both the next time.
     None: nothing is kept there.
     """
-    stored = kept(folder) if folder is not None else {}
+    stored = load_summaries(folder) if folder is not None else {}
     known = {**(memory or {}), **stored}
     version = program_version()
-    found: dict[str, Summary] = {}
+    found: dict[str, ScenarioSummary] = {}
     problems: list[str] = []
     for file in files:
         key = _key(file, version)
         try:
             found[key] = known.get(key) or summary_of(file.load(), file.shipped, file.origin)
-        except ScenarioProblems as problem:
+        except ScenarioError as problem:
             problems.append(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
             )
     if folder is not None and found != stored:
-        _keep(found, folder)
+        _save(found, folder)
     if memory is not None:
         memory.clear()
         memory.update(found)
     return list(found.values()), problems
 
 
-def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> Summary:
-    return Summary(
+def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioSummary:
+    return ScenarioSummary(
         name=scenario.name,
         title=scenario.title,
         summary=scenario.summary,
@@ -94,8 +94,8 @@ def _key(file: ScenarioFile, version: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _keep(found: dict[str, Summary], folder: Path) -> None:
-    text = json.dumps({key: asdict(summary) for key, summary in found.items()})
+def _save(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
+    text = json.dumps({key: asdict(summary) for key, summary in summaries_by_key.items()})
     with suppress(OSError):  # a full disk or a read-only folder: the next start reads the scenarios again
-        whole_file.write(folder / FILE_NAME, text)
+        atomic_write.write(folder / FILE_NAME, text)
         keep_private(folder / FILE_NAME)

@@ -20,7 +20,7 @@ LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark(
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ScenarioSummary:
     """What is known of a scenario without playing it."""
 
     name: str
@@ -43,7 +43,7 @@ class Summary:
     """Distinct lower-case words of brief, goals, questions, hints and accepted commands, for the search."""
 
 
-def place(summary: Summary) -> tuple[bool, int, int, str]:
+def sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
     """Where it stands in a list: free play first, then by level, minutes and title."""
     return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
 
@@ -56,7 +56,7 @@ _IN_FILE: Final = {
 """Type of each entry in the file; the start cannot wait for a library that checks such things."""
 
 
-def kept(folder: Path) -> dict[str, Summary]:
+def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
     """The summaries in *folder* by what identifies their texts; none if the file is not whole or not ours."""
     if no_file(folder / FILE_NAME):
         return {}
@@ -68,7 +68,7 @@ def kept(folder: Path) -> dict[str, Summary]:
         return {}
 
 
-def _summary(entry: Mapping[str, Any]) -> Summary:
+def _summary(entry: Mapping[str, Any]) -> ScenarioSummary:
     """Raises ValueError unless *entry* is one."""
     if {name: type(value) for name, value in entry.items()} != _IN_FILE:
         raise ValueError("not a summary")
@@ -77,4 +77,4 @@ def _summary(entry: Mapping[str, Any]) -> Summary:
         raise ValueError("not a summary")
     if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
         raise ValueError("not a summary")
-    return Summary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})
+    return ScenarioSummary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})

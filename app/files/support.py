@@ -12,11 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from app.doctor import Finding
-from app.files import whole_file
+from app.doctor import CheckResult
+from app.files import atomic_write
 from app.files.accepted_files import ACCEPTED
-from app.files.known_words import HIDDEN, Names, act, sentence
-from app.storage import Profile, StorageProblem
+from app.files.redaction_allowlist import HIDDEN, NameMasks, act, sentence
+from app.storage import Profile, StorageError
 from engine.drill.judging.report import program_version
 
 PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "alembic", "lark", "sqlglot",
@@ -29,11 +29,11 @@ DATE: Final = (2000, 1, 1, 0, 0, 0)
 """Of every member: when a drill was played is not told."""
 
 
-class NoBundle(Exception):
+class SupportBundleError(Exception):
     """The bundle cannot be written; `str()` is one sentence."""
 
 
-def write_bundle(file: Path, findings: Iterable[Finding], profile: Profile | None) -> list[str]:
+def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
     """Write the bundle to *file*; returns the names of its members, so that the sender can be told what is in it.
 
     *profile* None: nothing of it can be read, which the findings tell. Raises NoBundle.
@@ -50,9 +50,9 @@ def write_bundle(file: Path, findings: Iterable[Finding], profile: Profile | Non
         for name, text in members.items():
             bundle.writestr(zipfile.ZipInfo(name, DATE), text + "\n", zipfile.ZIP_DEFLATED)
     try:
-        whole_file.write(file, target.getvalue())
+        atomic_write.write(file, target.getvalue())
     except OSError as error:
-        raise NoBundle(f"{file} cannot be written: {error.strerror}") from error
+        raise SupportBundleError(f"{file} cannot be written: {error.strerror}") from error
     return list(members)
 
 
@@ -61,7 +61,7 @@ def versions() -> dict[str, str]:
     found = {
         "mirrordrill": program_version(),
         "python": platform.python_version(),
-        "system": f"{_one_of(platform.system())} {_version(platform.release())} {_one_of(platform.machine())}",
+        "system": f"{_mask_system(platform.system())} {_version(platform.release())} {_mask_system(platform.machine())}",
     }
     for package in PACKAGES:
         try:
@@ -77,16 +77,17 @@ def _version(text: str) -> str:
     return found[0] if found is not None else HIDDEN
 
 
-def _one_of(word: str) -> str:
-    return word if word in SYSTEMS else HIDDEN
+def _mask_system(name: str) -> str:
+    return name if name in SYSTEMS else HIDDEN
 
 
 def _of_profile(profile: Profile) -> dict[str, str]:
     try:
         settings = profile.settings.everything()
-        names = Names()
+        names = NameMasks()
         known = {
-            key if key in SETTINGS else names.shown(key): _harmless(value) for key, value in settings.items()
+            key if key in SETTINGS else names.mask_name(key): _harmless(value)
+            for key, value in settings.items()
         }
         members = {"settings.json": json.dumps(known, indent=1)}
         last = profile.last_run()
@@ -94,7 +95,7 @@ def _of_profile(profile: Profile) -> dict[str, str]:
             members["journal.txt"] = "\n".join(
                 act(line.text, names) for line in profile.journal(last)[:LINES_MAX]
             )
-    except StorageProblem as problem:
+    except StorageError as problem:
         return {"profile.txt": sentence(str(problem))}
     return members
 

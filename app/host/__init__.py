@@ -4,8 +4,17 @@ The window, a program without one, a SQL client and a seat of a class are all gu
 """
 
 from app.host.host import Host
-from app.host.inbox import Answer, Inbox, Request
-from app.host.notice import Notice
-from app.host.recorder import NoRecorder, NotRecorded, Recorder
+from app.host.inbox import Inbox, Request, RequestResult
+from app.host.recorder import NoRecorder, Recorder, RecordingError
+from app.host.signals import HostSignal
 
-__all__ = ["Answer", "Host", "Inbox", "NoRecorder", "NotRecorded", "Notice", "Recorder", "Request"]
+__all__ = [
+    "Host",
+    "HostSignal",
+    "Inbox",
+    "NoRecorder",
+    "Recorder",
+    "RecordingError",
+    "Request",
+    "RequestResult",
+]

@@ -8,28 +8,28 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from app.host.inbox import ENDS, Answer, Inbox, Request
-from app.host.notice import Notice
-from app.host.pace import Pace
-from app.host.past import Past
-from app.host.recorder import NoRecorder, NotRecorded, Record, Recorder
+from app.host.background_task import BackgroundTask
+from app.host.inbox import ENDS, Inbox, Request, RequestResult
+from app.host.pace import RunPace
+from app.host.playback import Playback
+from app.host.recorder import NoRecorder, Recorder, RecordingError, RecordingSchedule
 from app.host.refusals import ANSWER_FIRST, NO_RUN, NOT_YET, OVER, READ_ONLY, sentence
-from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, Search, is_alarm
-from app.host.work import Work
+from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, EventSearch, is_alarm
+from app.host.signals import HostSignal
 from app.words import formatting
 from app.words.language import tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import Report
-from engine.drill.running import seat
-from engine.drill.running.drill import Drill, Mode
-from engine.drill.time.branches import BranchProblem
+from engine.drill.running import visibility
+from engine.drill.running.drill import Drill, DrillMode
+from engine.drill.time.branches import BranchError
+from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
-from engine.drill.time.slices import Slices, again
 from engine.events import Event
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import Tick, World
 
 Done = TypeVar("Done")
@@ -50,25 +50,25 @@ class Host:
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """*clock*: wall time in seconds."""
-        self.drill_changed: Notice[Drill | None] = Notice()
+        self.drill_changed: HostSignal[Drill | None] = HostSignal()
         """Another drill, or another moment of it: show it from the start."""
-        self.world_changed: Notice[World] = Notice()
-        self.happened: Notice[list[Event]] = Notice()
-        self.refused: Notice[str] = Notice()
+        self.world_changed: HostSignal[World] = HostSignal()
+        self.happened: HostSignal[list[Event]] = HostSignal()
+        self.refused: HostSignal[str] = HostSignal()
         """Something could not be done; one sentence."""
-        self.speed_changed: Notice[float] = Notice()
-        self.running_changed: Notice[bool] = Notice()
-        self.lagging: Notice[float] = Notice()
+        self.speed_changed: HostSignal[float] = HostSignal()
+        self.running_changed: HostSignal[bool] = HostSignal()
+        self.lagging: HostSignal[float] = HostSignal()
         """The speed that is really reached, or 0 when the wished one is."""
-        self.progress: Notice[float] = Notice()
+        self.progress: HostSignal[float] = HostSignal()
         """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
-        self.finished: Notice[Report] = Notice()
+        self.finished: HostSignal[Report] = HostSignal()
         """The drill is over; its report, which the recorder has by now."""
-        self.looking: Notice[bool] = Notice()
+        self.looking: HostSignal[bool] = HostSignal()
         """Whether a past moment is on screen; comes after `drill_changed`."""
-        self.loaded: Notice[History] = Notice()
+        self.loaded: HostSignal[History] = HostSignal()
         """The history that `load` was asked for, played to its tick."""
-        self.frames_due: Notice[bool] = Notice()
+        self.frames_due: HostSignal[bool] = HostSignal()
         """Whether `on_frame` has anything to do from now on, beside the inbox."""
 
         self.inbox = Inbox()
@@ -77,15 +77,15 @@ class Host:
         """Long work that is over within this wall time is done without a bar of progress."""
         self.history: History | None = None
         """The run, with the way back to each of its moments."""
-        self._past: Past | None = None
+        self._past: Playback | None = None
         """What is on screen instead of the run as it stands."""
-        self._record = Record(NoRecorder())
+        self._record = RecordingSchedule(NoRecorder())
         self._clock = clock
-        self._pace = Pace()
+        self._pace = RunPace()
         self._running = False
         self._lagging = False
-        self._search: Search | None = None
-        self._work: Work | None = None
+        self._search: EventSearch | None = None
+        self._work: BackgroundTask | None = None
         self._sought: tuple[Tick, bool] | None = None
         """What `look` was asked for, while the work that is under way is to bring it."""
         self._held = False
@@ -115,14 +115,16 @@ class Host:
     def watch(self, run: History, at_each_deed: bool = False, tick: Tick = 0) -> None:
         """Show a run that is over from *tick* on, to look at; *at_each_deed*: time pauses after each."""
         self._take_up(run, NoRecorder())
-        self._look_at(Past(run, run.seek(tick, before=True), stays=True, at_each_deed=at_each_deed))
+        self._look_at(
+            Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_deed=at_each_deed)
+        )
 
     def _take_up(self, run: Drill | History, recorder: Recorder) -> None:
         self.pause()
         self._drop()
         self.inbox.drop(tr(OVER))
         self.history = run if isinstance(run, History) else History(run)
-        self._record = Record(recorder)
+        self._record = RecordingSchedule(recorder)
         self._pace.reset()
         self._say_lag()
 
@@ -132,7 +134,7 @@ class Host:
         self._drop()
         self.inbox.drop(tr(OVER))
         self.history = None
-        self._record = Record(NoRecorder())
+        self._record = RecordingSchedule(NoRecorder())
         if self._past is not None:
             self._past = None
             self.looking.emit(False)
@@ -144,7 +146,7 @@ class Host:
         """A past moment is on screen: nothing can be done there."""
         return self._past is not None
 
-    def look(self, tick: Tick, before: bool = False) -> bool:
+    def look(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run as it was at *tick*, after all that was done then or *before* any of it.
 
         What lies far from any kept moment takes some frames, with a bar, and gives way to the next one asked for.
@@ -153,25 +155,25 @@ class Host:
         history, work = self.history, self._work
         if history is None or (work is not None and self._sought is None):
             return False
-        if work is not None and self._sought == (tick, before):
+        if work is not None and self._sought == (tick, before_inputs):
             return True
         try:
-            slices = history.seeking(tick, before)
-        except InputProblem as problem:
+            slices = history.seeking(tick, before_inputs)
+        except InputError as problem:
             self.refused.emit(sentence(said_of(str(problem))))
             return False
-        self.work(slices, lambda found: self._show_moment(history, found, before))
-        self._sought = (tick, before) if self._work is not None else None
+        self.work(slices, lambda found: self._show_moment(history, found, before_inputs))
+        self._sought = (tick, before_inputs) if self._work is not None else None
         return True
 
-    def _show_moment(self, history: History, found: Drill, before: bool) -> None:
+    def _show_moment(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
         past = self._past
         watched = past is not None and past.stays
-        if found.tick >= history.drill.tick and not before and not watched:
+        if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._look_at(None)
         else:
             steps = past.at_each_deed if past is not None else False
-            self._look_at(Past(history, found, stays=watched, at_each_deed=steps))
+            self._look_at(Playback(history, past_drill, stays=watched, at_each_deed=steps))
 
     def look_at_now(self) -> None:
         """Show the run as it stands again."""
@@ -180,17 +182,17 @@ class Host:
             self._drop()
             self._look_at(None)
 
-    def _look_at(self, past: Past | None) -> None:
-        looked, self._past = self._past is not None, past
+    def _look_at(self, playback: Playback | None) -> None:
+        looked, self._past = self._past is not None, playback
         self.drill_changed.emit(self.drill)
-        if looked or past is not None:
-            self.looking.emit(past is not None)
+        if looked or playback is not None:
+            self.looking.emit(playback is not None)
 
     def load(
         self,
         scenario: Scenario,
         seed: int,
-        mode: Mode,
+        mode: DrillMode,
         inputs: Sequence[Input],
         tick: int,
         hashes: Sequence[tuple[int, str]] = (),
@@ -200,20 +202,20 @@ class Host:
         """Play *inputs* up to *tick* in slices; `loaded` then brings the history, `progress` the way there.
 
         *hashes* of moments on the way are compared; another hash is refused, as another engine plays another run.
-        *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `work`.
+        *lenient*: an input that cannot be done here is passed over. *at_once_s*: as for `background_task`.
         """
-        slices = again(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
+        slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
         said = tr("The journal cannot be replayed: {problem}")
         self.work(
-            slices, self.loaded.emit, failed=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
+            slices, self.loaded.emit, on_error=lambda fault: self._refuse(fault, said), at_once_s=at_once_s
         )
 
     def work(
         self,
         slices: Slices[Done],
-        then: Callable[[Done], None],
-        stopped: Callable[[], None] = lambda: None,
-        failed: Callable[[Exception], None] | None = None,
+        on_result: Callable[[Done], None],
+        on_cancel: Callable[[], None] = lambda: None,
+        on_error: Callable[[Exception], None] | None = None,
         at_once_s: float | None = None,
     ) -> None:
         """Do *slices* between two frames, `progress` on the way; *then* gets what they come to.
@@ -224,7 +226,9 @@ class Host:
         """
         self.pause()
         self._drop()
-        work = self._work = Work(slices, then, stopped, failed or self._refuse, (InputProblem, BranchProblem))
+        work = self._work = BackgroundTask(
+            slices, on_result, on_cancel, on_error or self._refuse, (InputError, BranchError)
+        )
         at_once_s = self.at_once_s if at_once_s is None else at_once_s
         if at_once_s > 0.0:
             self._go_on_working(work, at_once_s)
@@ -232,8 +236,8 @@ class Host:
             self.progress.emit(work.share)
             self._say_frames()
 
-    def _refuse(self, problem: Exception, said: str = "{problem}") -> None:
-        self.refused.emit(sentence(said.format(problem=said_of(str(problem)))))
+    def _refuse(self, problem: Exception, template: str = "{problem}") -> None:
+        self.refused.emit(sentence(template.format(problem=said_of(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -309,11 +313,11 @@ class Host:
         if drill is None:
             return
         try:
-            seat.ask(drill)
+            visibility.require_visible_truth(drill)
             if drill.holds(condition):
                 self.refused.emit(tr("The condition holds already: {condition}").format(condition=condition))
                 return
-        except (ConditionProblem, InputProblem) as problem:
+        except (ConditionError, InputError) as problem:
             self.refused.emit(sentence(said_of(str(problem))))
             return
         self._begin_search(frozenset(), condition=condition)
@@ -361,18 +365,18 @@ class Host:
         known = len(drill.events)
         try:
             item = history.do(line)
-        except InputProblem as problem:
+        except InputError as problem:
             return sentence(said_of(str(problem)))
         try:
             self._record.recorder.line(item.tick, item.line)
-        except NotRecorded as problem:
+        except RecordingError as problem:
             self._take_back(history)
             return str(problem)
         if request is not None:
             if item.verb in ENDS:
                 self.inbox.await_end(request, item)
             else:
-                request.answer.set_result(Answer(item))
+                request.answer.set_result(RequestResult(item))
         self._show(drill.events[known:])
         if self._held and not self._stands_still(drill):
             self.play()
@@ -381,14 +385,14 @@ class Host:
     def take_in(self) -> None:
         """Do what was posted, as far as the budget of a frame goes; what is left wakes the host again."""
         until = self._clock() + BUDGET_S
-        for request in self.inbox.taken():
+        for request in self.inbox.take_requests():
             try:
                 problem = self._do(request.line, request)
             except Exception as fault:  # ours: who waits for the answer is told too
                 request.answer.set_exception(fault)
                 raise
             if problem:
-                request.answer.set_result(Answer(refused=problem))
+                request.answer.set_result(RequestResult(refused=problem))
             if self._clock() >= until:
                 self.inbox.wake_if_any()
                 break
@@ -396,7 +400,7 @@ class Host:
     def _take_back(self, history: History) -> None:
         """The last line was done but not recorded: go on from the drill without it."""
         self._set_running(False)
-        history.take_back()
+        history.undo_last_input()
         self.drill_changed.emit(history.drill)
 
     # --- frames ---------------------------------------------------------------------------------------------
@@ -467,7 +471,7 @@ class Host:
     def _at_the_end(self) -> bool:
         """There is nothing more to come of what is on screen."""
         if self._past is not None:
-            return self._past.ended
+            return self._past.has_finished
         return self.history is None or self.history.drill.finished
 
     def _show(self, events: list[Event]) -> None:
@@ -477,7 +481,7 @@ class Host:
             self.inbox.happened(events)
             self.happened.emit(events)
         self.world_changed.emit(drill.world)
-        if self._past is not None and self._past.ended:
+        if self._past is not None and self._past.has_finished:
             self.pause()
             self._drop()
             if not self._past.stays:
@@ -491,9 +495,9 @@ class Host:
         report = drill.report()
         try:
             self._record.recorder.finish(report)
-        except NotRecorded as problem:
+        except RecordingError as problem:
             self.refused.emit(str(problem))
-        self._record = Record(NoRecorder())
+        self._record = RecordingSchedule(NoRecorder())
         self.finished.emit(report)
 
     def _hold(self) -> None:
@@ -525,17 +529,19 @@ class Host:
         if self._stands_still(self.drill):
             self.refused.emit(tr(ANSWER_FIRST))
             return
-        if to_tick is None and seat.secret(self.drill):  # where it stops would tell what has happened
-            self.refused.emit(sentence(said_of(seat.SECRET)))
+        if to_tick is None and visibility.is_truth_hidden(
+            self.drill
+        ):  # where it stops would tell what has happened
+            self.refused.emit(sentence(said_of(visibility.SECRET)))
             return
         self.pause()
         start = self.drill.tick
         until = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
-        self._search = Search(kinds, start, until, wanted, condition)
+        self._search = EventSearch(kinds, start, until, wanted, condition)
         self.progress.emit(0.0)
         self._say_frames()
 
-    def _go_on_searching(self, search: Search) -> None:
+    def _go_on_searching(self, search: EventSearch) -> None:
         assert self.drill is not None
         left = search.until_tick - self.drill.tick
         slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
@@ -555,9 +561,9 @@ class Host:
 
     # --- long work ------------------------------------------------------------------------------------------
 
-    def _go_on_working(self, work: Work, budget_s: float = BUDGET_S) -> None:
+    def _go_on_working(self, work: BackgroundTask, budget_s: float = BUDGET_S) -> None:
         until = self._clock() + budget_s
-        if work.go_on(lambda: self._clock() < until):
+        if work.run_slices(lambda: self._clock() < until):
             self._drop()
             work.tell()
         else:
@@ -574,8 +580,8 @@ class Host:
             if elapsed_ms is None:
                 self._record.beat(drill)
             else:
-                self._record.go_on(drill, elapsed_ms)
-        except NotRecorded as problem:
+                self._record.advance(drill, elapsed_ms)
+        except RecordingError as problem:
             self._set_running(False)
             self.refused.emit(str(problem))
 

@@ -18,7 +18,7 @@ ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RequestResult:
     """What became of a request."""
 
     item: Input | None = None
@@ -35,7 +35,7 @@ class Request:
 
     number: int
     line: str
-    answer: Future[Answer] = field(default_factory=Future, compare=False)
+    answer: Future[RequestResult] = field(default_factory=Future, compare=False)
     """Set once: at once for most inputs, with the last result for T-SQL."""
 
 
@@ -62,7 +62,7 @@ class Inbox:
         if not self._posted.empty():
             self.wake()
 
-    def taken(self) -> Iterator[Request]:
+    def take_requests(self) -> Iterator[Request]:
         """The requests that wait, oldest first."""
         while True:
             try:
@@ -81,13 +81,13 @@ class Inbox:
             if waiting:
                 # what was not sent (run 0) is said at once, whatever runs before it
                 request, item = waiting.popleft() if event.get("run") else waiting.pop()
-                request.answer.set_result(Answer(item, event))
+                request.answer.set_result(RequestResult(item, event))
 
-    def drop(self, why: str) -> None:
+    def drop(self, reason: str) -> None:
         """The run is no more: every request that waits is refused, as a broken connection is."""
-        for request in self.taken():
-            request.answer.set_result(Answer(refused=why))
+        for request in self.take_requests():
+            request.answer.set_result(RequestResult(refused=reason))
         for waiting in self._waiting.values():
             for request, item in waiting:
-                request.answer.set_result(Answer(item, refused=why))
+                request.answer.set_result(RequestResult(item, refused=reason))
         self._waiting.clear()

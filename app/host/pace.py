@@ -14,7 +14,7 @@ LAG_SHARE: Final = 0.9
 """Below this share of the wished speed the run lags."""
 
 
-class Pace:
+class RunPace:
     """Ticks that a run owes to the wall clock at a speed; what a frame could not do is not made up for."""
 
     def __init__(self) -> None:
@@ -39,8 +39,10 @@ class Pace:
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 
-    def reached(self, done: int, due: int, elapsed_ms: float) -> float:
+    def reached(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
         """Take *done* ticks off the *due* ones; the speed that was reached if the run lags, else 0."""
-        self._owed_ticks = 0.0 if done < due else self._owed_ticks - due
+        self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
-        return done / TICKS_PER_S / elapsed_s if done < due * LAG_SHARE and elapsed_s else 0.0
+        return (
+            done_ticks / TICKS_PER_S / elapsed_s if done_ticks < due_ticks * LAG_SHARE and elapsed_s else 0.0
+        )

@@ -8,7 +8,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 
-class NotRecorded(Exception):
+class RecordingError(Exception):
     """The record could not be written; `str()` is one sentence for people."""
 
 
@@ -50,7 +50,7 @@ CHECKPOINT_MS: Final = 10_000.0
 """Wall time between two hashes of the world."""
 
 
-class Record:
+class RecordingSchedule:
     """A recorder that is told, now and then, how far the run has come. Every call may raise NotRecorded."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -58,7 +58,7 @@ class Record:
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
 
-    def go_on(self, drill: Drill, elapsed_ms: float) -> None:
+    def advance(self, drill: Drill, elapsed_ms: float) -> None:
         """*elapsed_ms* more of wall time have gone by."""
         self._since_heartbeat_ms += elapsed_ms
         self._since_checkpoint_ms += elapsed_ms

@@ -27,7 +27,7 @@ def is_alarm(event: Event) -> bool:
     return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
 
 
-class Search:
+class EventSearch:
     """Runs until an event of some *kinds* that is *wanted*, or until a *condition* (neither: until the tick)."""
 
     def __init__(
@@ -45,9 +45,9 @@ class Search:
         self.until_tick = until_tick
         self.found = False
 
-    def finds(self, new: Sequence[Event], drill: Drill | None) -> bool:
+    def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Whether what happened last, or how things stand now, is what is looked for."""
-        found = any(event.kind in self.kinds and self._wanted(event) for event in new)
+        found = any(event.kind in self.kinds and self._wanted(event) for event in events)
         found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
         self.found = self.found or found
         return found

@@ -14,7 +14,7 @@ from typing import Final
 from fsrs import Card, Rating, Scheduler
 
 from engine.drill.judging.skills import Skill, skills
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 
 INTERVAL_DAYS_MAX: Final = 180
 """However often it went well, half a year later it is worth a drill. Assumed."""
@@ -23,7 +23,7 @@ SPACED_DAYS: Final = 1.0
 """A success so soon after the last run does not lengthen the interval: ten runs in one evening are no spacing. FSRS
 counts in whole days too."""
 
-WEIGHTS: Final[dict[Mode, float]] = {Mode.EXAM: 0.6, Mode.PRACTICE: 0.4, Mode.GUIDED: 0.2}
+WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
 """How far one run moves the level towards its own quality. Assumed: the less help, the more it says; free play says
 nothing."""
 
@@ -58,7 +58,7 @@ class Practised:
     """A finished run, as far as it tells about skills. Runs that went back in time or were only watched are none."""
 
     scenario: str
-    mode: Mode
+    mode: DrillMode
     score: float
     """0 to 100."""
     hints: int
@@ -84,13 +84,13 @@ class Practised:
         for below, rating in RATINGS:
             if self.quality < below:
                 return rating
-        if self.mode is Mode.GUIDED:
+        if self.mode is DrillMode.GUIDED:
             return Rating.Hard
-        return Rating.Easy if self.mode is Mode.EXAM and self.quality >= EASY else Rating.Good
+        return Rating.Easy if self.mode is DrillMode.EXAM and self.quality >= EASY else Rating.Good
 
     @property
     def is_unaided_pass(self) -> bool:
-        return self.mode is not Mode.GUIDED and not self.hints and self.rating is not Rating.Again
+        return self.mode is not DrillMode.GUIDED and not self.hints and self.rating is not Rating.Again
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ class SkillStanding:
     due: datetime | None
     """When it is to be repeated; None: never practised."""
 
-    def is_due(self, now: datetime) -> bool:
-        return self.due is not None and self.due <= now
+    def is_review_due(self, current_time: datetime) -> bool:
+        return self.due is not None and self.due <= current_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,37 +122,37 @@ class _Memory:
     successes: int = 0
     last: datetime | None = None
 
-    def left(self, now: datetime) -> float:
+    def estimate_recall(self, current_time: datetime) -> float:
         """How likely it is still there at *now*."""
         if self.card is None:
             return 0.0
-        return SCHEDULER.get_card_retrievability(self.card, _utc(now))
+        return SCHEDULER.get_card_retrievability(self.card, _convert_to_utc(current_time))
 
 
-def _days(since: datetime, until: datetime) -> float:
-    return max(0.0, (until - since) / timedelta(days=1))
+def _count_days(start: datetime, end: datetime) -> float:
+    return max(0.0, (end - start) / timedelta(days=1))
 
 
-def _utc(at: datetime) -> datetime:
+def _convert_to_utc(moment: datetime) -> datetime:
     """FSRS takes no other zone; days between two moments are the same in each."""
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _repeated(memory: _Memory, run: Practised) -> _Memory:
     """*memory* after one more run."""
-    faded = memory.level * memory.left(run.at)
+    faded = memory.level * memory.estimate_recall(run.at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again
-    spaced = memory.last is None or _days(memory.last, run.at) >= SPACED_DAYS
+    spaced = memory.last is None or _count_days(memory.last, run.at) >= SPACED_DAYS
     if not (failed or spaced):
         return _Memory(level, memory.card, memory.successes, memory.last)
-    at = _utc(run.at)
+    at = _convert_to_utc(run.at)
     card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=at), run.rating, at)
     return _Memory(level, card, 0 if failed else memory.successes + 1, run.at)
 
 
 def standings(
-    runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], now: datetime
+    runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], current_time: datetime
 ) -> list[SkillStanding]:
     """How every skill stands at *now*. *trained*: scenario -> the keys of its skills. All times in one zone.
 
@@ -163,17 +163,17 @@ def standings(
         for key in dict.fromkeys(trained.get(run.scenario, ())):
             if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
-    return [_standing(skill, by_skill[skill.key], now) for skill in skills()]
+    return [_standing(skill, by_skill[skill.key], current_time) for skill in skills()]
 
 
-def _standing(skill: Skill, runs: Sequence[Practised], now: datetime) -> SkillStanding:
+def _standing(skill: Skill, runs: Sequence[Practised], current_time: datetime) -> SkillStanding:
     memory = _Memory()
     for run in runs:
         memory = _repeated(memory, run)
     due = None
     if memory.card is not None and memory.last is not None:
-        due = min(memory.last, now) + (memory.card.due - _utc(memory.last))
-    mastery = round(100.0 * memory.level * memory.left(now), 1)
+        due = min(memory.last, current_time) + (memory.card.due - _convert_to_utc(memory.last))
+    mastery = round(100.0 * memory.level * memory.estimate_recall(current_time), 1)
     last = runs[-1].at if runs else None
     return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last, due)
 
@@ -181,7 +181,7 @@ def _standing(skill: Skill, runs: Sequence[Practised], now: datetime) -> SkillSt
 def _is_proved(runs: Sequence[Practised]) -> bool:
     """By runs in order of time. The first drill of a skill transfers nothing."""
     passes = [run for run in runs if run.is_unaided_pass]
-    apart = bool(passes) and _days(passes[0].at, passes[-1].at) >= APART_DAYS
+    apart = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
     seen: set[str] = set()
     transferred = False
     for run in runs:

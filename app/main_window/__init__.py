@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
-from app import plain_imports  # noqa: F401  # before all others
+from app import pyside_import_hook  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
 from app.main_window.preload import Preload
 from app.main_window.slot_errors import SlotErrors
-from app.main_window.speech import speak
-from app.main_window.start import GivenUp, Start
+from app.main_window.start import Start, StartCancelledError
+from app.main_window.translation_setup import speak
 from app.main_window.window import TITLE, MainWindow
 from app.settings import WindowSettings
-from app.widgets.interfaces import mend_areas
+from app.widgets.interfaces import register_scroll_areas
 from app.widgets.number_locale import plain_locale
 from app.words.language import tr
 
@@ -39,7 +39,7 @@ def open_window(scenario: Scenario | None) -> int:
     store = WindowSettings()
     speak(app, store)
     apply_theme(store)
-    mend_areas()
+    register_scroll_areas()
     window = MainWindow(store)
     profiles: list[Profile] = []
     before = sys.excepthook
@@ -78,20 +78,20 @@ def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
 
     None: the user plays without one. Raises GivenUp if the user does not want that.
     """
-    from app.storage import StorageProblem, open_profile  # brings the database in
+    from app.storage import StorageError, open_profile  # brings the database in
 
     try:
         profile = open_profile()
-    except StorageProblem as problem:
-        if _goes_on_without(str(problem)):
+    except StorageError as problem:
+        if _confirm_unrecorded_play(str(problem)):
             return None
-        raise GivenUp from problem
+        raise StartCancelledError from problem
     at_the_end.callback(profile.close)
     profiles.append(profile)
     return profile
 
 
-def _goes_on_without(problem: str) -> bool:
+def _confirm_unrecorded_play(problem: str) -> bool:
     """Ask whether to play although nothing can be kept."""
     box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
     box.setInformativeText(tr("You can play, but neither runs nor results nor unsent queries will be kept."))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from app.widgets import docks, keys, theme
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
 GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
@@ -69,7 +69,7 @@ class Actions(QObject):
             if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
                 action.setEnabled(on_desk)
 
-    def show_theme(self, colours: Tokens) -> None:
+    def show_theme(self, colours: ThemeTokens) -> None:
         """Icons in the colours of the theme in use, and tool tips that name the keys."""
         for name, drawing in ICONS.items():
             self.by_name[name].setIcon(theme.icon(drawing, colours))

@@ -8,16 +8,16 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QWidget
 
-from app.main_window.play import Play
-from app.main_window.session import Session
-from app.view_models.picture import picture_of, veiled
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.view_models.picture import hide_unknown, picture_of
 from app.views.briefing import goal_state
-from app.views.debrief import ended
+from app.views.debrief import format_ending
 from app.views.transport import speed_text
-from app.widgets.notice import Notice
-from app.widgets.reader import say
+from app.widgets.notice import NoticeBar
+from app.widgets.reader import announce
 from app.words import formatting
-from app.words.aloud import sentences, told
+from app.words.announcements import select_announced_kinds, sentences
 from app.words.language import tr
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
@@ -27,13 +27,13 @@ GAP_MS: Final = 1200
 """What happens within so much wall time of the last words is said together, so that nobody is interrupted."""
 
 
-class Teller(QObject):
+class Announcer(QObject):
     """Listens to the session; costs nothing while no screen reader does."""
 
     said = Signal(str)
     """What was said."""
 
-    def __init__(self, session: Session, play: Play, notice: Notice, window: QWidget) -> None:
+    def __init__(self, session: HostSession, play: RunController, notice: NoticeBar, window: QWidget) -> None:
         """*window*: what speaks."""
         super().__init__(window)
         self._session, self._notice, self._window = session, notice, window
@@ -44,10 +44,10 @@ class Teller(QObject):
         self._gap = QTimer(self)
         self._gap.setSingleShot(True)
         self._gap.setInterval(GAP_MS)
-        self._gap.timeout.connect(self._tell)
+        self._gap.timeout.connect(self._announce_pending)
         session.happened.connect(self._add)
         session.running_changed.connect(self._show_running)
-        session.speed_changed.connect(lambda speed: self._tell_time(speed_text(speed)))
+        session.speed_changed.connect(lambda speed: self._announce_time(speed_text(speed)))
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._show_look())
         session.finished.connect(self._show_end)
@@ -58,64 +58,64 @@ class Teller(QObject):
     def _add(self, events: list[Event]) -> None:
         drill = self._session.drill
         if drill is not None and QAccessible.isActive():
-            kinds = told(drill.terms)
+            kinds = select_announced_kinds(drill.terms)
             found = [event for event in events if event.kind in kinds]
             self._events += found
             if found:
-                self._tell_soon()
+                self._schedule_announcement()
 
     def _show_running(self, running: bool) -> None:
         drill = self._session.drill
         if drill is None or drill.finished:
             return
         if running:
-            self._tell_time(tr("Time runs, {speed}.").format(speed=speed_text(self._session.speed)))
+            self._announce_time(tr("Time runs, {speed}.").format(speed=speed_text(self._session.speed)))
         else:
-            self._tell_time(_paused(drill))
+            self._announce_time(_paused(drill))
 
     def _show_progress(self, share: float) -> None:
         """The end of a search is where time stands then."""
         was, self._searching = self._searching, share >= 0.0
         drill = self._session.drill
         if was and not self._searching and drill is not None and not drill.finished:
-            self._tell_time(_paused(drill))
+            self._announce_time(_paused(drill))
 
     def _show_look(self) -> None:
         drill, live = self._session.drill, self._session.live
         if self._session.looking_back and drill is not None and live is not None:
             said = tr("Looking back at {moment} of {now}.")
             moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
-            self._tell_time(said.format(moment=moment, now=now))
+            self._announce_time(said.format(moment=moment, now=now))
 
     def _show_end(self, report: Report) -> None:
         """The debrief is on screen: what it says first."""
         self._forget()
         score = report["score"]
-        words = ended(report)
+        words = format_ending(report)
         if score["scored"] and score["total"] is not None:
             words = " ".join(
-                (tr("{points} of 100 points.").format(points=formatting.plain(score["total"])), words)
+                (tr("{points} of 100 points.").format(points=formatting.plain_number(score["total"])), words)
             )
-        self._tell_time(words)
+        self._announce_time(words)
 
-    def _tell_time(self, words: str) -> None:
+    def _announce_time(self, text: str) -> None:
         if QAccessible.isActive():
-            self._time = words
-            self._tell_soon()
+            self._time = text
+            self._schedule_announcement()
 
     # --- saying it ------------------------------------------------------------------------------------------
 
-    def _tell_soon(self) -> None:
+    def _schedule_announcement(self) -> None:
         if not self._gap.isActive():
             self._gap.start(0)
 
-    def _tell(self) -> None:
+    def _announce_pending(self) -> None:
         """What has come together since the last words; of time only what it does now."""
         parts = [sentences(self._events), self._time]
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""
         if words:
-            say(self._window, words)
+            announce(self._window, words)
             self.said.emit(words)
             self._gap.start(GAP_MS)
 
@@ -123,12 +123,12 @@ class Teller(QObject):
         """Another run, or none: what happened in the last one is not said any more."""
         self._events, self._time, self._searching = [], "", False
 
-    def tell_state(self) -> None:
+    def announce_state(self) -> None:
         """How things stand, shown and said."""
         drill = self._session.drill
         if drill is not None:
-            words = how_things_stand(drill, self._session.running)
-            self._notice.tell(words)
+            words = describe_state(drill, self._session.running)
+            self._notice.show_info(words)
             self.said.emit(words)
 
 
@@ -136,7 +136,7 @@ def _paused(drill: Drill) -> str:
     return tr("Paused at {time}.").format(time=formatting.run_time(drill.world.t_s, 1))
 
 
-def how_things_stand(drill: Drill, running: bool) -> str:
+def describe_state(drill: Drill, running: bool) -> str:
     """Time, questions, goals as far as they may be told, and everything that the picture shows."""
     moment = formatting.run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=moment) if running else _paused(drill)]
@@ -146,5 +146,5 @@ def how_things_stand(drill: Drill, running: bool) -> str:
             words = goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
     picture = picture_of(drill.world)
-    parts.append((picture if drill.terms.truth else veiled(picture)).spoken)
+    parts.append((picture if drill.terms.truth else hide_unknown(picture)).spoken)
     return " ".join(parts)

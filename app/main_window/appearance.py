@@ -13,13 +13,13 @@ from app import settings
 from app.main_window.desk import Desk
 from app.settings import WindowSettings
 from app.widgets import keys, theme
-from app.widgets.busy import busy
+from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES
 from app.words.fuzzy import ALSO
 from app.words.language import LANGUAGES, mark, tr
 
-KEY_SCHEME: Final = settings.Key("keys/scheme", keys.SSMS)
-KEY_CHANGES: Final = settings.Key("keys/changes", "")
+KEY_SCHEME: Final = settings.WindowSettingKey("keys/scheme", keys.SSMS)
+KEY_CHANGES: Final = settings.WindowSettingKey("keys/changes", "")
 
 LAYOUTS: Final = {
     LEARNER: mark("Learner"),
@@ -72,21 +72,26 @@ class Appearance(QObject):
         self._tick("language", self._store.get(settings.LANGUAGE))
 
     def _choices(
-        self, above: QMenu, what: str, title: str, names: Mapping[str, str], choose: Callable[[str], None]
+        self,
+        parent_menu: QMenu,
+        group_name: str,
+        title: str,
+        names: Mapping[str, str],
+        choose: Callable[[str], None],
     ) -> None:
-        menu = above.addMenu(title)
-        self._groups[what] = QActionGroup(menu)
+        menu = parent_menu.addMenu(title)
+        self._groups[group_name] = QActionGroup(menu)
         for name, words in names.items():
             action = QAction(tr(words), menu)
             action.setCheckable(True)
             action.setData(name)
             action.setProperty(ALSO, words)  # in English: the palette finds it by that, too
             action.triggered.connect(lambda _=False, name=name: choose(name))
-            self._groups[what].addAction(action)
+            self._groups[group_name].addAction(action)
             menu.addAction(action)
 
-    def _tick(self, what: str, name: str) -> None:
-        for action in self._groups[what].actions() if what in self._groups else ():
+    def _tick(self, group_name: str, name: str) -> None:
+        for action in self._groups[group_name].actions() if group_name in self._groups else ():
             action.setChecked(action.data() == name)
 
     @property
@@ -138,7 +143,7 @@ class Appearance(QObject):
             self.apply()
 
     def apply(self) -> None:
-        with busy():
+        with show_busy_cursor():
             apply_theme(self._store)
             self.changed.emit()
 
@@ -184,7 +189,7 @@ class Appearance(QObject):
 
     def set_layout(self, profile: str) -> None:
         """Change to another layout; the one that is left is kept."""
-        with busy():
+        with show_busy_cursor():
             self.keep_layout()
             self._store.set(settings.LAYOUT_PROFILE, profile)
             self._tick("layout", profile)
@@ -199,10 +204,10 @@ class Appearance(QObject):
         self._desk.arrange(self.layout)
 
     def keep_layout(self) -> None:
-        if self._desk.was_seen:
+        if self._desk.has_been_visible:
             self._store.set(self._key(self._desk.narrow), self._desk.state())
 
-    def _key(self, narrow: bool) -> settings.Key[QByteArray]:
+    def _key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """A profile has a layout for each size of screen, and for a narrow desk one beside its usual one, so that
         each comes back as it was: places of a large screen leave the picture no room on a small one."""
         screen = self._desk.screen().size()

@@ -15,15 +15,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import desk_page, dialogs, irrevocable, menus, until
+from app.main_window import confirmations, desk_page, dialogs, menus, run_until_dialog
 from app.main_window.actions import Actions
-from app.main_window.announcements import Teller
+from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
 from app.main_window.branches import BranchViews
 from app.main_window.bundles import Bundling
-from app.main_window.cards import CardPlaces
 from app.main_window.close import Closing
-from app.main_window.commands import Commands
+from app.main_window.commands import PaletteCommands
+from app.main_window.confirmations import Confirmations
 from app.main_window.debrief_page import Debriefing
 from app.main_window.desk import Desk
 from app.main_window.desk_keys import DeskKeys
@@ -34,28 +34,28 @@ from app.main_window.fault_menu import FaultMenu
 from app.main_window.files import Drops, Files
 from app.main_window.full_screen import FullScreen
 from app.main_window.help import HelpKey
-from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
-from app.main_window.moments import Moments, save_charts
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
 from app.main_window.presenter_mode import PresenterMode
 from app.main_window.progress import ProgressPages
-from app.main_window.quarantine import Gate
-from app.main_window.query_drafts import Drafts
+from app.main_window.quarantine import QuarantineGate
+from app.main_window.query_drafts import QueryDrafts
 from app.main_window.recent import Recent
 from app.main_window.replay import Replay
 from app.main_window.replay_progress import Loading
 from app.main_window.run_as_scenario import RunAsScenario
-from app.main_window.runs import Runs
+from app.main_window.run_controller import RunController
+from app.main_window.runs import FinishedRuns
 from app.main_window.save_scenario import ScenarioSaver
 from app.main_window.scenario_editor import Editing
 from app.main_window.scripts import Scripts
-from app.main_window.session import Session
+from app.main_window.session import HostSession
 from app.main_window.settings_writer import SettingsWriter
 from app.main_window.start_page import StartPage
 from app.main_window.teaching_tools import TopologyNotes
-from app.main_window.tools import Tools
+from app.main_window.time_selection import TimeSelection, save_charts
+from app.main_window.tools import ToolPages
+from app.main_window.topology_layout import TopologyLayout
 from app.main_window.tour import GuidedTour, stops
 from app.main_window.window import MainWindow
 from app.storage import Profile
@@ -65,7 +65,7 @@ from app.views.charts import Charts
 from app.views.console import Console
 from app.views.debrief import Debrief
 from app.views.fault_ledger import FaultLedger
-from app.views.history import HistoryPage
+from app.views.history import RunHistoryPage
 from app.views.object_explorer import ObjectExplorer
 from app.views.transport import next_speed
 from app.widgets import docks, keys, theme
@@ -85,26 +85,26 @@ if TYPE_CHECKING:
 def steps(
     window: MainWindow,
     profile: Profile | None,
-    by_itself: bool = True,
+    use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
     """Bring in what is missing; between two steps the window may do other things."""
-    return Assembly(window, profile, by_itself, clock).steps()
+    return Assembly(window, profile, use_timer, clock).steps()
 
 
 class Assembly(QObject):
     """Makes the parts and connects them; no part knows it. Without a *profile* nothing is kept."""
 
     def __init__(
-        self, window: MainWindow, profile: Profile | None, by_itself: bool, clock: Callable[[], float]
+        self, window: MainWindow, profile: Profile | None, use_timer: bool, clock: Callable[[], float]
     ) -> None:
         super().__init__(window)
         self._window, self._profile, self._store = window, profile, window.store
         self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
-        self._session = Session(window, clock, by_itself)
-        self._play = play = Play(self._session, profile, window)
-        self._irrevocable = Irrevocable(
-            window, self._session, lambda: play.watching, self._what_becomes_of_the_run
+        self._session = HostSession(window, clock, use_timer)
+        self._play = play = RunController(self._session, profile, window)
+        self._irrevocable = Confirmations(
+            window, self._session, lambda: play.watching, self._describe_leave_consequence
         )
         self._library = Library(profile)
         self._actions = Actions(window)
@@ -115,21 +115,21 @@ class Assembly(QObject):
     def steps(self) -> Iterator[None]:
         """Everything, in the order in which one part needs another."""
         yield
-        self._brief, self._debrief, self._history = BriefPage(), Debrief(), HistoryPage()
+        self._brief, self._debrief, self._history = BriefPage(), Debrief(), RunHistoryPage()
         for page in (self._brief, self._debrief, self._history):
             self._pages.addWidget(page)
         yield
         yield from self._make_desk()
         yield
-        self._make_ways()
+        self._connect_navigation()
         yield
         self._make_pages()
         yield
-        self._make_tools_of_the_desk()
+        self._make_desk_tools()
         yield
         self._make_files()
         yield
-        self._make_rest()
+        self._make_auxiliary_parts()
         yield
         self._fill_menus()
         yield
@@ -170,11 +170,11 @@ class Assembly(QObject):
         views |= self._desk.part(ObjectExplorer).tools | self._desk.part(FaultLedger).tools
         return self._actions.by_name | {name: views[name] for name in views if name in keys.BY_NAME}
 
-    def _make_ways(self) -> None:
+    def _connect_navigation(self) -> None:
         """From page to page, and what is kept on the way."""
         window = self._window
-        self._drafts = Drafts(self._console, self._profile, self._play, window)
-        self._cards = CardPlaces(self._topology, self._store, window)
+        self._drafts = QueryDrafts(self._console, self._profile, self._play, window)
+        self._cards = TopologyLayout(self._topology, self._store, window)
         self._start_page = StartPage(self._picker, self._library, self._play, self._irrevocable, window)
         self._navigation = Navigation(
             self._pages, self._start_page, self._history, self._desk_page, self._cards,
@@ -188,7 +188,7 @@ class Assembly(QObject):
         self._drafts.said.connect(self._notice.warn)
         self._play.began.connect(self._begin)
         self._play.recorded.connect(
-            lambda _: self._notice.tell(tr("This run is recorded from now on, including its beginning."))
+            lambda _: self._notice.show_info(tr("This run is recorded from now on, including its beginning."))
         )
 
     def _begin(self, drill: Drill) -> None:
@@ -201,24 +201,24 @@ class Assembly(QObject):
     def _make_pages(self) -> None:
         """What is opened beside a run or after it."""
         window, navigation, notice = self._window, self._navigation, self._notice
-        self._gate = Gate(self._profile, navigation, self._session, self._picker, notice, window)
+        self._gate = QuarantineGate(self._profile, navigation, self._session, self._picker, notice, window)
         self._branches = BranchViews(navigation, self._session, self._play, notice, window)
         self._debriefing = Debriefing(
             self._debrief, self._profile, navigation, self._session, self._play, self._library,
             self._gate, notice, self._store, window,
         )  # fmt: skip
-        Runs(self._profile, self._history, navigation, self._library, notice, window)
-        self._tools = Tools(navigation, window)
+        FinishedRuns(self._profile, self._history, navigation, self._library, notice, window)
+        self._tools = ToolPages(navigation, window)
         self._progress = ProgressPages(navigation, self._choice, self._library, window)
 
-    def _make_tools_of_the_desk(self) -> None:
+    def _make_desk_tools(self) -> None:
         window, session, play, notice = self._window, self._session, self._play, self._notice
         page, widgets = self._desk_page, self._desk.widgets()
         self._connection = DeskConnection(page, self._act_line, session, self._irrevocable, notice, window)
         ViewConnection(self._desk, self._irrevocable, notice, window)
         tables = [view for view in widgets.values() if isinstance(view, EventTable)]
         self._scripts = Scripts(self._console, tables, session, notice, window)
-        self._moments = Moments([*widgets.values(), page.timeline], session, play, window)
+        self._moments = TimeSelection([*widgets.values(), page.timeline], session, play, window)
         self._notes = TopologyNotes(self._topology, session, play, self._pages, self._store, window)
         self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
         self._full_screen = FullScreen(self._desk, window)
@@ -249,7 +249,7 @@ class Assembly(QObject):
         for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
             wanted.connect(self._files.open)
 
-    def _make_rest(self) -> None:
+    def _make_auxiliary_parts(self) -> None:
         """Tour and help, what is said aloud, the palette, and what looks after the installation."""
         window, page, notice = self._window, self._desk_page, self._notice
         self._tour = GuidedTour(
@@ -258,9 +258,9 @@ class Assembly(QObject):
         panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
         self._help = HelpKey(panels, self._pages, window)
         self._doctor = Doctor(self._profile, notice, window)
-        self._teller = Teller(self._session, self._play, notice, window)
+        self._teller = Announcer(self._session, self._play, notice, window)
         self._settings_writer = SettingsWriter(self._store, notice, window)
-        self._commands = Commands(
+        self._commands = PaletteCommands(
             self._actions, window.menus, self._desk, self._session, self._library, self._choice, window
         )
         self._closing = Closing(self._irrevocable, self._drafts, self._navigation, self._appearance, window)
@@ -307,7 +307,7 @@ class Assembly(QObject):
             "drill.bundles": self._bundling.show,
             "drill.accepted": self._gate.show_accepted,
             "drill.export_bundle": self._bundling.export,
-            "drill.hint": lambda: self._desk.go_to("brief"),
+            "drill.hint": lambda: self._desk.focus_view("brief"),
             "drill.note": lambda: dialogs.ask_note(self._window, self._connection.do),
             "drill.act": self._act_line.setFocus,
             "drill.finish": lambda: self._session.do("finish"),
@@ -323,22 +323,22 @@ class Assembly(QObject):
             "time.next_event": session.run_to_event,
             "time.next_state": session.run_to_state,
             "time.run_to": self._ask_for_moment,
-            "time.until": lambda: until.ask(session, self._window),
+            "time.until": lambda: run_until_dialog.ask(session, self._window),
             "time.next_alarm": session.run_to_alarm,
-            "time.faster": lambda: session.set_speed(next_speed(session.speed, up=True)),
-            "time.slower": lambda: session.set_speed(next_speed(session.speed, up=False)),
+            "time.faster": lambda: session.set_speed(next_speed(session.speed, faster=True)),
+            "time.slower": lambda: session.set_speed(next_speed(session.speed, faster=False)),
             "time.normal": lambda: session.set_speed(1.0),
             "time.back": lambda: replay.to_mark(forward=False),
             "time.forward": lambda: replay.to_mark(forward=True),
             "time.now": session.look_at_now,
-            "time.go_on": replay.go_on,
+            "time.go_on": replay.continue_from_moment,
             "time.all": self._moments.forget,
         }
 
     def _acts_on_views(self) -> dict[str, Callable[[], object]]:
         desk, topology, appearance = self._desk, self._topology, self._appearance
         return {
-            **{f"view.{name}": partial(desk.go_to, name) for name in docks.NAMES},
+            **{f"view.{name}": partial(desk.focus_view, name) for name in docks.NAMES},
             "view.full_screen": self._full_screen.toggle,
             "view.larger": lambda: appearance.step_font(1),
             "view.smaller": lambda: appearance.step_font(-1),
@@ -364,22 +364,22 @@ class Assembly(QObject):
             "help.keys": lambda: dialogs.edit_keys(self._window, self._appearance),
             "help.check": self._doctor.examine,
             "help.bundle": self._doctor.save_bundle,
-            "view.say": self._teller.tell_state,
+            "view.say": self._teller.announce_state,
         }
 
     def _connect_desk(self) -> None:
         self._desk.part(Charts).export_wanted.connect(self._save_charts)
         self._appearance.motion_changed.connect(self._topology.set_reduced_motion)
         self._topology.set_reduced_motion(self._store.get(settings.REDUCED_MOTION))
-        self._replay.left.connect(self._debriefing.come_back)
-        self._branches.left.connect(self._debriefing.come_back)
+        self._replay.left.connect(self._debriefing.return_to_debrief)
+        self._branches.left.connect(self._debriefing.return_to_debrief)
 
     def _connect_pages(self) -> None:
         self._brief.left.connect(self._navigation.show_home)
         self._brief.copy_wanted.connect(self._editing.copy_drill)
         self._debrief.branches_wanted.connect(self._branches.show)
         self._history.left.connect(self._navigation.show_home)
-        self._history.opened.connect(self._debriefing.show_old)
+        self._history.opened.connect(self._debriefing.show_stored)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
         self._pages.currentChanged.connect(lambda _: self._tour.show_page())
         self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
@@ -493,11 +493,11 @@ class Assembly(QObject):
             self._window.closing.connect(self._ports.stop)
         return self._ports
 
-    def _what_becomes_of_the_run(self) -> str:
+    def _describe_leave_consequence(self) -> str:
         """If it is left now."""
         if self._play.attending:
-            return irrevocable.IN_CLASS
-        return irrevocable.NOT_KEPT if self._play.run_id is None else irrevocable.KEPT
+            return confirmations.IN_CLASS
+        return confirmations.NOT_KEPT if self._play.run_id is None else confirmations.KEPT
 
     def _ask_for_moment(self) -> None:
         drill = self._session.drill

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.views.branches import BranchPage
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 
 
 class BranchViews(QObject):
@@ -20,7 +20,12 @@ class BranchViews(QObject):
     """Back to the debrief where it was opened."""
 
     def __init__(
-        self, navigation: Navigation, session: Session, play: Play, notice: Notice, parent: QObject
+        self,
+        navigation: Navigation,
+        session: HostSession,
+        play: RunController,
+        notice: NoticeBar,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._navigation, self._session = navigation, session
@@ -33,7 +38,7 @@ class BranchViews(QObject):
         """Open the page; time stands still meanwhile."""
         tree = self._play.branches
         if tree is None:
-            self._notice.tell(tr("No run is open that could have branches."))
+            self._notice.show_info(tr("No run is open that could have branches."))
             return
         drill = tree.history.drill
         if not drill.terms.rewind and not drill.finished:
@@ -48,7 +53,7 @@ class BranchViews(QObject):
         self._session.pause()
         if not self._navigation.shows(self.page):
             self._from_desk = self._navigation.on_desk
-        self._navigation.go_to(self.page, tr("Branches"))
+        self._navigation.show_page(self.page, tr("Branches"))
         self._refresh()
         self.page.tree.setFocus()
 
@@ -60,7 +65,7 @@ class BranchViews(QObject):
         self._session.work(
             tree.recalling(),
             lambda _: page.show_tree(tree),
-            failed=lambda problem: self._notice.warn(said.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self._notice.warn(said.format(problem=said_of(str(problem)))),
         )
 
     def _switch(self, name: str) -> None:

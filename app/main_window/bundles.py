@@ -8,18 +8,18 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files import bundle, bundle_store, scenario_files
-from app.files.bundle import BundleProblems
-from app.files.bundle_store import CannotKeep, TakenIn
-from app.files.scenario_files import NoScenario
+from app.files.bundle import BundleError
+from app.files.bundle_store import BundleStoreError, ImportedBundle
+from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
 from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 
 class Bundling(QObject):
@@ -34,7 +34,7 @@ class Bundling(QObject):
         choice: DrillChoice,
         navigation: Navigation,
         picker: ScenarioPicker,
-        notice: Notice,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class Bundling(QObject):
         self._library.read()
         drills = [(one.name, one.title) for one in self._library.summaries.values() if not one.shipped]
         if not drills:
-            self._notice.tell(
+            self._notice.show_info(
                 tr(
                     "You have no drill of your own yet. Write one with Tools ▸ Scenario editor, "
                     "or save a run as one."
@@ -86,15 +86,15 @@ class Bundling(QObject):
                 licence=maker.licence.text().strip() or None,
                 replace=replace,
             )
-        except (BundleProblems, NoScenario) as problem:
-            self._notice.warn(visible(str(problem)))
+        except (BundleError, ScenarioNotFoundError) as problem:
+            self._notice.warn(escape_invisible(str(problem)))
         except OSError as error:
             said = tr("{file} cannot be written: {reason}.")
             self._notice.warn(said.format(file=file, reason=error.strerror))
         else:
             what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
             said = tr("Saved: {file} ({what}). SHA-256 {sha}")
-            self._notice.tell(said.format(file=file, what=what, sha=made.sha256))
+            self._notice.show_info(said.format(file=file, what=what, sha=made.sha256))
 
     # --- what was taken in ----------------------------------------------------------------------------------
 
@@ -111,13 +111,17 @@ class Bundling(QObject):
     def _fill(self) -> None:
         assert self.kept is not None
         self._library.read()
-        self.kept.show_bundles([self._of(one) for one in bundle_store.taken_in()])
+        self.kept.show_bundles([self._build_kept_bundle(one) for one in bundle_store.list_imported_bundles()])
 
-    def _of(self, one: TakenIn) -> KeptBundle:
-        drills = [(name, self._library.title(name)) for name in one.drills]
-        runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in one.runs]
+    def _build_kept_bundle(self, imported: ImportedBundle) -> KeptBundle:
+        drills = [(name, self._library.title(name)) for name in imported.drills]
+        runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in imported.runs]
         return KeptBundle(
-            one.key, one.title, ", ".join(filter(None, (one.author, one.licence))), drills, runs
+            imported.key,
+            imported.title,
+            ", ".join(filter(None, (imported.author, imported.licence))),
+            drills,
+            runs,
         )
 
     def _ask_removal(self, key: str, title: str) -> None:
@@ -126,7 +130,7 @@ class Bundling(QObject):
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
-        box.setText(said.format(title=visible(title)))
+        box.setText(said.format(title=escape_invisible(title)))
         remove = box.addButton(tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()
@@ -136,7 +140,7 @@ class Bundling(QObject):
     def remove(self, key: str) -> None:
         try:
             bundle_store.remove(key)
-        except (NoScenario, CannotKeep) as problem:
+        except (ScenarioNotFoundError, BundleStoreError) as problem:
             self._notice.warn(str(problem))
         if self.kept is not None:
             self._fill()

@@ -14,38 +14,39 @@ from PySide6.QtCore import QObject, QProcess, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app.classroom import class_files
-from app.classroom.attendance import Attendance
-from app.classroom.code import NoCode, invitation
+from app.classroom.code import InvalidJoinCodeError, invitation
+from app.classroom.gui_seat import GuiSeat
 from app.classroom.plan import KINDS
-from app.classroom.record import NoRecord, Record
+from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.scenario import loaded
-from app.classroom.seat_log import SUFFIX, NoLog, handed_out
-from app.classroom.shapes import (
-    Seen,
-    SeenMore,
+from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
+from app.classroom.server_messages import (
+    ObservedRun,
+    ObservedRunUpdate,
     ToInstructor,
 )
-from app.files import whole_file
+from app.files import atomic_write
 from app.files.folders import default_folder
 from app.main_window import signature
-from app.main_window.irrevocable import Irrevocable
+from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
-from app.main_window.play import Play
-from app.main_window.session import Session
-from app.main_window.window_seat import WindowSeat, follow
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, StartClass
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words import language
 from app.words.language import mark, tr
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 
 LISTEN: Final = "0.0.0.0:7443"
 """Where a class that this window holds takes seats in (app/classroom/service.py)."""
 TESTS: Final = "".join(
-    f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{Mode.EXAM}"\n') for kind in KINDS
+    f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
+    for kind in KINDS
 )
 """Parts of a class that is tested before and after its lesson, in a plan."""
 NO_SEAT: Final = mark("You are in no class.")
@@ -61,11 +62,11 @@ class Classes(QObject):
 
     def __init__(
         self,
-        session: Session,
-        play: Play,
+        session: HostSession,
+        play: RunController,
         library: Library,
-        irrevocable: Irrevocable,
-        notice: Notice,
+        irrevocable: Confirmations,
+        notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
     ) -> None:
@@ -115,10 +116,12 @@ class Classes(QObject):
         """The class of *database*, one that was held before or a new one."""
         self._database = database
         self.board = ClassBoard(self._parent)
-        self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
-        self.board.hand_out_wanted.connect(lambda name: self._hand_out(Path(name)))
+        self.board.said.connect(
+            lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
+        )
+        self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
         self.board.report_wanted.connect(self._report)
-        self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
+        self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
         self.board.show()
         self._host = self._process("host", self._hear_host, *words, "--listen", LISTEN, "--end-with-input")
 
@@ -132,14 +135,14 @@ class Classes(QObject):
             for line in whole:
                 hear(line)
 
-        def ended() -> None:
+        def on_process_finished() -> None:
             if self.board is not None and process in (self._host, self._console):
                 said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace")
                 self.board.show_problem(said.strip() or tr("The class has ended."))
 
         self._heard[command] = ""
         process.readyReadStandardOutput.connect(read)
-        process.finished.connect(lambda *_: ended())
+        process.finished.connect(lambda *_: on_process_finished())
         self._start(process, command, *words)
         return process
 
@@ -164,49 +167,53 @@ class Classes(QObject):
         elif said["kind"] in ("refused", "unseen"):
             self.board.show_problem(said["text"])
         elif said["kind"] == "seen":
-            self._see(said)
+            self._show_seat_run(said)
         elif said["kind"] == "seen_more":
-            self._see_more(said)
+            self._update_seat_view(said)
 
-    def _see(self, said: Seen) -> None:
+    def _show_seat_run(self, message: ObservedRun) -> None:
         """The run of a seat is on the desk, to look at."""
-        scenario, mode = loaded(said["text"], said["scenario"]), Mode(said["mode"])
+        scenario, mode = loaded(message["text"], message["scenario"]), DrillMode(message["mode"])
         if (
-            mode is Mode.EXAM
+            mode is DrillMode.EXAM
         ):  # which nobody may go back in; the world is the same, and the instructor sees all of it
-            mode = Mode.PRACTICE
-        self._seen = seen = History(Drill(scenario, said["seed"], mode))
-        follow(seen, said["acts"], said["tick"])
+            mode = DrillMode.PRACTICE
+        self._seen = seen = History(Drill(scenario, message["seed"], mode))
+        apply_actions(seen, message["acts"], message["tick"])
         self._play.look_at(seen)
-        self._notice.tell(tr("You are looking at the seat of {name}.").format(name=said["name"]))
+        self._notice.show_info(tr("You are looking at the seat of {name}.").format(name=message["name"]))
 
-    def _see_more(self, said: SeenMore) -> None:
+    def _update_seat_view(self, message: ObservedRunUpdate) -> None:
         seen = self._seen
         if seen is None or self._session.history is not seen:
             if seen is not None:
-                self._say("look none")  # another run is on the desk
+                self._send_line("look none")  # another run is on the desk
                 self._seen = None
             return
         at_the_end = self._session.drill is None or self._session.drill.tick >= seen.drill.tick
-        follow(seen, said["acts"], said["tick"])
+        apply_actions(seen, message["acts"], message["tick"])
         if at_the_end:  # a look further back in the seat's run stays there
             self._session.watch(seen, tick=seen.drill.tick)
 
-    def _say(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         if self._console is not None:
             self._console.write(f"{line}\n".encode())
 
-    def _hand_out(self, file: Path) -> None:
+    def _export_seat_file(self, file: Path) -> None:
         """The file with which seats without a network begin."""
         try:
-            with closing(Record(str(self._database), new=False)) as record:
-                whole_file.write(file, class_files.handed_out(record))
-        except (NoRecord, NoLog) as problem:
-            self._tell_board(str(problem))
+            with closing(ClassRecord(str(self._database), new=False)) as record:
+                atomic_write.write(file, class_files.build_handout(record))
+        except (RecordUnavailableError, InvalidSeatLogError) as problem:
+            self._show_on_dashboard(str(problem))
         except OSError as problem:
-            self._tell_board(tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror))
+            self._show_on_dashboard(
+                tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror)
+            )
         else:
-            self._tell_board(tr("Saved {file}: seats open it with Class ▸ Join a class.").format(file=file))
+            self._show_on_dashboard(
+                tr("Saved {file}: seats open it with Class ▸ Join a class.").format(file=file)
+            )
 
     def _report(self, name: str, names: bool) -> None:
         """The debrief of the class as it stands, from a process of its own: every run is played again."""
@@ -216,18 +223,20 @@ class Classes(QObject):
         def read() -> None:
             said[0] = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
             if said[0]:
-                self._tell_board(tr("Report: {so_far}").format(so_far=said[0].rpartition("\r")[2]))
+                self._show_on_dashboard(tr("Report: {so_far}").format(so_far=said[0].rpartition("\r")[2]))
 
-        def ended(code: int) -> None:
-            self._tell_board(tr("The report is saved in {file}.").format(file=name) if code == 0 else said[0])
+        def on_report_finished(code: int) -> None:
+            self._show_on_dashboard(
+                tr("The report is saved in {file}.").format(file=name) if code == 0 else said[0]
+            )
             process.deleteLater()
 
         process.readyReadStandardError.connect(read)
-        process.finished.connect(lambda code, _: ended(code))
+        process.finished.connect(lambda code, _: on_report_finished(code))
         spoken = ["--language", language.current()] if language.current() in language.LANGUAGES else []
         self._start(process, "report", "--out", name, *spoken, *(["--names"] if names else []))
 
-    def _tell_board(self, text: str) -> None:
+    def _show_on_dashboard(self, text: str) -> None:
         if self.board is not None:
             self.board.show_problem(text)
 
@@ -244,7 +253,7 @@ class Classes(QObject):
             self.board.close()
             self.board.deleteLater()
             self.board = None
-            self._notice.tell(tr("The class is kept in {file}.").format(file=self._database))
+            self._notice.show_info(tr("The class is kept in {file}.").format(file=self._database))
         self._host = self._console = None
 
     # --- joining one
@@ -260,12 +269,12 @@ class Classes(QObject):
         self._leave_seat()
         try:
             file = Path(code)
-            where = handed_out(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
-            attendance = Attendance(where, name, consent, part)
-        except (NoCode, NoLog) as problem:
+            where = read_handout(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
+            attendance = GuiSeat(where, name, consent, part)
+        except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
             self._notice.warn(str(problem))
             return
-        self._notice.tell(tr("Joining the class…"))
+        self._notice.show_info(tr("Joining the class…"))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
         seat.said.connect(self.seat_said)
         seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
@@ -273,7 +282,7 @@ class Classes(QObject):
     def ask_to_raise_hand(self) -> QInputDialog | None:
         """What is asked goes to the instructor; a raised hand goes down."""
         if self.seat is None:
-            self._notice.tell(tr(NO_SEAT))
+            self._notice.show_info(tr(NO_SEAT))
             return None
         if self.seat.hand is not None:
             self.seat.raise_hand(None)
@@ -288,7 +297,7 @@ class Classes(QObject):
     def allow_looks(self) -> None:
         """Allow the instructor to look at this seat, or no longer."""
         if self.seat is None:
-            self._notice.tell(tr(NO_SEAT))
+            self._notice.show_info(tr(NO_SEAT))
         else:
             self.seat.allow_looks()
 

@@ -7,9 +7,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.main_window.appearance import Appearance
-from app.main_window.irrevocable import Irrevocable
+from app.main_window.confirmations import Confirmations
 from app.main_window.navigation import Navigation
-from app.main_window.query_drafts import Drafts
+from app.main_window.query_drafts import QueryDrafts
 
 
 class Closing(QObject):
@@ -17,8 +17,8 @@ class Closing(QObject):
 
     def __init__(
         self,
-        irrevocable: Irrevocable,
-        drafts: Drafts,
+        irrevocable: Confirmations,
+        drafts: QueryDrafts,
         navigation: Navigation,
         appearance: Appearance,
         window: QWidget,
@@ -30,9 +30,9 @@ class Closing(QObject):
     def close(self, event: QCloseEvent) -> None:
         """Ignore the *event* if there is a question first; else keep queries, cards, layout and run."""
         asked_from_outside = event.spontaneous() and not _session_ends()
-        if asked_from_outside and self._irrevocable.at_stake:
+        if asked_from_outside and self._irrevocable.is_run_at_risk:
             event.ignore()
-            self._irrevocable.maybe_ask("quit", self._window.close)
+            self._irrevocable.confirm_if_needed("quit", self._window.close)
             return
         self._drafts.close()
         self._navigation.pause_run()

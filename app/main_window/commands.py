@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.main_window.actions import Actions
 from app.main_window.desk import Desk
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.fault_menu import things
+from app.main_window.fault_menu import list_targets
 from app.main_window.library import Library
-from app.main_window.session import Session
+from app.main_window.session import HostSession
 from app.views.console import Console
-from app.views.palette import Palette, plain
+from app.views.palette import Palette, strip_mnemonic
 from app.views.topology import Topology
 from app.widgets import keys
 from app.words.fuzzy import ALSO
@@ -28,7 +28,7 @@ FILLED_LATER: Final = ("&Faults",)
 Group = tuple[str, list[QAction]]
 
 
-class Commands(QObject):
+class PaletteCommands(QObject):
     """The palette and what it offers."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Commands(QObject):
         actions: Actions,
         menus: Mapping[str, QMenu],
         desk: Desk,
-        session: Session,
+        session: HostSession,
         library: Library,
         choice: DrillChoice,
         parent: QWidget,
@@ -59,13 +59,13 @@ class Commands(QObject):
         yield tr("Query"), _in_english(tools.items())
         drill = self._session.drill
         if drill is not None:
-            for _, targets in things(drill.world, self._topology.acts.opened):
+            for _, targets in list_targets(drill.world, self._topology.acts.opened):
                 for target in targets:
                     yield target.title, self._topology.actions_for(target)
         offered = {*self._actions.values(), *self._console.tools.values()}
         for title, menu in self._menus.items():
             if title not in FILLED_LATER:
-                yield from _rest_of(menu, offered)
+                yield from _collect_menu_only_entries(menu, offered)
         yield tr("Open a drill…").rstrip("…"), self._drills()
 
     def _drills(self) -> list[QAction]:
@@ -94,15 +94,15 @@ def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     return found
 
 
-def _rest_of(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
+def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
     """Entries that stand in a menu only, under its title."""
     menu.aboutToShow.emit()  # what it holds may depend on now
     single = []
     for action in menu.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):
-            yield from _rest_of(inner, offered)
+            yield from _collect_menu_only_entries(inner, offered)
         elif action not in offered and action.text():
             single.append(action)
     if single:
-        yield plain(menu.title()), single
+        yield strip_mnemonic(menu.title()), single

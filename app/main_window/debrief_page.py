@@ -14,32 +14,32 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.export import runbook, sheets
 from app.export.page import page
-from app.export.pdf import NoPdf, write_pdf
-from app.export.source import Source
-from app.files import certificates, run_files, whole_file
-from app.files.run_files import NoRun
+from app.export.pdf import PdfWriteError, write_pdf
+from app.export.source import ExportSource
+from app.files import atomic_write, certificates, run_files
+from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
 from app.main_window.finish_moment import FinishMoment
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
-from app.main_window.quarantine import Gate
-from app.main_window.session import Session
+from app.main_window.quarantine import QuarantineGate
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.settings import REFLECT_FIRST, WindowSettings
-from app.storage import Profile, RunId, StorageProblem
+from app.storage import Profile, RunId, StorageError
 from app.views.debrief import Debrief
-from app.views.debrief.page import ended
-from app.widgets.notice import Notice
+from app.views.debrief.page import format_ending
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from app.words.sentences import said as said_of
-from engine.drill.authoring.problems import ScenarioProblems
+from app.words.localization import localize as said_of
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import FURTHER, HARDER, Account, Best, account
-from engine.drill.running.drill import Drill, End
+from engine.drill.par.regret import FURTHER, HARDER, Account, Best, build_account
+from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
 
@@ -52,11 +52,11 @@ class Debriefing(QObject):
         page: Debrief,
         profile: Profile | None,
         navigation: Navigation,
-        session: Session,
-        play: Play,
+        session: HostSession,
+        play: RunController,
         library: Library,
-        gate: Gate,
-        notice: Notice,
+        gate: QuarantineGate,
+        notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
     ) -> None:
@@ -67,7 +67,7 @@ class Debriefing(QObject):
         self._report: Report | None = None
         self._drill: Drill | None = None
         """The run of the report, played again; None if this version cannot."""
-        self._source: Source | None = None
+        self._source: ExportSource | None = None
         self._account: Account | None = None
         """What each act and wait cost, once it was worked out."""
         self._account_of: tuple[object, ...] = ()
@@ -83,10 +83,10 @@ class Debriefing(QObject):
         play.began.connect(self.moment.drop)
         session.finished.connect(self._show_finished)
         page.retry_wanted.connect(play.retry)
-        page.fresh_wanted.connect(self._begin_fresh)
+        page.fresh_wanted.connect(self._begin_with_new_seed)
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
-        page.account_wanted.connect(self._work_out)
+        page.account_wanted.connect(self._compute_account)
         page.account_unwanted.connect(session.cancel)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._reflected)
@@ -108,14 +108,14 @@ class Debriefing(QObject):
         self._run_id = self._play.run_id
         wanted = self._store.get(REFLECT_FIRST) or self._play.reflects
         self._asks = bool(report["score"]["scored"]) and wanted
-        asked = self._drill is not None and self._drill.ended_by is End.ASKED
+        asked = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
         if asked or not self._navigation.on_desk:
             self._notice.clear()
             self._show(report)
         else:
-            self.moment.hold(ended(report), lambda: self._show(report))
+            self.moment.hold(format_ending(report), lambda: self._show(report))
 
-    def show_old(self, run_id: int) -> None:
+    def show_stored(self, run_id: int) -> None:
         """The debrief of a finished run of the profile."""
         self._asks = False
         profile = self._profile
@@ -124,37 +124,37 @@ class Debriefing(QObject):
         try:
             report = json.loads(profile.report(RunId(run_id)))
             text = profile.scenario_text(RunId(run_id))
-        except StorageProblem as problem:
+        except StorageError as problem:
             self._notice.warn(str(problem))
             return
         altered = profile.altered(RunId(run_id))
 
-        def told() -> None:
+        def report_differences() -> None:
             if altered:
                 self._notice.warn(" ".join(altered))
             elif report.get("version") == program_version():
                 self._compare(report, RunId(run_id))
 
-        self._show_again(report, text, RunId(run_id), told)
+        self._replay_and_show(report, text, RunId(run_id), report_differences)
 
     def open_file(self, file: Path) -> None:
         """Look back on a run that was written as JSON; whether it plays again to the same states is said."""
         self._asks = False
         try:
             report, text = run_files.read(file)
-        except NoRun as problem:
+        except RunFileError as problem:
             self._notice.warn(str(problem))
             return
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
-        except ScenarioProblems as problem:
+        except ScenarioError as problem:
             said = tr("This version cannot use the scenario of that run ({problem}).")
             self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open, report, text))
 
     def _open(self, report: Report, text: str) -> None:
-        self._show_again(report, text, None, partial(self._compare, report))
+        self._replay_and_show(report, text, None, partial(self._compare, report))
 
     def _compare(self, report: Report, run_id: RunId | None = None) -> None:
         """Say whether the run has played again to what was recorded; of the profile's own only if it has not."""
@@ -162,20 +162,20 @@ class Debriefing(QObject):
         if drill is None:
             return
 
-        def compared(found: Divergence | None) -> None:
-            if found is None and run_id is not None:
+        def compared(divergence: Divergence | None) -> None:
+            if divergence is None and run_id is not None:
                 return
-            if found is None:
+            if divergence is None:
                 said = tr("The replay reaches the same states: {count} of them were compared.")
-                self._notice.tell(said.format(count=len(drill.hashes)))
+                self._notice.show_info(said.format(count=len(drill.hashes)))
             else:
                 said = tr("The replay differs from the recorded run: {problem}.")
-                self._notice.warn(said.format(problem=said_of(str(found))))
+                self._notice.warn(said.format(problem=said_of(str(divergence))))
 
         self._session.work(verify.diverging(drill, report), compared)
 
-    def _show_again(
-        self, report: Report, text: str, run_id: RunId | None, then: Callable[[], None] = lambda: None
+    def _replay_and_show(
+        self, report: Report, text: str, run_id: RunId | None, callback: Callable[[], None] = lambda: None
     ) -> None:
         """Play the run of *report* again and show it; without its scenario only what the report says."""
         self._navigation.leave_run()
@@ -183,14 +183,14 @@ class Debriefing(QObject):
         self._run_id = run_id
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
-        except ScenarioProblems as problem:
+        except ScenarioError as problem:
             said = tr("This version cannot use the scenario of that run ({problem}).")
             self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
-            self._show(report, then)
+            self._show(report, callback)
         else:
-            self._play.reopen(report, self._scenario, run_id, partial(self._reopened, report, then))
+            self._play.reopen(report, self._scenario, run_id, partial(self._on_reopened, report, callback))
 
-    def _reopened(self, report: Report, then: Callable[[], None], drill: Drill | None) -> None:
+    def _on_reopened(self, report: Report, callback: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
         if self._run_id is None:  # figures of a stranger's file are compared; shown are those found here
             if drill is None:  # why has been said
@@ -199,20 +199,20 @@ class Debriefing(QObject):
             report = drill.report()
         elif drill is not None:
             report = _in_all_languages(report, drill.report())
-        self._show(report, then)
+        self._show(report, callback)
 
-    def come_back(self) -> None:
+    def return_to_debrief(self) -> None:
         """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
         elif self._play.watching and self._scenario is not None:
-            again = partial(self._reopened, self._report, lambda: None)
+            again = partial(self._on_reopened, self._report, lambda: None)
             self._play.reopen(self._report, self._scenario, self._run_id, again)
         else:
             self._show(self._report)
 
-    def _show(self, report: Report, then: Callable[[], None] = lambda: None) -> None:
+    def _show(self, report: Report, callback: Callable[[], None] = lambda: None) -> None:
         """Look back on the run, a long one in slices, and show what is found; who cancels sees what was recorded."""
         drill, known = self._drill, self._source
         if self._account is not None and _run_of(report) != self._account_of:
@@ -220,17 +220,19 @@ class Debriefing(QObject):
         self._report = report
 
         def show(review: Review | None) -> None:
-            self._source = None if drill is None or review is None else Source(drill, review, drill.report())
+            self._source = (
+                None if drill is None or review is None else ExportSource(drill, review, drill.report())
+            )
             self._show_page(report)
-            then()
+            callback()
 
         if drill is None:
             show(None)
         elif known is not None and known.drill is drill:
             self._show_page(report)
-            then()
+            callback()
         else:
-            self._session.work(reviewing(drill), show, stopped=lambda: show(None))
+            self._session.work(reviewing(drill), show, on_cancel=lambda: show(None))
 
     def _show_page(self, report: Report) -> None:
         scenario = self._scenario
@@ -240,7 +242,7 @@ class Debriefing(QObject):
             report, scenario is not None, has_solution, review, self._account,
             self._reflection(), self._asks, self._store.get(REFLECT_FIRST),
         )  # fmt: skip
-        self._navigation.go_to(self._page, str(report.get("title") or report["scenario"]))
+        self._navigation.show_page(self._page, str(report.get("title") or report["scenario"]))
         self._page.take_focus()
 
     def _reflection(self) -> Reflection | None:
@@ -248,7 +250,7 @@ class Debriefing(QObject):
             return None
         try:
             return self._profile.reflection(self._run_id)
-        except StorageProblem:
+        except StorageError:
             return None
 
     def _reflected(self, reflection: Reflection | None) -> None:
@@ -258,14 +260,14 @@ class Debriefing(QObject):
         if reflection is not None and self._profile is not None and self._run_id is not None:
             try:
                 self._profile.keep_reflection(self._run_id, reflection)
-            except StorageProblem as problem:
+            except StorageError as problem:
                 self._notice.warn(str(problem))
         if self._report is not None:
             self._show_page(self._report)
 
     # --- what can be done with it -----------------------------------------------------------------------------
 
-    def _begin_fresh(self) -> None:
+    def _begin_with_new_seed(self) -> None:
         """The same drill with numbers that nobody knows yet."""
         if self._scenario is not None and self._report is not None:
             self._play.begin(self._scenario, self._report["mode"])
@@ -274,11 +276,11 @@ class Debriefing(QObject):
         if self._scenario is not None and self._report is not None:
             self._play.watch(self._scenario, int(self._report["seed"]))
 
-    def _work_out(self) -> None:
+    def _compute_account(self) -> None:
         """What each act and wait cost, between two frames."""
         self._account_for(lambda: None, lambda: None)
 
-    def _account_for(self, then: Callable[[], None], stopped: Callable[[], None]) -> None:
+    def _account_for(self, callback: Callable[[], None], on_cancel: Callable[[], None]) -> None:
         """Work the account out and show it, *then* go on."""
         drill, report = self._drill, self._report
         if drill is None or report is None:
@@ -286,24 +288,24 @@ class Debriefing(QObject):
 
         harder = HARDER if self._account is None else self._harder * FURTHER
 
-        def show(found: Account) -> None:
-            self._account, self._account_of, self._harder = found, _run_of(report), harder
-            self._page.show_account(found)
-            then()
+        def show(account: Account) -> None:
+            self._account, self._account_of, self._harder = account, _run_of(report), harder
+            self._page.show_account(account)
+            callback()
 
         def stop() -> None:
             self._page.stop_working()
-            stopped()
+            on_cancel()
 
         plans, known = certificates.plans(drill), self._account
         if known is None:
-            work = account(drill, plans, drawn=partial(self._page.show_account, working=True))
+            work = build_account(drill, plans, on_progress=partial(self._page.show_account, working=True))
         else:
             own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
             found = [
                 [item for item in move.best if item.line not in own] for move in known.moves if move.plan
             ]
-            work = account(drill, [*plans, *found], harder=harder)
+            work = build_account(drill, [*plans, *found], node_limit=harder)
         self._session.work(work, show, stop)
 
     def _watch_best(self, best: Best) -> None:
@@ -331,8 +333,8 @@ class Debriefing(QObject):
         else:
             write()
 
-    def _write(self, kind: str, source: Source, file: Path) -> None:
-        player, played_at = signature.player(self._store), self._played_at()
+    def _write(self, kind: str, source: ExportSource, file: Path) -> None:
+        player, played_at = signature.player(self._store), self._format_finish_time()
         source = replace(source, player=player, played_at=played_at, account=self._account)
         _, write = EXPORTS[kind]
         try:
@@ -340,20 +342,20 @@ class Debriefing(QObject):
         except OSError as error:
             said = tr("{file} cannot be written: {reason}.")
             self._notice.warn(said.format(file=file, reason=error.strerror))
-        except NoPdf as problem:
+        except PdfWriteError as problem:
             self._notice.warn(f"{problem}.")
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
             said = tr("Saved with the name {name}: {file}").format(name=source.player, file=written)
             self._notice.offer(said, tr("Change the name…"), lambda: signature.ask(self._parent, self._store))
 
-    def _played_at(self) -> str:
+    def _format_finish_time(self) -> str:
         """When the run ended: as the profile knows, or just now."""
         rows = [run for run in self._library.runs() if run.run_id == self._run_id]
         if rows:
-            return signature.moment(rows[0].finished_at)
+            return signature.format_time(rows[0].finished_at)
         live = self._session.live
-        return signature.moment() if live is not None and live is self._drill and live.finished else ""
+        return signature.format_time() if live is not None and live is self._drill and live.finished else ""
 
 
 def _run_of(report: Report) -> tuple[object, ...]:
@@ -361,19 +363,19 @@ def _run_of(report: Report) -> tuple[object, ...]:
     return report["scenario"], report["seed"], list(report["inputs"]), report["ended_at_s"]
 
 
-def _files(kind: str, source: Source, file: Path) -> list[Path]:
+def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
     """What is written: tables are three, and the name that was chosen is the beginning of theirs."""
     if kind != "csv":
         return [file]
     return [file.with_name(f"{file.stem}-{name}") for name in sheets.sheets(source)]
 
 
-def _write_tables(source: Source, file: Path) -> None:
+def _write_tables(source: ExportSource, file: Path) -> None:
     for target, content in zip(_files("csv", source, file), sheets.sheets(source).values(), strict=True):
-        whole_file.write(target, content)
+        atomic_write.write(target, content)
 
 
-def _write_pdf(source: Source, file: Path) -> None:
+def _write_pdf(source: ExportSource, file: Path) -> None:
     write_pdf(source, file)
 
 
@@ -384,13 +386,13 @@ def _in_all_languages(recorded: Report, replayed: Report) -> Report:
     return cast(Report, said)
 
 
-EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
-    "html": (".html", lambda source, file: whole_file.write(file, page(source))),
+EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
+    "html": (".html", lambda source, file: atomic_write.write(file, page(source))),
     "pdf": (".pdf", _write_pdf),
     "csv": (".csv", _write_tables),
-    "json": (".json", lambda source, file: whole_file.write(file, run_files.as_text(source))),
-    "runbook": (".sql", lambda source, file: whole_file.write(file, runbook.runbook(source))),
-    "reference": (".sql", lambda source, file: whole_file.write(file, runbook.reference_runbook(source))),
+    "json": (".json", lambda source, file: atomic_write.write(file, run_files.as_text(source))),
+    "runbook": (".sql", lambda source, file: atomic_write.write(file, runbook.runbook(source))),
+    "reference": (".sql", lambda source, file: atomic_write.write(file, runbook.reference_runbook(source))),
 }
 """Kind -> ending of the file, and what writes it."""
 

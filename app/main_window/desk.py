@@ -18,12 +18,12 @@ from app.widgets.docks import (
     LEARNER,
     MIDDLE,
     PRESENTER,
+    DeskView,
     Dock,
-    InParts,
-    View,
+    IncrementalView,
 )
 from app.widgets.keyboard import has_keys
-from app.widgets.room import Room, keep_readable
+from app.widgets.scroll_container import ScrollContainer, keep_readable
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ EXPLORER_SHARE: Final = 0.55
 """Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
 
 
-def widget(view: View) -> QWidget:
+def widget(view: DeskView) -> QWidget:
     """The view as what stands on the screen."""
     assert isinstance(view, QWidget)
     return view
@@ -107,7 +107,7 @@ class Desk(QMainWindow):
         ):
             self.setCorner(corner, area)
         self._middle: QWidget
-        self.views: dict[str, View] = {}
+        self.views: dict[str, DeskView] = {}
         """By the names of their rows in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
@@ -138,14 +138,14 @@ class Desk(QMainWindow):
         self._taken: set[str] = set()
         """Panels that the run has closed."""
 
-    def put(self, place: Dock, view: View) -> None:
+    def put(self, dock_spec: Dock, view: DeskView) -> None:
         """Take in a view; that of MIDDLE stands in the middle. `arrange` when all are there."""
-        self.views[place.name] = view
-        if place.area is MIDDLE:
+        self.views[dock_spec.name] = view
+        if dock_spec.area is MIDDLE:
             self._middle = widget(view)
             self.setCentralWidget(self._middle)
         else:
-            self._add_dock(place, view)
+            self._add_dock(dock_spec, view)
 
     def part(self, kind: type[Kind]) -> Kind:
         """The view of that kind."""
@@ -155,20 +155,20 @@ class Desk(QMainWindow):
         """The views by their names, as widgets."""
         return {name: widget(view) for name, view in self.views.items()}
 
-    def _add_dock(self, place: Dock, view: View) -> None:
-        dock = QDockWidget(tr(place.title), self)
-        dock.setObjectName(place.name)
+    def _add_dock(self, dock_spec: Dock, view: DeskView) -> None:
+        dock = QDockWidget(tr(dock_spec.title), self)
+        dock.setObjectName(dock_spec.name)
         dock.installEventFilter(self)
         dock.setFont(_title_font(self))
-        room = Room()
+        room = ScrollContainer()
         dock.setWidget(room)
-        room.hold(widget(view))
+        room.set_content(widget(view))
         # Methods, no lambdas: Qt takes those off a desk that goes, and its docks say that they are hidden after it
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
         dock.visibilityChanged.connect(self._catch_up)
-        self.docks[place.name] = dock
+        self.docks[dock_spec.name] = dock
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Desk(QMainWindow):
             if widget(view).isVisible():
                 self._give(name, view)
 
-    def _give(self, name: str, view: View) -> None:
+    def _give(self, name: str, view: DeskView) -> None:
         if self._drill is not None:
             self._shown[name] = self._drill
             view.show_drill(self._drill)
@@ -207,13 +207,13 @@ class Desk(QMainWindow):
             for view in seen:
                 view.show_world(world)
 
-    def _show_next(self, seen: list[View], world: World) -> None:
+    def _show_next(self, visible_views: list[DeskView], world: World) -> None:
         """Show the next part of the view whose turn it is, or the view after it."""
         if next(self._parts, self) is None:
             return
-        self._turn = (self._turn + 1) % len(seen)
-        view = seen[self._turn]
-        if isinstance(view, InParts):
+        self._turn = (self._turn + 1) % len(visible_views)
+        view = visible_views[self._turn]
+        if isinstance(view, IncrementalView):
             self._parts = view.show_parts(world)
             next(self._parts, None)
         else:
@@ -230,15 +230,15 @@ class Desk(QMainWindow):
             if self._shown.get(name) is self._drill:
                 view.add_events(events)
 
-    def _why_closed(self, place: Dock) -> str:
+    def _find_closed_reason(self, dock_spec: Dock) -> str:
         """What keeps a panel closed in this run; empty: nothing."""
         if self._drill is None or self._world is None:
             return ""
-        if place.truth and not self._drill.terms.truth:
+        if dock_spec.truth and not self._drill.terms.truth:
             return tr("Closed in an exam: {panel} shows more than the servers tell.").format(
-                panel=tr(place.title)
+                panel=tr(dock_spec.title)
             )
-        return "" if place.belongs_in(self._world) else tr(place.absent)
+        return "" if dock_spec.belongs_in(self._world) else tr(dock_spec.absent)
 
     def _close_and_open(self) -> None:
         """Take away the panels that this run has no use for, and give back those that another one had taken."""
@@ -246,7 +246,7 @@ class Desk(QMainWindow):
             dock = self.docks.get(place.name)
             if dock is None:
                 continue
-            closed = bool(self._why_closed(place))
+            closed = bool(self._find_closed_reason(place))
             if closed and not dock.isHidden():
                 self._taken.add(place.name)
                 dock.setVisible(False)
@@ -254,20 +254,20 @@ class Desk(QMainWindow):
                 self._taken.remove(place.name)
                 dock.setVisible(True)
 
-    def _catch_up(self, seen: bool) -> None:
+    def _catch_up(self, visible: bool) -> None:
         """A dock is seen again, or no longer."""
         self._show_title_bars()
-        if seen and self._world is not None:
+        if visible and self._world is not None:
             name = self.sender().objectName()
             view = self.views[name]
             if self._shown.get(name) is not self._drill:
                 self._give(name, view)
             view.show_world(self._world)
 
-    def go_to(self, name: str) -> None:
+    def focus_view(self, name: str) -> None:
         """Open the view *name*, bring it to the front and give it the keyboard."""
         dock = self.docks.get(name)
-        why = self._why_closed(BY_NAME[name])
+        why = self._find_closed_reason(BY_NAME[name])
         if why:
             self.said.emit(why)
             return
@@ -315,9 +315,9 @@ class Desk(QMainWindow):
     def is_short_of_room(self) -> bool:
         return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
 
-    def _place_of(self, place: Dock) -> tuple[Qt.DockWidgetArea, int]:
+    def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:
         """Area and group; on a narrow desk all stand together."""
-        return (_RIGHT, 0) if self.narrow else (place.area, place.group)
+        return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.group)
 
     def arrange(self, profile: str) -> None:
         """Put everything where it belongs in *profile*, as there is room now."""
@@ -330,7 +330,7 @@ class Desk(QMainWindow):
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
             for place in PLACES:
-                its_area, group = self._place_of(place)
+                its_area, group = self._find_area(place)
                 if place.name not in self.docks or its_area != area:
                     continue
                 placed = self.docks[place.name]
@@ -341,7 +341,7 @@ class Desk(QMainWindow):
                     first[group] = placed
                 placed.setVisible(profile in place.profiles)
             for group in first:
-                front = self._first_shown(area, group)
+                front = self._find_group_dock(area, group)
                 if front is not None:
                     self.docks[front].raise_()
         self._close_and_open()
@@ -356,11 +356,11 @@ class Desk(QMainWindow):
         if self.narrow:
             right, upper = NARROW_SHARE, 1.0
         heads = [
-            (self._first_shown(_LEFT, 0), left, 1.0 - EXPLORER_SHARE),
-            (self._first_shown(_LEFT, 1), left, EXPLORER_SHARE),
-            (self._first_shown(_RIGHT, 0), right, upper),
-            (self._first_shown(_RIGHT, 1), right, 1.0 - upper),
-            (self._first_shown(_BOTTOM, 0), None, bottom),
+            (self._find_group_dock(_LEFT, 0), left, 1.0 - EXPLORER_SHARE),
+            (self._find_group_dock(_LEFT, 1), left, EXPLORER_SHARE),
+            (self._find_group_dock(_RIGHT, 0), right, upper),
+            (self._find_group_dock(_RIGHT, 1), right, 1.0 - upper),
+            (self._find_group_dock(_BOTTOM, 0), None, bottom),
         ]
         wide = [(name, share) for name, share, _ in heads if name is not None and share is not None]
         high = [(name, share) for name, _, share in heads if name is not None]
@@ -371,13 +371,13 @@ class Desk(QMainWindow):
             [by_name[n] for n, _ in high], [round(s * height) for _, s in high], Qt.Orientation.Vertical
         )
 
-    def _first_shown(self, area: Qt.DockWidgetArea, group: int) -> str | None:
+    def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
         """The dock that stands for a group: sizes of one hold for all of its tabs."""
         return next(
             (
                 place.name
                 for place in PLACES
-                if self._place_of(place) == (area, group)
+                if self._find_area(place) == (area, group)
                 and place.name in self.docks
                 and not self.docks[place.name].isHidden()
             ),
@@ -419,13 +419,13 @@ class Desk(QMainWindow):
         elif leap and self._sized and self.isVisible():
             self._keep_shares(before, now)
 
-    def _keep_shares(self, before: QSize, now: QSize) -> None:
+    def _keep_shares(self, old_size: QSize, new_size: QSize) -> None:
         """A maximised window gives each panel its share; by itself all of the room would go to the picture."""
-        found = [self._first_shown(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
+        found = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
         heads = [self.docks[name] for name in found if name is not None and name in self._settled]
         sizes = {dock: self._settled[dock.objectName()] for dock in heads}
         beside = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
-        wide, high = now.width() / before.width(), now.height() / before.height()
+        wide, high = new_size.width() / old_size.width(), new_size.height() / old_size.height()
         widths = [round(wide * sizes[dock].width()) for dock in beside]
         heights = [round(high * sizes[dock].height()) for dock in heads]
         self.resizeDocks(beside, widths, Qt.Orientation.Horizontal)
@@ -438,9 +438,9 @@ class Desk(QMainWindow):
 
     def _settle(self) -> None:
         self._settled = {name: dock.size() for name, dock in self.docks.items()}
-        self._put_away_tabs()
+        self._hide_stray_tabs()
 
-    def _put_away_tabs(self) -> None:
+    def _hide_stray_tabs(self) -> None:
         """Tabs above no panel: Qt leaves a row of them standing where places are restored while it lays them out."""
         below = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
@@ -467,7 +467,7 @@ class Desk(QMainWindow):
                     before.deleteLater()
 
     @property
-    def was_seen(self) -> bool:
+    def has_been_visible(self) -> bool:
         """It has been on screen, so that its places mean something."""
         return self._sized
 
@@ -490,12 +490,12 @@ class Desk(QMainWindow):
             self._show_title_bars()
             kept = self._kept.get(profile)
             if kept is not None and kept[0] == state and kept[1] != self.size():
-                self.come_back(*kept)
+                self.expect_restore(*kept)
         self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             bar.ensurePolished()  # Qt would do it when it is shown: too late for a text size that changes next
 
-    def come_back(self, state: QByteArray, size: QSize) -> None:
+    def expect_restore(self, state: QByteArray, size: QSize) -> None:
         """The window is about to take a size again in which everything stood so."""
         self._comes_back = state, size
         self._forgetting.start()

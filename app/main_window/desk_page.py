@@ -11,10 +11,10 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.main_window import actions
+from app.main_window.confirmations import UNDO_S, Confirmations
 from app.main_window.desk import Desk
-from app.main_window.irrevocable import UNDO_S, Irrevocable
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.views.act_line import ActLine
 from app.views.charts import Charts
 from app.views.console import Console
@@ -30,11 +30,11 @@ from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.docks import DOCKS, LEARNER, MIDDLE
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from engine.events import Event
 
 TIMELINE_UNITS: Final = 14
@@ -120,7 +120,7 @@ class DeskPage(QWidget):
 class RunFacts(QLabel):
     """Of the run on screen, for the status bar: how it is played, its seed, and whether it is recorded."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: RunController) -> None:
         super().__init__()
         self._play = play
         self._drill: Drill | None = None
@@ -130,8 +130,8 @@ class RunFacts(QLabel):
         play.began.connect(self._show)
         play.recorded.connect(self._show)
 
-    def show_seat(self, words: str) -> None:
-        self._seat = words
+    def show_seat(self, text: str) -> None:
+        self._seat = text
         if self._drill is not None:
             self._show(self._drill)
 
@@ -141,7 +141,7 @@ class RunFacts(QLabel):
         if self._play.attending:
             kept = [tr("in the class"), *([self._seat] if self._seat else [])]
         seed = [tr("seed {number}").format(number=drill.seed)]
-        if self._play.attending and drill.mode is Mode.EXAM:
+        if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with it the same drill could be rehearsed beside the exam
         what = formatting.mode(drill.mode.value)
         if self._play.watching:
@@ -156,9 +156,9 @@ class DeskConnection(QObject):
         self,
         page: DeskPage,
         act_line: ActLine,
-        session: Session,
-        irrevocable: Irrevocable,
-        notice: Notice,
+        session: HostSession,
+        irrevocable: Confirmations,
+        notice: NoticeBar,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -187,7 +187,7 @@ class DeskConnection(QObject):
 
     def do(self, line: str) -> None:
         """What a view asks for, after a question where it cannot be undone."""
-        self._irrevocable.do(line, self.do_typed)
+        self._irrevocable.confirm_input(line, self.do_typed)
 
     def do_typed(self, line: str) -> None:
         """A whole line that was typed; a notice about something else is out of date by then."""
@@ -199,7 +199,7 @@ class DeskConnection(QObject):
         console = self._page.desk.part(Console)
         console.expect(line)
         self.do_typed(line)
-        console.sent()
+        console.clear_expected()
 
     def _show_moment(self, drill: Drill) -> None:
         """The run as it stands, or a past moment of it."""
@@ -221,17 +221,17 @@ class DeskConnection(QObject):
 class ViewConnection(QObject):
     """What one view of the desk wants of another."""
 
-    def __init__(self, desk: Desk, irrevocable: Irrevocable, notice: Notice, parent: QObject) -> None:
+    def __init__(self, desk: Desk, irrevocable: Confirmations, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)
         self._desk, self._irrevocable, self._notice = desk, irrevocable, notice
         topology, table, explorer = desk.part(Topology), desk.part(TopologyTable), desk.part(ObjectExplorer)
         self._console = desk.part(Console)
         table.share(topology.acts)
-        self._console.said.connect(notice.tell)
+        self._console.said.connect(notice.show_info)
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
         self._console.tabs.text_closed.connect(self._offer_text_back)
         self._console.busy_closed.connect(self._ask_to_close)
-        desk.said.connect(notice.tell)
+        desk.said.connect(notice.show_info)
         topology.opened.connect(self._console.open_any)
         topology.acts.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)
@@ -250,14 +250,14 @@ class ViewConnection(QObject):
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs
-        self._irrevocable.ask("close_busy", lambda: tabs.close_window(query), window=query.window_id)
+        self._irrevocable.confirm("close_busy", lambda: tabs.close_window(query), window=query.window_id)
 
     def _open_query(self, server: str, text: str) -> None:
         self._console.new_query(server, text)
-        self._desk.go_to("console")
+        self._desk.focus_view("console")
 
     def _open_shell(self, node: str) -> None:
-        self._desk.go_to("console")
+        self._desk.focus_view("console")
         self._console.open_shell(node)
 
     def _show_console(self) -> None:
@@ -268,12 +268,12 @@ class ViewConnection(QObject):
 
     def _open_log(self, server: str) -> None:
         self._desk.part(ErrorLog).show_server(server)
-        self._desk.go_to("error_log")
+        self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
-        self._desk.go_to("dashboard")
+        self._desk.focus_view("dashboard")
         self._desk.part(Dashboard).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
         self._desk.part(Monitor).show_database(database)
-        self._desk.go_to("monitor")
+        self._desk.focus_view("monitor")

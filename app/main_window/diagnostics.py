@@ -9,13 +9,13 @@ from typing import Final
 from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.doctor import PROFILE, Finding, from_line
+from app.doctor import PROFILE, CheckResult, from_line
 from app.files import support
-from app.storage import Profile, StorageProblem
+from app.storage import Profile, StorageError
 from app.views.diagnostics import Diagnostics, LogLine
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from engine.words import say
+from engine.localization import say
 
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
 """The same check as on the command line."""
@@ -26,11 +26,11 @@ KILL_MS: Final = 2_000
 class Doctor(QObject):
     """The dialog, the check behind it, and what it found."""
 
-    def __init__(self, profile: Profile | None, notice: Notice, parent: QWidget) -> None:
+    def __init__(self, profile: Profile | None, notice: NoticeBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._profile, self._notice, self._parent = profile, notice, parent
         self.page: Diagnostics | None = None
-        self.findings: list[Finding] = []
+        self.findings: list[CheckResult] = []
         self._process: QProcess | None = None
         self._heard = ""
 
@@ -54,7 +54,7 @@ class Doctor(QObject):
         process.setWorkingDirectory(
             str(Path(__file__).parents[2])
         )  # a program that lies in a folder, not installed
-        process.readyReadStandardOutput.connect(self._hear)
+        process.readyReadStandardOutput.connect(self._read_output)
         process.finished.connect(lambda *_: self._end())
         process.errorOccurred.connect(self._failed)
         process.start(sys.executable, COMMAND)
@@ -67,14 +67,14 @@ class Doctor(QObject):
             return
         file = Path(chosen)
         try:
-            members = support.write_bundle(file, self.findings or self._own(), self._profile)
-        except support.NoBundle as problem:
+            members = support.write_bundle(file, self.findings or self._check_profile(), self._profile)
+        except support.SupportBundleError as problem:
             self._notice.warn(str(problem))
             return
         said = tr(
             "Saved: {file} holds {members}, without names of people and machines. Read it before you send it."
         )
-        self._notice.tell(said.format(file=file, members=", ".join(members)))
+        self._notice.show_info(said.format(file=file, members=", ".join(members)))
 
     def stop(self) -> None:
         """The window goes."""
@@ -86,7 +86,7 @@ class Doctor(QObject):
 
     # --- inside ---------------------------------------------------------------------------------------------
 
-    def _hear(self) -> None:
+    def _read_output(self) -> None:
         if self._process is None:
             return
         self._heard += bytes(self._process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
@@ -99,7 +99,7 @@ class Doctor(QObject):
             if finding.name != PROFILE:  # that one is open here: see _own
                 self._add(finding)
 
-    def _add(self, finding: Finding) -> None:
+    def _add(self, finding: CheckResult) -> None:
         self.findings.append(finding)
         if self.page is not None:
             self.page.add(LogLine(finding.well, finding.name, finding.text))
@@ -107,30 +107,30 @@ class Doctor(QObject):
     def _end(self) -> None:
         if self._process is None:
             return
-        self._hear()
+        self._read_output()
         self._process.deleteLater()
         self._process = None
-        for finding in self._own():
+        for finding in self._check_profile():
             self._add(finding)
         if self.page is not None:
             self.page.end()
 
     def _failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:
-            self._add(Finding(say("check"), False, tr("The check could not be started.")))
+            self._add(CheckResult(say("check"), False, tr("The check could not be started.")))
             self._end()
 
-    def _own(self) -> list[Finding]:
+    def _check_profile(self) -> list[CheckResult]:
         """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
         profile = self._profile
         if profile is None:
-            return [Finding(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]
+            return [CheckResult(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]
         try:
             faults = profile.faults()
-        except StorageProblem as problem:
+        except StorageError as problem:
             faults = [str(problem)]
         return [
-            Finding(
+            CheckResult(
                 PROFILE, not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
             )
         ]

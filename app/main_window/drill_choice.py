@@ -6,15 +6,15 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from app.files.fresh import GENERATORS, Fresh, candidates, fresh
-from app.main_window.irrevocable import Irrevocable
+from app.files.generated_drills import GENERATORS, GeneratedDrill, candidates, generate_drill
+from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.views.briefing import BriefPage
-from app.widgets.busy import busy
-from app.widgets.notice import Notice
+from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
@@ -27,11 +27,11 @@ class DrillChoice(QObject):
         self,
         brief: BriefPage,
         navigation: Navigation,
-        session: Session,
-        play: Play,
+        session: HostSession,
+        play: RunController,
         library: Library,
-        irrevocable: Irrevocable,
-        notice: Notice,
+        irrevocable: Confirmations,
+        notice: NoticeBar,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class DrillChoice(QObject):
     def _note(self, drill: Drill) -> None:
         self.scenario = drill.scenario
 
-    @busy()
+    @show_busy_cursor()
     def choose(self, name: str) -> None:
         """The brief of the scenario *name*."""
         scenario = self._library.scenario(name)
@@ -57,7 +57,7 @@ class DrillChoice(QObject):
 
     def ask_to_choose(self, name: str) -> None:
         """The same in the middle of a run, perhaps: that asks first."""
-        self._irrevocable.maybe_ask("leave", partial(self.choose, name))
+        self._irrevocable.confirm_if_needed("leave", partial(self.choose, name))
 
     def show(self, scenario: Scenario) -> None:
         """The brief of *scenario*."""
@@ -68,32 +68,32 @@ class DrillChoice(QObject):
     def _show(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self._seed = scenario, seed
         self._brief.show_scenario(scenario)
-        self._navigation.go_to(self._brief, scenario.title)
+        self._navigation.show_page(self._brief, scenario.title)
 
     def make_new(self, level: str) -> None:
         """The brief of a drill that is made by chance and proved first, between two frames."""
         made = [scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None]
 
-        def show(found: Fresh | None) -> None:
-            if found is None:
+        def show(generated: GeneratedDrill | None) -> None:
+            if generated is None:
                 self._notice.warn(tr("None of the drills that were made could be proved. Try once more."))
                 return
             self._navigation.leave_run()
-            self._show(found.scenario, found.seed)
+            self._show(generated.scenario, generated.seed)
             other = tr("No new drill of the level {level} could be made; this is another one.")
-            missed = [] if found.difficulty == level else [other.format(level=tr(level))]
-            self._notice.tell(" ".join((*missed, found.told)))
+            missed = [] if generated.difficulty == level else [other.format(level=tr(level))]
+            self._notice.show_info(" ".join((*missed, generated.description)))
 
-        self._session.work(fresh(candidates(made, level), level), show)
+        self._session.work(generate_drill(candidates(made, level), level), show)
 
-    @busy()
+    @show_busy_cursor()
     def start(self, mode: str) -> None:
         """Begin the drill whose brief is on screen."""
         if self.scenario is not None:
             self._play.begin(self.scenario, mode, self._seed)
             self._session.play()
 
-    @busy()
+    @show_busy_cursor()
     def restart(self) -> None:
         """The same once more, with the same seed."""
         drill = self._session.live

@@ -8,24 +8,24 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.main_window.session import Session
-from app.view_models.offers import DATABASES_OFFERED, Target
+from app.main_window.session import HostSession
+from app.view_models.offers import DATABASES_OFFERED, ActionTarget
 from app.views.topology import Topology
 from app.widgets.acts import put_heading
 from app.words.language import tr
 from engine.model import World
 
 
-def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
+def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
     """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
-    servers = [Target("server", (name,)) for name in world.instances]
+    servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
-    links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
-    links += [Target("link", (client, server)) for client in world.clients for server in names]
-    clients = [Target("client", (name,)) for name in world.clients]
+    links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
+    links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
+    clients = [ActionTarget("client", (name,)) for name in world.clients]
     there = world.databases()
     many = len(there) > DATABASES_OFFERED
-    databases = [Target("database", (name,)) for name in there if name == opened or not many]
+    databases = [ActionTarget("database", (name,)) for name in there if name == open_database or not many]
     return [
         (tr("Servers"), servers),
         (tr("Links"), links),
@@ -37,7 +37,7 @@ def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
 class FaultMenu(QObject):
     """A submenu for each thing of the run on screen."""
 
-    def __init__(self, menu: QMenu, session: Session, topology: Topology, revert_all: QAction) -> None:
+    def __init__(self, menu: QMenu, session: HostSession, topology: Topology, revert_all: QAction) -> None:
         super().__init__(menu)
         self._menu, self._session, self._topology = menu, session, topology
         self._revert_all = revert_all
@@ -47,7 +47,7 @@ class FaultMenu(QObject):
         menu, drill, fill_one = self._menu, self._session.drill, self._topology.fill_menu
         menu.clear()
         if drill is not None:
-            for kind, targets in things(drill.world, self._topology.acts.opened):
+            for kind, targets in list_targets(drill.world, self._topology.acts.opened):
                 if targets:
                     put_heading(menu, kind)
                 for target in targets:
@@ -59,6 +59,6 @@ class FaultMenu(QObject):
         menu.addAction(self._revert_all)
 
 
-def _refill(menu: QMenu, target: Target, fill_one: Callable[[QMenu, Target], None]) -> None:
+def _refill(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, ActionTarget], None]) -> None:
     menu.clear()
     fill_one(menu, target)

@@ -10,20 +10,20 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.files import bundle, scenario_files, sql_files
-from app.files.bundle import BundleProblems
-from app.files.scenario_files import NoScenario
+from app.files.bundle import BundleError
+from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window import dialogs
+from app.main_window.confirmations import Confirmations
 from app.main_window.debrief_page import Debriefing
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.irrevocable import Irrevocable
-from app.main_window.quarantine import Gate
+from app.main_window.quarantine import QuarantineGate
 from app.main_window.scripts import Scripts
-from app.widgets.busy import busy
-from app.widgets.notice import Notice
+from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from app.words.sentences import said
-from engine.drill.authoring.contents import visible
-from engine.drill.authoring.problems import ScenarioProblems
+from app.words.localization import localize
+from engine.drill.authoring.contents import escape_invisible
+from engine.drill.authoring.problems import ScenarioError
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
@@ -42,9 +42,9 @@ class Files(QObject):
         scripts: Scripts,
         debriefing: Debriefing,
         choice: DrillChoice,
-        gate: Gate,
-        irrevocable: Irrevocable,
-        notice: Notice,
+        gate: QuarantineGate,
+        irrevocable: Confirmations,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -72,9 +72,9 @@ class Files(QObject):
         if Path(name).suffix.lower() == sql_files.SUFFIX:
             self._scripts.open(Path(name))
         else:
-            self._irrevocable.maybe_ask("leave", lambda: self._open(name))
+            self._irrevocable.confirm_if_needed("leave", lambda: self._open(name))
 
-    @busy()
+    @show_busy_cursor()
     def _open(self, name: str) -> None:
         kind = Path(name).suffix.lower()
         if kind == bundle.SUFFIX:
@@ -85,8 +85,8 @@ class Files(QObject):
             return
         try:
             scenario = scenario_files.find(name).load()
-        except (NoScenario, ScenarioProblems) as problem:
-            self._notice.warn(visible(said(str(problem))))
+        except (ScenarioNotFoundError, ScenarioError) as problem:
+            self._notice.warn(escape_invisible(localize(str(problem))))
             return
 
         def show() -> None:
@@ -98,11 +98,11 @@ class Files(QObject):
     def _open_bundle(self, file: Path) -> None:
         try:
             found = bundle.read(file)
-        except BundleProblems as refused:
+        except BundleError as refused:
             more = len(refused.problems) - TOLD_MAX
             told = [str(problem) for problem in refused.problems[:TOLD_MAX]]
             told += [tr("and {n} more problems").format(n=more)] if more > 0 else []
-            self._notice.warn(visible("\n".join(told)))
+            self._notice.warn(escape_invisible("\n".join(told)))
             return
         self._gate.admit_bundle(found)
         self.opened.emit(str(file))
@@ -121,7 +121,7 @@ class Drops(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QDropEvent) and event.type() in (QEvent.Type.DragEnter, QEvent.Type.Drop):
-            file = _dropped(event.mimeData())
+            file = _find_dropped_file(event.mimeData())
             if file:
                 event.acceptProposedAction()
                 if event.type() == QEvent.Type.Drop:
@@ -130,7 +130,7 @@ class Drops(QObject):
         return super().eventFilter(watched, event)
 
 
-def _dropped(data: QMimeData) -> str:
+def _find_dropped_file(data: QMimeData) -> str:
     """The one file of this computer that is being dragged, if it is of a kind that can be opened."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""

@@ -11,7 +11,7 @@ from app.widgets.input_guard import guard
 from app.words.language import tr
 
 if TYPE_CHECKING:
-    from app.widgets.notice import Notice
+    from app.widgets.notice import NoticeBar
 
 WAIT_S: float = 6.0
 """Wall time in which the desk stays after a drill has ended by itself. Assumed: two sentences are read by then."""
@@ -22,7 +22,7 @@ QUIET_S: float = 2.0
 class FinishMoment(QObject):
     """One at a time; the page changes when it is over, or when the user does not want to wait."""
 
-    def __init__(self, notice: Notice, parent: QObject) -> None:
+    def __init__(self, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)
         self._notice = notice
         self._then: Callable[[], object] | None = None
@@ -33,14 +33,14 @@ class FinishMoment(QObject):
     def waiting(self) -> bool:
         return self._then is not None
 
-    def hold(self, what: str, then: Callable[[], object]) -> None:
+    def hold(self, reason: str, callback: Callable[[], object]) -> None:
         """Say *what* has ended the drill, and do *then* after a while."""
-        self._then = then
+        self._then = callback
         if WAIT_S <= 0.0:
-            self.go_on()
+            self.proceed()
             return
         said = tr("{what} The debrief opens in {n} s, or once you have stopped typing.")
-        self._notice.offer(said.format(what=what, n=round(WAIT_S)), tr("Show the debrief"), self.go_on)
+        self._notice.offer(said.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.proceed)
         self._timer.start(round(1000 * WAIT_S))
 
     def drop(self) -> None:
@@ -48,7 +48,7 @@ class FinishMoment(QObject):
         self._timer.stop()
         self._then = None
 
-    def go_on(self) -> None:
+    def proceed(self) -> None:
         then, self._then = self._then, None
         self._timer.stop()
         if then is not None:
@@ -60,4 +60,4 @@ class FinishMoment(QObject):
         if left_s > 0.0:
             self._timer.start(round(1000 * left_s) + 1)
         else:
-            self.go_on()
+            self.proceed()

@@ -27,11 +27,11 @@ class FullScreen(QObject):
         """Fill the screen, or no longer."""
         desk, full = self._desk, Qt.WindowState.WindowFullScreen
         if not self._window.windowState() & full:
-            self._before = (self._state(), desk.size()) if desk.was_seen else None
+            self._before = (self._state(), desk.size()) if desk.has_been_visible else None
             self._within = None
             self._at_rest.start()
         elif self._before is not None and self._within in (None, self._state()):
-            desk.come_back(*self._before)
+            desk.expect_restore(*self._before)
         self._window.setWindowState(self._window.windowState() ^ full)
 
     def look(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.views.help import PAGE_OF, Help
-from app.widgets.room import Pages
+from app.widgets.scroll_container import Pages
 
 
 class HelpKey(QObject):

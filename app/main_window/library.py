@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from typing import Final
 
 from app.files import scenario_files, summaries
-from app.files.scenario_files import NoScenario
-from app.files.summary import Summary, place
-from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
+from app.files.scenario_files import ScenarioNotFoundError
+from app.files.summary import ScenarioSummary, sort_key
+from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.drill_cards import Card
-from app.view_models.progress import Progress
-from app.views.history import Run
+from app.view_models.progress import LearnerProgress
+from app.views.history import FinishedRun
 from app.views.scenario_picker import FIRST_DRILL
 from app.widgets.interrupted_runs import Interrupted
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.shapes import Calibration
@@ -33,10 +33,10 @@ class Library:
         self._profile = profile
         self.scenarios: dict[str, Scenario] = {}
         """Those that were opened, by name."""
-        self.summaries: dict[str, Summary] = {}
+        self.summaries: dict[str, ScenarioSummary] = {}
         """Of all that can be played, by name."""
         self.problems: list[str] = []
-        self._read: dict[str, Summary] = {}
+        self._read: dict[str, ScenarioSummary] = {}
         """Summaries of this window: without a profile no file keeps them."""
 
     def read(self) -> None:
@@ -48,9 +48,9 @@ class Library:
         self.problems += problems
         if self._profile is not None:
             try:
-                self.problems += self._profile.lost()
-            except StorageProblem as problem:
-                self._tell(problem)
+                self.problems += self._profile.find_lost_runs()
+            except StorageError as problem:
+                self._report_problem(problem)
         self.scenarios = {}
 
     def scenario(self, name: str) -> Scenario | None:
@@ -58,7 +58,7 @@ class Library:
         if name not in self.scenarios:
             try:
                 self.scenarios[name] = scenario_files.find(name).load()
-            except (NoScenario, ScenarioProblems):
+            except (ScenarioNotFoundError, ScenarioError):
                 return None
         return self.scenarios[name]
 
@@ -68,61 +68,63 @@ class Library:
 
     def cards(self) -> list[Card]:
         """All that can be played, in order."""
-        order = sorted(self.summaries.values(), key=place)
-        standing, begun = self.progress(), self._begun()
+        order = sorted(self.summaries.values(), key=sort_key)
+        standing, begun = self.progress(), self._load_begun_scenarios()
         return [self._card(summary, standing, begun) for summary in order]
 
-    def progress(self, now: datetime | None = None) -> Progress:
+    def progress(self, current_time: datetime | None = None) -> LearnerProgress:
         """How the learner stands at *now* (None: at this moment)."""
-        return progress.progress(self._results(), self.summaries.values(), now or datetime.now(UTC))
+        return progress.progress(self._results(), self.summaries.values(), current_time or datetime.now(UTC))
 
     def calibration(self) -> Calibration | None:
         """How sure the learner was of all answers, beside how often that was right."""
         try:
             return calibration(self._profile.answers()) if self._profile is not None else None
-        except StorageProblem as problem:
-            self._tell(problem)
+        except StorageError as problem:
+            self._report_problem(problem)
             return None
 
     def _results(self) -> list[ResultRow]:
         try:
             return self._profile.results() if self._profile is not None else []
-        except StorageProblem as problem:
-            self._tell(problem)
+        except StorageError as problem:
+            self._report_problem(problem)
             return []
 
-    def _tell(self, problem: StorageProblem) -> None:
+    def _report_problem(self, problem: StorageError) -> None:
         """Say it once on the page."""
         if str(problem) not in self.problems:
             self.problems.append(str(problem))
 
-    def _begun(self) -> frozenset[str]:
+    def _load_begun_scenarios(self) -> frozenset[str]:
         """Scenarios of which a run was ever begun, finished or not."""
         try:
-            return self._profile.begun() if self._profile is not None else frozenset()
-        except StorageProblem as problem:
-            self._tell(problem)
+            return self._profile.list_started_scenarios() if self._profile is not None else frozenset()
+        except StorageError as problem:
+            self._report_problem(problem)
             return frozenset()
 
-    def _card(self, summary: Summary, standing: Progress, begun: frozenset[str]) -> Card:
+    def _card(
+        self, summary: ScenarioSummary, standing: LearnerProgress, begun_scenarios: frozenset[str]
+    ) -> Card:
         record = standing.records.get(summary.name)
         best = record.best if record is not None else None
-        return Card.of(
+        return Card.from_summary(
             summary,
             known=True,
             best=best.score if best is not None else None,
-            last=record.last.score if record is not None else None,
+            last=record.latest_run.score if record is not None else None,
             tries=len(record.runs) if record is not None else 0,
-            due=summary.name in standing.due,
-            begun=summary.name in begun,
-            first=summary.name == FIRST_DRILL and not begun,
+            due=summary.name in standing.due_scenarios,
+            begun=summary.name in begun_scenarios,
+            first=summary.name == FIRST_DRILL and not begun_scenarios,
         )
 
     def interrupted(self) -> list[Interrupted]:
         try:
             runs = self._profile.unfinished()[:INTERRUPTED_SHOWN] if self._profile is not None else []
-        except StorageProblem as problem:
-            self._tell(problem)
+        except StorageError as problem:
+            self._report_problem(problem)
             return []
         return [self._interrupted(run) for run in runs]
 
@@ -136,10 +138,10 @@ class Library:
             problem=run.problem,
         )
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[FinishedRun]:
         """Finished runs, newest first."""
         return [
-            Run(
+            FinishedRun(
                 run_id=row.run_id,
                 finished_at=row.finished_at,
                 title=self.title(row.scenario_name),

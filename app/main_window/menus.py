@@ -66,27 +66,27 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
 
 
 def fill_bar(
-    bar: Mapping[str, QMenu], actions: Mapping[str, QAction], others: Mapping[str, Callable[[QMenu], object]]
+    bar: Mapping[str, QMenu], actions: Mapping[str, QAction], fillers: Mapping[str, Callable[[QMenu], object]]
 ) -> None:
     """Put everything in its place. *others*: entry that is no action -> what puts it into its menu."""
     for title, entries in MENUS.items():
         close_when_chosen(bar[title])
-        fill_menu(bar[title], entries, actions, others)
+        fill_menu(bar[title], entries, actions, fillers)
 
 
 def fill_menu(
     menu: QMenu,
     entries: Iterable[Entry],
     actions: Mapping[str, QAction],
-    others: Mapping[str, Callable[[QMenu], object]],
+    fillers: Mapping[str, Callable[[QMenu], object]],
 ) -> None:
     for entry in entries:
         if entry is None:
             menu.addSeparator()
         elif isinstance(entry, tuple):
             title, inner = entry
-            fill_menu(menu.addMenu(tr(title)), inner, actions, others)
-        elif entry in others:
-            others[entry](menu)
+            fill_menu(menu.addMenu(tr(title)), inner, actions, fillers)
+        elif entry in fillers:
+            fillers[entry](menu)
         else:
             menu.addAction(actions[entry])

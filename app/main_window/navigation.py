@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.main_window.cards import CardPlaces
 from app.main_window.desk_page import DeskPage
 from app.main_window.library import Library
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.main_window.start_page import StartPage
-from app.views.history import HistoryPage
-from app.widgets.busy import busy
-from app.widgets.room import Pages
+from app.main_window.topology_layout import TopologyLayout
+from app.views.history import RunHistoryPage
+from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.scroll_container import Pages
 from app.words.language import tr
 
 
@@ -24,11 +24,11 @@ class Navigation(QObject):
         self,
         pages: Pages,
         start_page: StartPage,
-        history: HistoryPage,
+        history: RunHistoryPage,
         desk_page: DeskPage,
-        cards: CardPlaces,
-        session: Session,
-        play: Play,
+        cards: TopologyLayout,
+        session: HostSession,
+        play: RunController,
         library: Library,
         parent: QObject,
     ) -> None:
@@ -46,12 +46,12 @@ class Navigation(QObject):
         """*page* is on screen."""
         return self._pages.currentWidget() is page
 
-    @busy()
+    @show_busy_cursor()
     def show_home(self) -> None:
         """The drills to choose from. A run that is left here can be taken up again."""
         self.leave_run()
         self._start_page.fill()
-        self._pages.go_to(self._start_page.picker, "")
+        self._pages.show_page(self._start_page.picker, "")
         self._start_page.picker.take_focus()
 
     def show_desk(self) -> None:
@@ -62,10 +62,10 @@ class Navigation(QObject):
 
     def open_desk(self, title: str) -> None:
         """The desk, for a drill called *title*; the picture has the keyboard."""
-        self._pages.go_to(self._desk_page, title)
+        self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()
 
-    def go_back(self) -> None:
+    def return_from_page(self) -> None:
         """From a page that was opened beside a run back to it; without one to the drills."""
         live = self._session.live
         if live is not None and not live.finished:
@@ -73,14 +73,14 @@ class Navigation(QObject):
         else:
             self.show_home()
 
-    @busy()
+    @show_busy_cursor()
     def show_history(self) -> None:
         self._history.show_runs(self._library.runs())
-        self._pages.go_to(self._history, tr("History"))
+        self._pages.show_page(self._history, tr("History"))
 
-    def go_to(self, page: QWidget, title: str) -> None:
+    def show_page(self, page: QWidget, title: str) -> None:
         """Any other page."""
-        self._pages.go_to(page, title)
+        self._pages.show_page(page, title)
 
     def leave_run(self) -> None:
         """Let go of what runs; unless it is finished it can be taken up again."""

@@ -11,7 +11,7 @@ LOOKS_MS: Final = (300, 1_000, 3_000)
 """When is looked after the window has come: a window manager puts its frame around it by one of them. Assumed."""
 
 
-class OnScreen(QObject):
+class ScreenFitter(QObject):
     """Looks at a window when it first comes on screen; after that its place is its owner's."""
 
     def __init__(self, window: QMainWindow) -> None:
@@ -39,7 +39,7 @@ class OnScreen(QObject):
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
             return
         room, frame, inside = window.screen().availableGeometry(), window.frameGeometry(), window.geometry()
-        wanted = within(frame, room)
+        wanted = constrain_rect(frame, room)
         if wanted != frame:
             window.setGeometry(
                 wanted.adjusted(
@@ -51,7 +51,7 @@ class OnScreen(QObject):
             )
 
 
-def within(frame: QRect, room: QRect) -> QRect:
+def constrain_rect(frame: QRect, room: QRect) -> QRect:
     """*frame*, made smaller and moved as far as it has to be to lie inside *room*."""
     size = frame.size().boundedTo(room.size())
     left = max(room.left(), min(frame.left(), room.right() - size.width() + 1))

@@ -11,7 +11,7 @@ from app import settings
 from app.main_window.appearance import Appearance
 from app.settings import WindowSettings
 from app.views.topology import Topology
-from app.widgets.busy import busy
+from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import PRESENTER, PROFILES
 
 TEXT_SCALE: Final = 1.5
@@ -31,16 +31,16 @@ class PresenterMode(QObject):
         self.stop()
 
     @property
-    def on(self) -> bool:
+    def is_active(self) -> bool:
         return bool(self._store.get(settings.BEFORE_PRESENTING))
 
     def toggle(self) -> None:
         """Begin to present, or stop."""
-        with busy():
+        with show_busy_cursor():
             self._toggle()
 
     def _toggle(self) -> None:
-        if self.on:
+        if self.is_active:
             self.stop()
             return
         look = self._appearance

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.widgets.busy import busy
+from app.widgets.busy_cursor import show_busy_cursor
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class ProgressPages(QObject):
         self._navigation, self._choice, self._library = navigation, choice, library
         self.page: ProgressPage | None = None
 
-    @busy()
+    @show_busy_cursor()
     def show(self) -> None:
         navigation = self._navigation
         navigation.pause_run()
@@ -34,12 +34,12 @@ class ProgressPages(QObject):
             from app.views.progress import ProgressPage
 
             self.page = ProgressPage()
-            self.page.left.connect(navigation.go_back)
+            self.page.left.connect(navigation.return_from_page)
             self.page.history_wanted.connect(navigation.show_history)
             self.page.started.connect(self._choice.ask_to_choose)
         self._library.read()
         found = self._library.progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
         self.page.show_progress(found.skills, found.next, titles, found.at, self._library.calibration())
-        navigation.go_to(self.page, tr("Progress"))
+        navigation.show_page(self.page, tr("Progress"))
         self.page.take_focus()

@@ -13,23 +13,23 @@ from PySide6.QtWidgets import QWidget
 from app.files import accepted_files, bundle_store, run_files, scenario_files
 from app.files.accepted_files import Accepted
 from app.files.bundle import Bundle
-from app.files.bundle_store import CannotKeep, Offer, RunOffer
-from app.files.run_files import NoRun
+from app.files.bundle_store import BundleStoreError, DrillOffer, RunOffer
+from app.files.run_files import RunFileError
 from app.main_window.navigation import Navigation
-from app.main_window.session import Session
-from app.storage import Profile, StorageProblem
+from app.main_window.session import HostSession
+from app.storage import Profile, StorageError
 from app.views.accepted_files import AcceptedFile, AcceptedFiles
-from app.views.quarantine import Fact, Item, Quarantine, facts_of
+from app.views.quarantine import BundleItem, Fact, Quarantine, facts_of
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr, trn
-from app.words.sentences import said
-from engine.drill.authoring.contents import contents, sha256, verbs_of, visible
+from app.words.localization import localize
+from engine.drill.authoring.contents import contents, escape_invisible, sha256, verbs_of
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.shapes import Report
-from engine.drill.time.slices import Slices
-from engine.inputs import InputProblem
+from engine.drill.time.cooperative_tasks import Slices
+from engine.inputs import InputError
 
 RUN_SHOWN: Final = 200_000
 """Bytes of a recorded run that are shown. Assumed: nobody reads more."""
@@ -37,16 +37,16 @@ _DRILL, _RUN = "drill ", "run "
 """Before the names of a bundle's items."""
 
 
-class Gate(QObject):
+class QuarantineGate(QObject):
     """Decides what is foreign, and asks."""
 
     def __init__(
         self,
         profile: Profile | None,
         navigation: Navigation,
-        session: Session,
+        session: HostSession,
         picker: ScenarioPicker,
-        notice: Notice,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         """*picker*: there the drills of a bundle are found after it was taken in."""
@@ -63,69 +63,74 @@ class Gate(QObject):
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    def admit(self, scenario: Scenario, file: str, then: Callable[[], None]) -> None:
+    def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Call *then* at once for a scenario that is known here, else when the user has looked at it and accepted."""
         if self.knows(scenario.text):
-            then()
+            callback()
         else:
             one = Accepted(sha256(scenario.text), scenario.title, scenario.author or "")
-            self._ask(file, facts_of(contents(scenario)), scenario.text, one, then)
+            self._ask(file, facts_of(contents(scenario)), scenario.text, one, callback)
 
-    def admit_run(self, report: Report, scenario: Scenario, file: str, then: Callable[[], None]) -> None:
+    def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """The same for a recorded run: known are those that this profile has finished itself."""
         lines: list[str] = report["inputs"]
-        whole = _whole(report, scenario.text)
+        whole = _join_replay_text(report, scenario.text)
         if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(whole)):
-            then()
+            callback()
             return
         try:
             does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(lines))
-        except InputProblem as problem:
-            does = said(str(problem))
+        except InputError as problem:
+            does = localize(str(problem))
         facts = [
             Fact(tr("Recorded run"), tr("replayed so that you can look back at it")),
             Fact(tr("Simulated time"), formatting.seconds(float(report["ended_at_s"]), 0)),
             Fact(tr("Inputs"), formatting.number(len(lines))),
-            Fact(tr("Actions"), visible(does) or tr("nothing")),
+            Fact(tr("Actions"), escape_invisible(does) or tr("nothing")),
             *facts_of(contents(scenario)),
         ]
         one = Accepted(sha256(whole), _run_title(scenario), scenario.author or "")
-        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, then)
+        self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, callback)
 
-    def admit_bundle(self, found: Bundle) -> None:
+    def admit_bundle(self, bundle: Bundle) -> None:
         """Show what a bundle holds, to be taken in; a large one is read in slices, which can be cancelled."""
         self._navigation.leave_run()
         self._asked = self._bundle = None
 
-        def show(items: list[Item]) -> None:
+        def show(items: list[BundleItem]) -> None:
             page = self._show_page()
-            self._bundle = found
-            page.show_bundle(found.file, found.manifest.title, items)
-            self._navigation.go_to(page, tr("A bundle from another source"))
+            self._bundle = bundle
+            page.show_bundle(bundle.file, bundle.manifest.title, items)
+            self._navigation.show_page(page, tr("A bundle from another source"))
             page.take_focus()
 
-        self._session.work(_items(found), show, stopped=self._navigation.show_home)
+        self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
 
-    def _take_in(self, found: Bundle, names: list[str]) -> None:
+    def _import_selected(self, bundle: Bundle, names: list[str]) -> None:
         """Look at what was chosen once more, in slices; who cancels has taken nothing in."""
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
-        def put(looked_at: tuple[list[Offer], list[Accepted]]) -> None:
-            self._put(found, drills, runs, *looked_at)
+        def put(looked_at: tuple[list[DrillOffer], list[Accepted]]) -> None:
+            self._store_selected(bundle, drills, runs, *looked_at)
 
-        self._session.work(_looking(found, drills, runs), put, stopped=self._navigation.show_home)
+        self._session.work(_check_selection(bundle, drills, runs), put, on_cancel=self._navigation.show_home)
 
-    def _put(
-        self, found: Bundle, drills: list[str], runs: list[str], offered: list[Offer], known: list[Accepted]
+    def _store_selected(
+        self,
+        bundle: Bundle,
+        drills: list[str],
+        runs: list[str],
+        offered: list[DrillOffer],
+        newly_accepted: list[Accepted],
     ) -> None:
         """What was chosen: into the profile, known from now on, on the start page."""
         try:
-            new = bundle_store.take_in(found, drills, runs, offered)
-        except (CannotKeep, ValueError) as problem:  # a drill of that name has come meanwhile
+            new = bundle_store.import_bundle(bundle, drills, runs, offered)
+        except (BundleStoreError, ValueError) as problem:  # a drill of that name has come meanwhile
             self._notice.warn(str(problem))
             return
-        self._remember(known)
+        self._remember(newly_accepted)
         self._navigation.show_home()
         if drills:
             self._picker.choose_card(drills[0])
@@ -134,7 +139,7 @@ class Gate(QObject):
                   (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
         what = ", ".join(text.format(n=count) for count, text in counts if count)
         told = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
-        self._notice.tell(told.format(title=visible(found.manifest.title), what=what))
+        self._notice.show_info(told.format(title=escape_invisible(bundle.manifest.title), what=what))
 
     def trust(self, text: str) -> None:
         """*text* was written here by the user."""
@@ -143,13 +148,15 @@ class Gate(QObject):
     def knows(self, text: str) -> bool:
         """Whether a scenario's text is shipped, the user's own, or was accepted."""
         digest = sha256(text)
-        return self._knows_hash(digest) or digest in _here()
+        return self._knows_hash(digest) or digest in _collect_local_hashes()
 
-    def _ask(self, file: str, facts: list[Fact], shown: str, one: Accepted, then: Callable[[], None]) -> None:
+    def _ask(
+        self, file: str, facts: list[Fact], text: str, candidate: Accepted, callback: Callable[[], None]
+    ) -> None:
         page = self._show_page()
-        self._asked, self._bundle = (one, then), None
-        page.show_file(file, facts, shown)
-        self._navigation.go_to(page, tr("A file from another source"))
+        self._asked, self._bundle = (candidate, callback), None
+        page.show_file(file, facts, text)
+        self._navigation.show_page(page, tr("A file from another source"))
         page.take_focus()
 
     def _show_page(self) -> Quarantine:
@@ -167,7 +174,7 @@ class Gate(QObject):
             self._remember([asked[0]])
             asked[1]()
         elif found is not None and self._page is not None:
-            self._take_in(found, self._page.items.names())
+            self._import_selected(found, self._page.items.names())
 
     def _decline(self) -> None:
         self._asked = self._bundle = None
@@ -184,7 +191,7 @@ class Gate(QObject):
             return False
         try:
             return profile.finished_with(state_hash)
-        except StorageProblem as problem:
+        except StorageError as problem:
             self._notice.warn(str(problem))
             return False
 
@@ -192,24 +199,24 @@ class Gate(QObject):
         profile = self._profile
         if profile is None:
             return []
-        with suppress(StorageProblem):  # the start says what is wrong with the profile
+        with suppress(StorageError):  # the start says what is wrong with the profile
             return accepted_files.remembered(profile)
         return []
 
-    def _remember(self, new: Iterable[Accepted]) -> None:
+    def _remember(self, newly_accepted: Iterable[Accepted]) -> None:
         known = self._accepted
-        for one in new:
-            known = accepted_files.with_one(known, one)
+        for one in newly_accepted:
+            known = accepted_files.add_entry(known, one)
         self._keep(known)
 
-    def _keep(self, known: list[Accepted]) -> None:
+    def _keep(self, accepted: list[Accepted]) -> None:
         """What cannot be written holds as long as this window is open."""
-        self._accepted = known
+        self._accepted = accepted
         profile = self._profile
         if profile is not None:
             try:
-                accepted_files.keep(profile, known)
-            except StorageProblem as problem:
+                accepted_files.save_entries(profile, accepted)
+            except StorageError as problem:
                 self._notice.warn(str(problem))
 
     # --- forgetting -----------------------------------------------------------------------------------------
@@ -229,44 +236,46 @@ class Gate(QObject):
 
     def forget(self, digests: list[str]) -> None:
         """The texts with these SHA-256 are shown again before they open."""
-        self._keep(accepted_files.without(self._accepted, digests))
+        self._keep(accepted_files.remove_entries(self._accepted, digests))
         self._fill()
-        still = len(set(digests) & _here())
+        still = len(set(digests) & _collect_local_hashes())
         if still:
             said = trn(
                 "{n} of them is still among your drills and opens without a question until you remove it.",
                 "{n} of them are still among your drills and open without a question until you remove them.",
                 still,
             )
-            self._notice.tell(said.format(n=still))
+            self._notice.show_info(said.format(n=still))
 
     def _fill(self) -> None:
         if self.listed is not None:
-            found = accepted_files.listed(self._accepted)
+            found = accepted_files.list_foreign(self._accepted)
             self.listed.show_files([AcceptedFile(one.sha256, one.title, one.author, one.on) for one in found])
 
 
-def _here() -> set[str]:
+def _collect_local_hashes() -> set[str]:
     """SHA-256 of each shipped drill, and of those in the profile's folder."""
     return {sha256(file.text) for file in scenario_files.all_files()[0]}
 
 
-def _looking(found: Bundle, drills: list[str], runs: list[str]) -> Slices[tuple[list[Offer], list[Accepted]]]:
+def _check_selection(
+    bundle: Bundle, drills: list[str], runs: list[str]
+) -> Slices[tuple[list[DrillOffer], list[Accepted]]]:
     """What the bundle offers as things are now, and what is known once these drills and runs are taken in."""
-    count = len(found.scenarios) + len(runs)
-    by = found.manifest.author or ""
-    offered: list[Offer] = []
+    count = len(bundle.scenarios) + len(runs)
+    by = bundle.manifest.author or ""
+    offered: list[DrillOffer] = []
     known: list[Accepted] = []
-    for offer in bundle_store.offers(found):
+    for offer in bundle_store.offers(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
             known.append(Accepted(sha256(offer.text), offer.scenario.title, offer.scenario.author or by))
         yield len(offered) / count
     for number, name in enumerate(runs, start=1):
-        with suppress(NoRun):
-            report, text = run_files.parse(found.runs[name], name)
+        with suppress(RunFileError):
+            report, text = run_files.parse(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            known.append(Accepted(sha256(_whole(report, text)), title, by))
+            known.append(Accepted(sha256(_join_replay_text(report, text)), title, by))
         yield (len(offered) + number) / count
     return offered, known
 
@@ -275,42 +284,44 @@ def _run_title(scenario: Scenario) -> str:
     return tr("Recorded run of {title}").format(title=scenario.title)
 
 
-def _whole(report: Report, text: str) -> str:
+def _join_replay_text(report: Report, text: str) -> str:
     """All of a recorded run that decides what it does, with the *text* of its scenario."""
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 
 
-def _of_bundle(found: Bundle) -> list[Fact]:
-    said = found.manifest
+def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
+    said = bundle.manifest
     facts = [
         Fact(tr("Bundle"), said.title),
         Fact(tr("Made by"), said.author or tr("not named in the file")),
         Fact(tr("Licence"), said.licence or tr("not named in the file")),
-        Fact(tr("SHA-256 of the bundle"), found.sha256),
+        Fact(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
-    return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in facts]
+    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
 
 
-def _items(found: Bundle) -> Slices[list[Item]]:
+def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
     """What a bundle holds, an item in each slice."""
-    drills = (_drill_item(found, offer) for offer in bundle_store.offers(found))
-    runs = (_run_item(found, offer) for offer in bundle_store.run_offers(found))
-    items: list[Item] = []
+    drills = (_build_drill_item(bundle, offer) for offer in bundle_store.offers(bundle))
+    runs = (_build_run_item(bundle, offer) for offer in bundle_store.run_offers(bundle))
+    items: list[BundleItem] = []
     for item in chain(drills, runs):
         items.append(item)
-        yield len(items) / (len(found.scenarios) + len(found.runs))
+        yield len(items) / (len(bundle.scenarios) + len(bundle.runs))
     return items
 
 
-def _drill_item(found: Bundle, offer: Offer) -> Item:
-    scenario, hindrance = offer.scenario, said(offer.hindrance)
+def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
+    scenario, hindrance = offer.scenario, localize(offer.hindrance)
     if scenario is None:
-        facts = [Fact(tr("Problem"), visible(said(str(problem)))) for problem in offer.problems]
-        return Item(_DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, takeable=False)
-    return Item(
+        facts = [Fact(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in offer.problems]
+        return BundleItem(
+            _DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, takeable=False
+        )
+    return BundleItem(
         _DRILL + offer.name,
         scenario.title,
-        [*facts_of(contents(scenario)), *_of_bundle(found)],
+        [*facts_of(contents(scenario)), *_build_bundle_facts(bundle)],
         offer.text,
         level=scenario.level,
         minutes=str(scenario.minutes),
@@ -320,8 +331,8 @@ def _drill_item(found: Bundle, offer: Offer) -> Item:
     )
 
 
-def _run_item(found: Bundle, offer: RunOffer) -> Item:
+def _build_run_item(bundle: Bundle, offer: RunOffer) -> BundleItem:
     title = tr("Recorded run {name}").format(name=offer.name)
-    text = found.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
-    facts = [Fact(tr("Recorded run"), visible(offer.says)), *_of_bundle(found)]
-    return Item(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)
+    text = bundle.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
+    facts = [Fact(tr("Recorded run"), escape_invisible(offer.says)), *_build_bundle_facts(bundle)]
+    return BundleItem(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
-from app.storage import Profile, StorageProblem
+from app.storage import Profile, StorageError
 from app.views.console import Console
 from app.views.console.tabs import Closed, server_of
 
 if TYPE_CHECKING:
-    from app.main_window.play import Play
+    from app.main_window.run_controller import RunController
     from engine.drill.running.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
@@ -48,13 +48,15 @@ OF_A_RUN, CLOSED = "tabs", "closed"
 """First part of a draft's key: "tabs/RUN/WINDOW" of a run's open windows, "closed/NUMBER/SERVER" of closed ones."""
 
 
-class Drafts(QObject):
+class QueryDrafts(QObject):
     """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
 
     said = Signal(str)
     """Why they could not be kept."""
 
-    def __init__(self, console: Console, profile: Profile | None, play: Play, parent: QObject) -> None:
+    def __init__(
+        self, console: Console, profile: Profile | None, play: RunController, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._console, self._profile, self._play = console, profile, play
         self._told = ""
@@ -69,7 +71,7 @@ class Drafts(QObject):
 
     def restore(self) -> None:
         """Offer the closed windows of last time again; from now on texts are kept."""
-        kept = self._kept()
+        kept = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
         closed = [
             Closed(server_of(key.rpartition("/")[2]), text)
@@ -90,7 +92,9 @@ class Drafts(QObject):
         self._of, self._title = tree, drill.scenario.title
         self._run_known = 0
         run = f"{OF_A_RUN}/{self._run}/"
-        found = {key.removeprefix(run): text for key, text in self._kept().items() if key.startswith(run)}
+        found = {
+            key.removeprefix(run): text for key, text in self._load_drafts().items() if key.startswith(run)
+        }
         self._resumable = {str(run.run_id) for run in self._play.unfinished()}
         self._console.begin_run(drill.world, found, closed)
 
@@ -101,16 +105,16 @@ class Drafts(QObject):
             self._run_known = self._play.first_run_id or 0
         return self._run_known
 
-    def _kept(self) -> dict[str, str]:
+    def _load_drafts(self) -> dict[str, str]:
         if self._profile is None:
             return {}
         try:
             return {key: self._profile.drafts.load(key) or "" for key in self._keys()}
-        except StorageProblem as problem:
+        except StorageError as problem:
             self.said.emit(str(problem))
             return {}
 
-    def _to_keep(self, kept: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+    def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
         """Key and text of what is to be kept; None: as it is. Texts of runs that can be continued stay."""
         for number, closed in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed.server}", closed.text
@@ -118,7 +122,7 @@ class Drafts(QObject):
         if self._of is not None:
             for name, text in self._console.drafts().items():
                 yield f"{here}{name}", text
-        for key in kept:
+        for key in saved_keys:
             of_another = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(here))
             if of_another and key.split("/")[1] in self._resumable:
                 yield key, None
@@ -131,13 +135,13 @@ class Drafts(QObject):
         drafts = self._profile.drafts
         try:
             known = self._keys()
-            wanted = dict(self._to_keep(known))
+            wanted = dict(self._select_drafts(known))
             for key in set(known) - set(wanted):
                 drafts.delete(key)
             for key, text in wanted.items():
                 if text is not None and drafts.load(key) != text:
                     drafts.save(key, text)
-        except StorageProblem as problem:
+        except StorageError as problem:
             if str(problem) != self._told:
                 self.said.emit(str(problem))
             self._told = str(problem)

@@ -13,7 +13,7 @@ from app import settings
 from app.settings import WindowSettings
 from app.widgets.tables import plain_tip
 from app.words.language import tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 KEPT: Final = 10
 """Files that are remembered. Ours: what a menu shows at a glance."""
@@ -55,8 +55,8 @@ class Recent(QObject):
         names = [file.name for file in files]
         for number, file in enumerate(files, start=1):
             text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
-            action = menu.addAction(f"&{number % 10}  {visible(text).replace('&', '&&')}")
-            action.setToolTip(plain_tip(visible(str(file))))
+            action = menu.addAction(f"&{number % 10}  {escape_invisible(text).replace('&', '&&')}")
+            action.setToolTip(plain_tip(escape_invisible(str(file))))
             action.setEnabled(file.is_file())
             action.triggered.connect(lambda _=False, file=file: self.file_wanted.emit(str(file)))
         if files:

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from app.host import NotRecorded
-from app.storage import JournalLine, Profile, RunId, StorageProblem
+from app.host import RecordingError
+from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import program_version
@@ -24,15 +24,15 @@ class ProfileRecorder:
         self._profile = profile
 
     def line(self, tick: int, line: str) -> None:
-        with _as_not_recorded():
+        with _translate_storage_errors():
             self._profile.append(self.run_id, tick, line)
 
     def heartbeat(self, tick: int) -> None:
-        with _as_not_recorded():
+        with _translate_storage_errors():
             self._profile.heartbeat(self.run_id, tick)
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
-        with _as_not_recorded():
+        with _translate_storage_errors():
             self._profile.checkpoint(self.run_id, tick, state_hash)
 
     def finish(self, report: Report) -> None:
@@ -41,15 +41,15 @@ class ProfileRecorder:
         total = score["total"] if score["scored"] else None
         try:
             self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
-        except StorageProblem as problem:
+        except StorageError as problem:
             said = tr("{problem} This run is over: continue it from the start page to save its result.")
-            raise NotRecorded(said.format(problem=problem)) from problem
+            raise RecordingError(said.format(problem=problem)) from problem
 
 
 def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
     """A new run in *profile* for *drill*, with whatever its journal already holds. Raises NotRecorded."""
     text = drill.scenario.text
-    with _as_not_recorded():
+    with _translate_storage_errors():
         run_id = profile.begin_run(
             scenario_name=drill.scenario.name,
             scenario_text=text,
@@ -75,17 +75,17 @@ class LateRecorder:
         if self._run is not None:
             self._run.line(tick, line)
         else:
-            self._try()
+            self._start_recording()
 
     def heartbeat(self, tick: int) -> None:
         if self._run is not None:
             self._run.heartbeat(tick)
         else:
-            self._try()
+            self._start_recording()
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
         if self._run is None:
-            self._try()
+            self._start_recording()
         if self._run is not None:
             self._run.checkpoint(tick, state_hash)
 
@@ -93,21 +93,21 @@ class LateRecorder:
         """Raises NotRecorded if it is too late now."""
         try:
             self._run = self._run or self._begin()
-        except NotRecorded as problem:
-            raise NotRecorded(
+        except RecordingError as problem:
+            raise RecordingError(
                 tr("{problem} Nothing of this run is recorded.").format(problem=problem)
             ) from problem
         self._run.finish(report)
 
-    def _try(self) -> None:
+    def _start_recording(self) -> None:
         """That it is not recorded was told at its beginning."""
-        with suppress(NotRecorded):
+        with suppress(RecordingError):
             self._run = self._begin()
 
 
 @contextmanager
-def _as_not_recorded() -> Iterator[None]:
+def _translate_storage_errors() -> Iterator[None]:
     try:
         yield
-    except StorageProblem as problem:
-        raise NotRecorded(str(problem)) from problem
+    except StorageError as problem:
+        raise RecordingError(str(problem)) from problem

@@ -8,12 +8,12 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.main_window.desk_page import DeskPage
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.views.look_back import LookBack
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words import formatting
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
@@ -33,7 +33,9 @@ class Replay(QObject):
     left = Signal()
     """From a run that is over, back to its debrief."""
 
-    def __init__(self, page: DeskPage, session: Session, play: Play, notice: Notice, parent: QObject) -> None:
+    def __init__(
+        self, page: DeskPage, session: HostSession, play: RunController, notice: NoticeBar, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._session, self._play, self._notice = session, play, notice
         self._timeline = page.timeline
@@ -63,11 +65,11 @@ class Replay(QObject):
         self._timeline.moment_chosen.connect(self._choose)
         self._timeline.scrubbed.connect(self._drag)
         self.bar.now_wanted.connect(session.look_at_now)
-        self.bar.go_on_wanted.connect(self.go_on)
+        self.bar.go_on_wanted.connect(self.continue_from_moment)
         self.bar.step_wanted.connect(self.step)
         self.bar.left.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
-        self._play.went_back.connect(self._tell_where)
+        self._play.went_back.connect(self._announce_position)
         session.running_changed.connect(lambda running: self.forget_where() if running else None)
 
     # --- going to a moment ----------------------------------------------------------------------------------
@@ -120,18 +122,18 @@ class Replay(QObject):
         if wanted_s is not None:
             self._show_moment(wanted_s)
 
-    def step(self, by: int) -> None:
+    def step(self, offset: int) -> None:
         """Of the reference solution, to the step before or to the next one."""
         drill, whole = self._session.drill, self._session.live
         if drill is None or whole is None:
             return
-        done = len(drill.journal) + by
+        done = len(drill.journal) + offset
         if done <= 0:
-            self._session.look(0, before=True)
+            self._session.look(0, before_inputs=True)
         elif done <= len(whole.journal):
             self._session.look(whole.journal[done - 1].tick)
 
-    def go_on(self) -> None:
+    def continue_from_moment(self) -> None:
         """A branch from the moment on screen."""
         drill = self._session.drill
         if drill is None or not self._session.looking_back:
@@ -139,14 +141,14 @@ class Replay(QObject):
         if self._play.best is not None:
             self._play.take_over(drill.tick)
         elif not self._play.watching:
-            self._play.go_on(drill.tick)
+            self._play.branch_at(drill.tick)
 
-    def _tell_where(self, tick: int, of_it: str) -> None:
+    def _announce_position(self, tick: int, details: str) -> None:
         """*of_it*: what else is to be said of that moment."""
         said = tr("You go on from {moment}. The clock stands still until you press Run.")
         here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
-        self._told = f"{here} {of_it}".rstrip()
-        self._notice.tell(self._told, for_ms=0)
+        self._told = f"{here} {details}".rstrip()
+        self._notice.show_info(self._told, for_ms=0)
 
     def forget_where(self) -> None:
         """The clock runs, or the desk was left."""
@@ -186,7 +188,7 @@ class Replay(QObject):
         self._timeline.show_look(t_s)
         if self._play.watching:
             asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-            lines = [worded(item.words, asked) for item in live.journal]
+            lines = [describe_input(item.line_without_time, asked) for item in live.journal]
             if (best := self._play.best) is not None:
                 self.bar.show_best(best.done, len(drill.journal), lines, t_s)
             else:

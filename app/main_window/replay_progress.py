@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
-from app.main_window.session import Session
+from app.main_window.session import HostSession
 from app.words.language import tr
 
 ROOM_LINES: Final = 60
@@ -16,7 +16,7 @@ ROOM_LINES: Final = 60
 class Loading(QWidget):
     """A bar and a button; hidden while nothing is loaded."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: HostSession) -> None:
         super().__init__()
         self._session = session
         self.words = words = QLabel(tr("Working…"))

@@ -7,23 +7,23 @@ from typing import Final
 
 from PySide6.QtCore import QObject
 
-from app.main_window.play import Play
+from app.main_window.run_controller import RunController
 from app.main_window.save_scenario import ScenarioSaver
-from app.main_window.session import Session
-from app.widgets.notice import Notice
+from app.main_window.session import HostSession
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.authoring import run_scenario
-from engine.drill.running import seat
+from engine.drill.running import visibility
 from engine.drill.running.drill import Drill
 
 NAME_MAX: Final = 60
 """Characters of a scenario's name, by its schema."""
 
 
-def may_be_told(drill: Drill, notice: Notice) -> bool:
+def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
     """Its story is no secret: an exam has to be over. Otherwise that is said."""
-    if seat.secret(drill):
+    if visibility.is_truth_hidden(drill):
         notice.warn(tr("An exam can only be saved as a scenario after its end."))
         return False
     return True
@@ -38,7 +38,12 @@ class RunAsScenario(QObject):
     """Of the run on screen, or of that whose debrief is."""
 
     def __init__(
-        self, session: Session, play: Play, saver: ScenarioSaver, notice: Notice, parent: QObject
+        self,
+        session: HostSession,
+        play: RunController,
+        saver: ScenarioSaver,
+        notice: NoticeBar,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._session, self._play, self._saver, self._notice = session, play, saver, notice
@@ -47,10 +52,10 @@ class RunAsScenario(QObject):
         """Ask for a file in the user's own folder and write the run there."""
         tree = self._play.branches
         if tree is None:
-            self._notice.tell(tr("No run is open that could be saved as a scenario."))
+            self._notice.show_info(tr("No run is open that could be saved as a scenario."))
             return
         drill = tree.history.drill
-        if not may_be_told(drill, self._notice):
+        if not check_story_visible(drill, self._notice):
             return
         self._session.pause()
         file = self._saver.ask(tr("Save this run as a scenario"), f"{suggested_name(drill)}.toml")
@@ -61,9 +66,9 @@ class RunAsScenario(QObject):
         """Write *drill* to *file*, wholly or not at all; what stands against it is said."""
         try:
             text = run_scenario.scenario_from_drill(drill, file.stem)
-        except run_scenario.CannotRecord as problem:
-            self._notice.warn(said(str(problem)))
+        except run_scenario.ScenarioRecordingError as problem:
+            self._notice.warn(localize(str(problem)))
             return
         if self._saver.write(file, text):
             told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
-            self._notice.tell(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))
+            self._notice.show_info(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))

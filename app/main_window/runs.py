@@ -11,26 +11,26 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
-from app.storage import Profile, RunId, StorageProblem
+from app.storage import Profile, RunId, StorageError
 from app.view_models import run_comparison
-from app.views.history import HistoryPage, Run
-from app.widgets.notice import Notice
+from app.views.history import FinishedRun, RunHistoryPage
+from app.widgets.notice import NoticeBar
 from app.words.language import tr, trn
 
 if TYPE_CHECKING:
     from app.views.run_comparison import RunComparison
 
 
-class Runs(QObject):
+class FinishedRuns(QObject):
     """The page of two runs is made when it is first opened."""
 
     def __init__(
         self,
         profile: Profile | None,
-        history: HistoryPage,
+        history: RunHistoryPage,
         navigation: Navigation,
         library: Library,
-        notice: Notice,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -40,14 +40,14 @@ class Runs(QObject):
         history.compared.connect(self.compare)
         history.deleted.connect(self._ask)
 
-    def compare(self, left: int, right: int) -> None:
+    def compare(self, left_run_id: int, right_run_id: int) -> None:
         """Two runs of the profile side by side."""
         profile = self._profile
         if profile is None:
             return
         try:
-            reports = [json.loads(profile.report(RunId(run_id))) for run_id in (left, right)]
-        except StorageProblem as problem:
+            reports = [json.loads(profile.report(RunId(run_id))) for run_id in (left_run_id, right_run_id)]
+        except StorageError as problem:
             self._notice.warn(str(problem))
             return
         if self.page is None:
@@ -56,21 +56,21 @@ class Runs(QObject):
             self.page = RunComparison()
             self.page.left.connect(self._navigation.show_history)
         runs = {run.run_id: run for run in self._library.runs()}
-        names = _name(runs[left]), _name(runs[right])
+        names = _name(runs[left_run_id]), _name(runs[right_run_id])
         if names[0] == names[1]:
-            names = _name(runs[left], "%H:%M:%S"), _name(runs[right], "%H:%M:%S")
+            names = _name(runs[left_run_id], "%H:%M:%S"), _name(runs[right_run_id], "%H:%M:%S")
         titles = dict.fromkeys(self._library.title(str(report["scenario"])) for report in reports)
         one, other = reports
-        self._navigation.go_to(self.page, tr("Two runs side by side"))
+        self._navigation.show_page(self.page, tr("Two runs side by side"))
         self.page.show_pair(
             " / ".join(titles),
             names,
             run_comparison.remark(one, other),
             run_comparison.figures(one, other) + run_comparison.points(one, other),
-            run_comparison.acts(one, other),
+            run_comparison.list_compared_actions(one, other),
         )
 
-    def _ask(self, runs: Sequence[Run]) -> None:
+    def _ask(self, runs: Sequence[FinishedRun]) -> None:
         box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Delete runs"))
@@ -107,15 +107,15 @@ class Runs(QObject):
         self._navigation.leave_run()
         try:
             profile.delete_finished([RunId(run_id) for run_id in run_ids])
-        except StorageProblem as problem:
+        except StorageError as problem:
             self._notice.warn(str(problem))
         else:
-            self._notice.tell(
+            self._notice.show_info(
                 trn("{n} run was deleted.", "{n} runs were deleted.", len(run_ids)).format(n=len(run_ids))
             )
         self._navigation.show_history()
 
 
-def _name(run: Run, time: str = "%H:%M") -> str:
+def _name(run: FinishedRun, time: str = "%H:%M") -> str:
     """The moment at which it ended, by which people know it."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")

@@ -7,9 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from app.files import scenario_files, whole_file
-from app.main_window.quarantine import Gate
-from app.widgets.notice import Notice
+from app.files import atomic_write, scenario_files
+from app.main_window.quarantine import QuarantineGate
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.authoring import run_scenario
 
@@ -17,7 +17,7 @@ from engine.drill.authoring import run_scenario
 class ScenarioSaver(QObject):
     """Asks where to, and writes there; what was written here is trusted from then on."""
 
-    def __init__(self, gate: Gate, notice: Notice, parent: QWidget) -> None:
+    def __init__(self, gate: QuarantineGate, notice: NoticeBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._gate, self._notice, self._parent = gate, notice, parent
 
@@ -49,7 +49,7 @@ class ScenarioSaver(QObject):
             self._notice.warn(said.format(name=file.stem))
             return False
         try:
-            whole_file.write(file, text)
+            atomic_write.write(file, text)
         except OSError as error:
             said = tr("{file} cannot be written: {reason}.")
             self._notice.warn(said.format(file=file, reason=error.strerror))

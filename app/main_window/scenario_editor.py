@@ -12,24 +12,24 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files import scenario_files
-from app.files.scenario_files import NoScenario
+from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window import run_as_scenario
 from app.main_window.appearance import Appearance
+from app.main_window.confirmations import Confirmations
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.irrevocable import Irrevocable
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
-from app.main_window.quarantine import Gate
+from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import EDITOR_DRAFT, Pause
+from app.main_window.run_controller import RunController
 from app.main_window.save_scenario import ScenarioSaver
-from app.storage import Profile, StorageProblem
-from app.widgets.busy import busy
-from app.widgets.notice import Notice
+from app.storage import Profile, StorageError
+from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.running import seat
+from engine.drill.running import visibility
 from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ class Editing(QObject):
         profile: Profile | None,
         navigation: Navigation,
         choice: DrillChoice,
-        play: Play,
+        play: RunController,
         saver: ScenarioSaver,
-        gate: Gate,
-        irrevocable: Irrevocable,
+        gate: QuarantineGate,
+        irrevocable: Confirmations,
         appearance: Appearance,
-        notice: Notice,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -85,28 +85,28 @@ class Editing(QObject):
 
             page = self._page = ScenarioEditor(BriefPage())
             self._appearance.bind(page.tools)
-            page.new_wanted.connect(self.new)
+            page.new_wanted.connect(self.create_scenario)
             page.open_wanted.connect(self.open)
             page.save_wanted.connect(self.save)
             page.save_as_wanted.connect(self.save_as)
             page.recording_wanted.connect(self.take_last_run)
             page.play_wanted.connect(self._play_draft)
-            page.closed.connect(self._navigation.go_back)
+            page.closed.connect(self._navigation.return_from_page)
             if not self._restore_draft(page):
                 page.show_text(_template(), None)
             page.draft_changed.connect(self._due.changed)
         return self._page
 
-    @busy()
+    @show_busy_cursor()
     def show(self) -> None:
         """Go on with what was being written, else with a new scenario."""
         self._navigation.pause_run()
-        self._navigation.go_to(self.page, tr("Scenario editor"))
+        self._navigation.show_page(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
 
     # --- what is written on ---------------------------------------------------------------------------------
 
-    def new(self) -> None:
+    def create_scenario(self) -> None:
         if self._may_leave():
             self.page.show_text(_template(), None)
 
@@ -124,7 +124,7 @@ class Editing(QObject):
         """The scenario of that name or at that path; of one that is shipped or came in a bundle a copy."""
         try:
             file = scenario_files.find(name)
-        except NoScenario as problem:
+        except ScenarioNotFoundError as problem:
             self._notice.warn(str(problem))
             return
         if file.shipped or file.origin:
@@ -143,10 +143,12 @@ class Editing(QObject):
         """A copy of the drill on screen to be changed; nothing is written until it is saved."""
         scenario = self._choice.scenario
         if scenario is None:
-            self._notice.tell(tr("Choose a drill first: its text is copied."))
+            self._notice.show_info(tr("Choose a drill first: its text is copied."))
             return
         tree = self._play.branches
-        if tree is not None and seat.secret(tree.history.drill):  # the text has its faults and its solution
+        if tree is not None and visibility.is_truth_hidden(
+            tree.history.drill
+        ):  # the text has its faults and its solution
             self._notice.warn(tr("The text of an exam's drill can only be copied after its end."))
             return
         self.show()
@@ -161,14 +163,14 @@ class Editing(QObject):
         """The run that was on the desk last: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
-            self._notice.tell(tr("Play in the lab first: your actions there become the scenario."))
+            self._notice.show_info(tr("Play in the lab first: your actions there become the scenario."))
             return
-        if not run_as_scenario.may_be_told(drill, self._notice) or not self._may_leave():
+        if not run_as_scenario.check_story_visible(drill, self._notice) or not self._may_leave():
             return
         name = run_as_scenario.suggested_name(drill)
         try:
             text = run_scenario.scenario_from_drill(drill, name)
-        except run_scenario.CannotRecord as problem:
+        except run_scenario.ScenarioRecordingError as problem:
             self._notice.warn(said_of(str(problem)))
         else:
             self.page.show_text(text, None, saved=False, name=name)
@@ -195,10 +197,10 @@ class Editing(QObject):
         self.page.form.finish()
         if not self._saver.write(file, self.page.text.toPlainText()):
             return
-        self.page.was_saved(file)
+        self.page.mark_saved(file)
         self.file_opened.emit(str(file))
         self.keep_draft()
-        self._notice.tell(tr("Saved: {file}.").format(file=file))
+        self._notice.show_info(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
         """What is here is in a file, or the user says that it may go."""
@@ -231,7 +233,7 @@ class Editing(QObject):
                 profile.drafts.save(EDITOR_DRAFT, json.dumps(draft))
             else:
                 profile.drafts.delete(EDITOR_DRAFT)
-        except StorageProblem as problem:
+        except StorageError as problem:
             if str(problem) != self._told:  # once, not at each pause in typing
                 self._notice.warn(str(problem))
             self._told = str(problem)
@@ -242,7 +244,7 @@ class Editing(QObject):
         profile = self._profile
         try:
             kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
-        except StorageProblem as problem:
+        except StorageError as problem:
             self._notice.warn(str(problem))
             return False
         if kept is None:
@@ -254,13 +256,13 @@ class Editing(QObject):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.slug(name))
         said = tr("{file} is open as you left it, still unsaved.")
-        self._notice.tell(said.format(file=page.file_name))
+        self._notice.show_info(said.format(file=page.file_name))
         return True
 
     def _play_draft(self, scenario: Scenario) -> None:
         self.keep_draft()
         self._gate.trust(scenario.text)
-        self._irrevocable.maybe_ask("leave", lambda: self._choice.show(scenario))
+        self._irrevocable.confirm_if_needed("leave", lambda: self._choice.show(scenario))
 
     def stop(self) -> None:
         """Keep what there is, and nothing more after that: the profile is about to be closed."""

@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.export.sheets import as_csv
-from app.files import sql_files, whole_file
-from app.files.sql_files import NoScript
-from app.main_window.session import Session
+from app.files import atomic_write, sql_files
+from app.files.sql_files import ScriptFileError
+from app.main_window.session import HostSession
 from app.views.console import Console
 from app.views.console.outcome import message_lines
 from app.widgets.event_table import EventTable
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 
 class Scripts(QObject):
@@ -29,8 +29,8 @@ class Scripts(QObject):
         self,
         console: Console,
         tables: Iterable[EventTable],
-        session: Session,
-        notice: Notice,
+        session: HostSession,
+        notice: NoticeBar,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -53,17 +53,17 @@ class Scripts(QObject):
         """Its text in a new query window, on the server of the one in front."""
         console, drill = self._console, self._session.drill
         if drill is None:
-            self._notice.tell(tr("Start a drill first: a script opens on one of its servers."))
+            self._notice.show_info(tr("Start a drill first: a script opens on one of its servers."))
             return
         try:
             text = sql_files.read(file)
-        except NoScript as problem:
+        except ScriptFileError as problem:
             self._notice.warn(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.instances))
         opened = console.new_query(server, text)
         if opened is not None:
-            console.tabs.name_after(opened, visible(file.name))
+            console.tabs.name_after(opened, escape_invisible(file.name))
 
     def save(self) -> None:
         """The text of the window in front."""
@@ -72,14 +72,14 @@ class Scripts(QObject):
             text = window.editor.toPlainText()
             written = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
             if written is not None:
-                self._console.tabs.name_after(window, visible(written.name))
+                self._console.tabs.name_after(window, escape_invisible(written.name))
 
     def save_results(self) -> None:
         """What the batch in front has brought: result sets as a table, or all of it as text."""
         window = self._console.current
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:
-            self._notice.tell(tr("Nothing has been executed in this SQL window yet."))
+            self._notice.show_info(tr("Nothing has been executed in this SQL window yet."))
             return
         results = [(result.columns, result.rows) for result in outcome.results]
         messages = [text for text, _, _ in message_lines(outcome)]
@@ -96,7 +96,7 @@ class Scripts(QObject):
         """What a log or another list of events shows now, for a spreadsheet or a mail."""
         columns, listed = rows.listed()
         if not listed:
-            self._notice.tell(tr("There are no rows to save."))
+            self._notice.show_info(tr("There are no rows to save."))
             return
         kinds = ";;".join((tr("Values (*.csv)"), tr("Text (*.txt)")))
 
@@ -116,12 +116,12 @@ class Scripts(QObject):
         if not file.suffix:
             file = file.with_name(file.name + kind[kind.index("*") + 1 : kind.index(")")])
         try:
-            whole_file.write(file, content(file))
+            atomic_write.write(file, content(file))
         except OSError as error:
             said = tr("{file} cannot be written: {why}")
-            self._notice.warn(said.format(file=visible(str(file)), why=error.strerror))
+            self._notice.warn(said.format(file=escape_invisible(str(file)), why=error.strerror))
         else:
-            self._notice.tell(tr("Saved: {file}").format(file=visible(str(file))))
+            self._notice.show_info(tr("Saved: {file}").format(file=escape_invisible(str(file))))
             return file
         return None
 

@@ -16,7 +16,7 @@ FRAME_MS: Final = 16
 """Interval of the frame timer: about 60 frames a second."""
 
 
-class Session(QObject):
+class HostSession(QObject):
     """A `Host` as a guest of Qt; each signal is the host's notice of the same name."""
 
     drill_changed = Signal(object)
@@ -37,12 +37,12 @@ class Session(QObject):
         self,
         parent: QObject | None = None,
         clock: Callable[[], float] = time.perf_counter,
-        by_itself: bool = True,
+        use_timer: bool = True,
     ) -> None:
         """*clock*: wall time in seconds. *by_itself*: frames come from a timer; else the caller calls `on_frame`."""
         super().__init__(parent)
         self.host = host = Host(clock)
-        self._by_itself = by_itself
+        self._by_itself = use_timer
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MS)
@@ -121,8 +121,8 @@ class Session(QObject):
     def _on_timeout(self) -> None:
         self.host.on_frame(float(self._elapsed.restart()))
 
-    def _set_timer(self, due: bool) -> None:
-        if not (self._by_itself and due):
+    def _set_timer(self, active: bool) -> None:
+        if not (self._by_itself and active):
             self._timer.stop()
         elif not self._timer.isActive():
             self._elapsed.start()

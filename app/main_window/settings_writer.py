@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import settings
 from app.settings import WindowSettings
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 
 AFTER_MS: Final = 300
 """Pause after the last change, since some come in bursts."""
@@ -18,7 +18,7 @@ AFTER_MS: Final = 300
 class SettingsWriter(QObject):
     """Lives as long as the window."""
 
-    def __init__(self, store: WindowSettings, notice: Notice, window: QWidget) -> None:
+    def __init__(self, store: WindowSettings, notice: NoticeBar, window: QWidget) -> None:
         super().__init__(window)
         self._store, self._notice, self._window = store, notice, window
         self._told = False

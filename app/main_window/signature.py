@@ -34,6 +34,6 @@ def ask(parent: QWidget, store: WindowSettings) -> None:
         store.set(settings.PLAYER, " ".join(name.split()))
 
 
-def moment(at: datetime | None = None) -> str:
+def format_time(time: datetime | None = None) -> str:
     """*at*, or now, as a date and a time of this computer's zone."""
-    return (at.astimezone() if at is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")
+    return (time.astimezone() if time is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")

@@ -36,13 +36,13 @@ class SlotErrors:
     def __init__(
         self,
         window: MainWindow,
-        usual: Hook,
+        original_hook: Hook,
         log: Path | None = None,
         is_recorded: Callable[[], bool] = lambda: True,
     ) -> None:
         """*usual* prints an error; *log* is the file, by default in the folder of the profile."""
         self._is_recorded = is_recorded
-        self._window, self._usual = window, usual
+        self._window, self._usual = window, original_hook
         self._log = log
         self._box: QMessageBox | None = None
         self._shown: dict[str, float] = {}
@@ -60,21 +60,21 @@ class SlotErrors:
         if not self._window.is_ready:
             self._stop(error, details)
             return
-        place = _place_of(trace)
+        place = _format_location(trace)
         if self._box is not None or monotonic() - self._shown.get(place, -REPEAT_S) < REPEAT_S:
             return
         self._shown[place] = monotonic()
         self._show(error, details, written)
 
-    def _show(self, error: BaseException, details: str, written: Path | None) -> None:
+    def _show(self, error: BaseException, details: str, log_path: Path | None) -> None:
         said = tr("An internal error occurred: {error!r}.").format(error=error)
         box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
         about = tr("The run is paused. If the window looks wrong, leave the run.")
         if self._is_recorded():
             about += " " + tr("It is recorded: the start page lets you continue it.")
-        if written is not None:
-            about += "\n" + tr("Details are in {file}.").format(file=written)
+        if log_path is not None:
+            about += "\n" + tr("Details are in {file}.").format(file=log_path)
         box.setInformativeText(about)
         box.setDetailedText(details)
         box.finished.connect(self._forget_box)
@@ -109,7 +109,7 @@ class SlotErrors:
         return log
 
 
-def _place_of(trace: TracebackType | None) -> str:
+def _format_location(trace: TracebackType | None) -> str:
     """File and line where the error was raised."""
     frames = traceback.extract_tb(trace)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

@@ -9,12 +9,12 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.main_window.session import Session
-from app.serve.listener import HOST, Listener, NoPort
+from app.main_window.session import HostSession
+from app.serve.connection_strings import TOOLS, Address, format_connection_string
+from app.serve.listener import HOST, Listener, PortUnavailableError
 from app.serve.service import LOGIN
-from app.serve.strings import TOOLS, Address, connection_string
-from app.views.sql_clients import Connected, Deed, SqlClients
-from app.widgets.notice import Notice
+from app.views.sql_clients import ClientInput, Connected, SqlClients
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.history import History
@@ -37,7 +37,7 @@ class ClientPorts(QObject):
     Sockets live in the window's thread, in a loop that a timer turns, so that nobody reads the world while it changes.
     """
 
-    def __init__(self, session: Session, notice: Notice, parent: QWidget) -> None:
+    def __init__(self, session: HostSession, notice: NoticeBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._notice, self._parent = session, notice, parent
         self.listener: Listener | None = None
@@ -73,11 +73,11 @@ class ClientPorts(QObject):
         listener = Listener(self._session.host)
         try:
             self._loop.run_until_complete(listener.open(0))
-        except NoPort as problem:
+        except PortUnavailableError as problem:
             self._notice.warn(str(problem))
             return False
         self.listener, self._history = listener, self._session.history
-        self._session.happened.connect(self._hear)
+        self._session.happened.connect(self._add_events)
         self._timer.start()
         return True
 
@@ -87,7 +87,7 @@ class ClientPorts(QObject):
         if listener is None:
             return
         self._timer.stop()
-        self._session.happened.disconnect(self._hear)
+        self._session.happened.disconnect(self._add_events)
         closing = self._loop.create_task(listener.close())
         while not closing.done():  # each connection that is open has its end in the record
             self._turn_loop()
@@ -133,7 +133,7 @@ class ClientPorts(QObject):
     def _keep_real_time(self) -> None:
         if self._connections() and self._session.speed != 1.0:
             self._session.set_speed(1.0)
-            self._notice.tell(tr("SQL clients are connected: the run keeps real time."))
+            self._notice.show_info(tr("SQL clients are connected: the run keeps real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
         """A search would pass hours in a moment."""
@@ -165,15 +165,15 @@ class ClientPorts(QObject):
                 )  # fmt: skip
         return found
 
-    def _hear(self, events: list[Event]) -> None:
-        told = [deed for event in events if (deed := _deed(event)) is not None]
+    def _add_events(self, events: list[Event]) -> None:
+        told = [deed for event in events if (deed := _read_client_input(event)) is not None]
         if self.window is not None:
-            self.window.add_deeds(told)
+            self.window.add_inputs(told)
 
     def _string(self, tool: str, server: str, database: str) -> str:
         assert self.listener is not None
         where = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
-        return connection_string(tool, where)
+        return format_connection_string(tool, where)
 
     def _databases(self, server: str) -> Sequence[str]:
         assert self.listener is not None
@@ -183,17 +183,17 @@ class ClientPorts(QObject):
         return [*sorted(set(own)), "master"]
 
 
-def _deed(event: Event) -> Deed | None:
+def _read_client_input(event: Event) -> ClientInput | None:
     """What the journal has of a client, if that is it; errors that it was answered with stand below."""
     name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
     if CLIENT not in name:
         return None
     if event.kind == "session":
-        return Deed(t_s, name, event.text, failed=event.get("what") in ("refused", "lost"))
+        return ClientInput(t_s, name, event.text, failed=event.get("what") in ("refused", "lost"))
     if event.kind == "sql":
-        return Deed(t_s, name, " ".join(event.text.split()))
+        return ClientInput(t_s, name, " ".join(event.text.split()))
     if event.kind == "sql_done" and event.text != "ok":
-        return Deed(t_s, name, event.text, failed=True)
+        return ClientInput(t_s, name, event.text, failed=True)
     return None
 
 

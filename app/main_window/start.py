@@ -42,7 +42,7 @@ LOOK_MS: Final = 15
 """How often is looked whether the thread is done. Every look interrupts it."""
 
 
-class GivenUp(Exception):
+class StartCancelledError(Exception):
     """The user does not want to go on."""
 
 
@@ -63,7 +63,7 @@ class Start(QObject):
         self._hurried = False
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timeout)
-        window.needed.connect(self.hurry)
+        window.needed.connect(self.finish_now)
         window.closing.connect(self._timer.stop)
 
     def begin(self) -> None:
@@ -76,28 +76,28 @@ class Start(QObject):
         if self._importing is not None:
             self._importing.join()
 
-    def hurry(self) -> None:
+    def finish_now(self) -> None:
         """Bring in at once what is still missing."""
         self._hurried = True
-        while self._next():
+        while self._run_next_step():
             pass
 
     def _on_timeout(self) -> None:
         # Between two steps the window does what people ask of it.
-        if not self._next():
+        if not self._run_next_step():
             self._timer.stop()
         elif self._timer.isActive():
             working = self._importing is not None and self._importing.is_alive()
             self._timer.setInterval(LOOK_MS if working else 0)
 
-    def _next(self) -> bool:
+    def _run_next_step(self) -> bool:
         """Make one step; False: there is none, or one is just being made and waits for an answer."""
         if self._within:
             return False
         self._within = True
         try:
             return next(self._steps, self) is not self
-        except GivenUp:
+        except StartCancelledError:
             self._window.close()
             QApplication.exit(1)
             return False
@@ -105,7 +105,7 @@ class Start(QObject):
             self._within = False
 
     def _all_steps(self) -> Iterator[None]:
-        yield from self._imported_beside(BESIDE)
+        yield from self._import_in_thread(BESIDE)
         for name in windows_modules():
             import_module(name)
             yield
@@ -115,7 +115,7 @@ class Start(QObject):
         yield
         yield from assembly.steps(self._window, profile)
 
-    def _imported_beside(self, names: Sequence[str]) -> Iterator[None]:
+    def _import_in_thread(self, names: Sequence[str]) -> Iterator[None]:
         """Imported by a thread; what it raises the window's own import raises once more."""
         self._importing = threading.Thread(target=_import, args=(names,), daemon=True)
         self._importing.start()

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.main_window.irrevocable import Irrevocable
+from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
-from app.main_window.play import Play
+from app.main_window.run_controller import RunController
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.busy import busy
+from app.widgets.busy_cursor import show_busy_cursor
 
 
 class StartPage(QObject):
     """Fills the picker with what the library knows."""
 
     def __init__(
-        self, picker: ScenarioPicker, library: Library, play: Play, irrevocable: Irrevocable, parent: QObject
+        self,
+        picker: ScenarioPicker,
+        library: Library,
+        play: RunController,
+        irrevocable: Confirmations,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self.picker, self._library, self._play, self._irrevocable = picker, library, play, irrevocable
@@ -26,7 +31,7 @@ class StartPage(QObject):
         self.picker.show_cards(self._library.cards(), self._library.problems)
         self.picker.show_interrupted(self._library.interrupted())
 
-    @busy()
+    @show_busy_cursor()
     def resume(self, run_id: int) -> None:
         """Go on with an interrupted run."""
         for run in self._play.unfinished():
@@ -35,7 +40,7 @@ class StartPage(QObject):
 
     def ask_to_give_up(self, run_id: int) -> None:
         """End an interrupted run without a result, after a question."""
-        self._irrevocable.ask("give_up", lambda: self._give_up(run_id))
+        self._irrevocable.confirm("give_up", lambda: self._give_up(run_id))
 
     def _give_up(self, run_id: int) -> None:
         self._play.give_up(run_id)

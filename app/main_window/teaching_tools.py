@@ -7,12 +7,12 @@ import json
 from PySide6.QtCore import QObject
 
 from app import settings
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.settings import WindowSettings
 from app.views.topology import Topology
 from app.views.topology.notes import Note
-from app.widgets.room import Pages
+from app.widgets.scroll_container import Pages
 from engine.drill.running.drill import Drill
 
 
@@ -22,8 +22,8 @@ class TopologyNotes(QObject):
     def __init__(
         self,
         topology: Topology,
-        session: Session,
-        play: Play,
+        session: HostSession,
+        play: RunController,
         pages: Pages,
         store: WindowSettings,
         parent: QObject,
@@ -62,7 +62,7 @@ def _notes(store: WindowSettings) -> dict[str, list[Note]]:
     }
 
 
-def _is_note(found: object) -> bool:
-    if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], str):
+def _is_note(value: object) -> bool:
+    if not isinstance(value, list) or len(value) != 3 or not isinstance(value[0], str):
         return False
-    return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in found[1:])
+    return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value[1:])

@@ -10,14 +10,14 @@ from typing import Final
 from PySide6.QtCore import QObject, QProcess, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.classroom.code import NoCode, invitation
-from app.classroom.team.member import Member
-from app.classroom.team.shapes import ToMember
+from app.classroom.code import InvalidJoinCodeError, invitation
+from app.classroom.team.member import TeamMember
+from app.classroom.team.server_messages import ToMember
 from app.main_window import signature
 from app.main_window.library import Library
 from app.settings import WindowSettings
 from app.views.team import HoldTeam, TakeRole, TeamSeat
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
 
 LISTEN_MS: Final = 100
@@ -29,12 +29,12 @@ END_MS: Final = 4_000
 class Teams(QObject):
     """The team that this window holds, and the role that it has in one."""
 
-    def __init__(self, library: Library, notice: Notice, store: WindowSettings, parent: QWidget) -> None:
+    def __init__(self, library: Library, notice: NoticeBar, store: WindowSettings, parent: QWidget) -> None:
         super().__init__(parent)
         self._library, self._notice, self._store, self._parent = library, notice, store, parent
         self._process: QProcess | None = None
-        self._asking: tuple[Member, TakeRole] | None = None
-        self._member: Member | None = None
+        self._asking: tuple[TeamMember, TakeRole] | None = None
+        self._member: TeamMember | None = None
         self.seat: TeamSeat | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
@@ -51,26 +51,26 @@ class Teams(QObject):
         dialog.open()
         return dialog
 
-    def hold(self, what: str, name: str) -> None:
+    def hold(self, source: str, name: str) -> None:
         """The world of a team in a process; its code comes some seconds later, and with it the choice of a role."""
         self._stop_process()
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
-        process.readyReadStandardOutput.connect(lambda: self._hear(process))
-        process.finished.connect(lambda *_: self._ended(process))
-        words = ["--name", name] if "@" in what else []  # without a class each start is another run
-        process.start(sys.executable, ["-m", "app", "class", "team", what, *words])
-        self._notice.tell(tr("The team is being started…"))
+        process.readyReadStandardOutput.connect(lambda: self._read_output(process))
+        process.finished.connect(lambda *_: self._on_process_finished(process))
+        words = ["--name", name] if "@" in source else []  # without a class each start is another run
+        process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
+        self._notice.show_info(tr("The team is being started…"))
 
-    def _hear(self, process: QProcess) -> None:
+    def _read_output(self, process: QProcess) -> None:
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
         if "@" in text.partition("\n")[0]:
-            self._notice.tell(tr("Code of the team: {code}").format(code=text))
+            self._notice.show_info(tr("Code of the team: {code}").format(code=text))
             self.ask_for_role(text)
         elif text:
-            self._notice.tell(text)
+            self._notice.show_info(text)
 
-    def _ended(self, process: QProcess) -> None:
+    def _on_process_finished(self, process: QProcess) -> None:
         said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
         if said:
             self._notice.warn(said)
@@ -89,8 +89,8 @@ class Teams(QObject):
     def _ask(self, dialog: TakeRole, code: str, name: str) -> None:
         """Which roles there are."""
         try:
-            member = Member(invitation(code), name or "?", "")
-        except NoCode as problem:
+            member = TeamMember(invitation(code), name or "?", "")
+        except InvalidJoinCodeError as problem:
             dialog.show_problem(str(problem))
             return
         self._asking = member, dialog
@@ -100,7 +100,7 @@ class Teams(QObject):
     def take(self, code: str, name: str, role: str, instead: bool = False) -> None:
         """Have *role* in the team, *instead* of one who is not connected; its window comes with the first answer."""
         self._leave()
-        self._member = Member(invitation(code), name, role, instead)
+        self._member = TeamMember(invitation(code), name, role, instead)
         self._member.start()
         self._timer.start()
 
@@ -108,37 +108,39 @@ class Teams(QObject):
         """What has come."""
         if self._asking is not None:
             member, dialog = self._asking
-            for said in _heard(member):
+            for said in _drain_messages(member):
                 if said["kind"] == "roles":
                     dialog.show_roles(said["roles"])
                 elif said["kind"] == "refused":
                     dialog.show_problem(said["text"])
                 self._asking = None
         if self._member is not None:
-            for said in _heard(self._member):
-                self._take_in(said)
+            for said in _drain_messages(self._member):
+                self._handle_message(said)
 
-    def _take_in(self, said: ToMember) -> None:
-        match said["kind"]:
+    def _handle_message(self, message: ToMember) -> None:
+        match message["kind"]:
             case "welcome":
                 if self.seat is None and self._member is not None:
-                    self.seat = seat = TeamSeat(said, self._parent)
+                    self.seat = seat = TeamSeat(message, self._parent)
                     seat.said.connect(self._member.do)
                     seat.asked.connect(self._member.ask)
                     seat.left.connect(self._leave)
                     seat.show()
             case "view":
                 if self.seat is not None:
-                    self.seat.show_view(said)
+                    self.seat.show_view(message)
             case "not_done" | "message":
                 if self.seat is not None:
-                    self.seat.tell(said["text"])
+                    self.seat.append_line(message["text"])
             case "over":
-                verdict = said["verdict"]
+                verdict = message["verdict"]
                 if self.seat is not None and verdict is not None and verdict["score"] is not None:
-                    self.seat.tell(tr("Over: {score} of 100 points.").format(score=f"{verdict['score']:g}"))
+                    self.seat.append_line(
+                        tr("Over: {score} of 100 points.").format(score=f"{verdict['score']:g}")
+                    )
             case "refused":
-                self._notice.warn(said["text"])
+                self._notice.warn(message["text"])
 
     def _leave(self) -> None:
         if self._member is not None:
@@ -164,7 +166,7 @@ class Teams(QObject):
         self._stop_process()
 
 
-def _heard(member: Member) -> list[ToMember]:
+def _drain_messages(member: TeamMember) -> list[ToMember]:
     """All that has come."""
     found: list[ToMember] = []
     while True:

@@ -10,18 +10,18 @@ from app.main_window.navigation import Navigation
 from app.words.language import tr
 
 if TYPE_CHECKING:
-    from app.views.fidelity import Fidelity
+    from app.views.fidelity import FidelityView
     from app.views.planner import Planner
 
 
-class Tools(QObject):
+class ToolPages(QObject):
     """The link planner and the papers' figures beside ours. A drill that runs waits, and its desk comes back."""
 
     def __init__(self, navigation: Navigation, parent: QObject) -> None:
         super().__init__(parent)
         self._navigation = navigation
         self.planner: Planner | None = None
-        self.fidelity: Fidelity | None = None
+        self.fidelity: FidelityView | None = None
 
     def show_planner(self) -> None:
         self._navigation.pause_run()
@@ -29,18 +29,18 @@ class Tools(QObject):
             from app.views.planner import Planner
 
             self.planner = Planner()
-            self.planner.closed.connect(self._navigation.go_back)
-        self._navigation.go_to(self.planner, tr("Link planner"))
+            self.planner.closed.connect(self._navigation.return_from_page)
+        self._navigation.show_page(self.planner, tr("Link planner"))
 
     def show_fidelity(self) -> None:
         """Worked out while the page is open."""
         self._navigation.pause_run()
         if self.fidelity is None:
-            from app.views.fidelity import Fidelity
+            from app.views.fidelity import FidelityView
 
-            self.fidelity = Fidelity()
-            self.fidelity.closed.connect(self._navigation.go_back)
-        self._navigation.go_to(self.fidelity, tr("Fidelity"))
+            self.fidelity = FidelityView()
+            self.fidelity.closed.connect(self._navigation.return_from_page)
+        self._navigation.show_page(self.fidelity, tr("Fidelity"))
 
     def stop(self) -> None:
         """The window goes."""

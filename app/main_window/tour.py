@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QWidget
 from app import settings
 from app.main_window.desk_page import DeskPage
 from app.main_window.navigation import Navigation
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.settings import WindowSettings
 from app.views.act_line import ActLine
 from app.views.tour import Stop, Tour
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import mark, tr
 
 OFFER: Final = mark("New here? A short tour explains the desk. The clock pauses meanwhile.")
@@ -28,11 +28,11 @@ def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
     """What there is to know, in the order in which a drill needs it."""
     desk, docks = page.desk.widgets(), page.desk.docks
 
-    def first_open() -> str | None:
+    def find_open_dock() -> str | None:
         """Of the panels that stand together one that is open."""
         return next((name for name in ("monitor", "timing", "error_log") if not docks[name].isHidden()), None)
 
-    def bring(name: str | None) -> None:
+    def show_view(name: str | None) -> None:
         if name is not None:
             docks[name].raise_()
 
@@ -44,7 +44,7 @@ def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
             lambda: page.transport),
         Stop(tr("The brief"), tr(
             "The situation, your task and its deadlines. Goals are ticked off as you reach them;"
-            " hints are here, too."), lambda: desk["brief"], lambda: bring("brief")),
+            " hints are here, too."), lambda: desk["brief"], lambda: show_view("brief")),
         Stop(tr("Topology"), tr(
             "Servers, applications and the links between them. Right-click an item, or press Enter on it,"
             " for its actions; drag cards to arrange them; S toggles the spotlight, N adds a note."),
@@ -52,15 +52,15 @@ def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
         Stop(tr("SQL windows"), tr(
             "Each tab is a connection to one server, as in Management Studio: F5 executes,"
             " Ctrl+F5 parses, Ctrl+R hides the results. A server reports only what it knows itself."),
-            lambda: desk["console"], lambda: bring("console")),
+            lambda: desk["console"], lambda: show_view("console")),
         Stop(tr("Charts"), tr(
             "Queues, rates and states over time. Click to set the time cursor of every view;"
             " drag to zoom every view to that span; Esc shows the whole time again."),
-            lambda: desk["charts"], lambda: bring("charts")),
+            lambda: desk["charts"], lambda: show_view("charts")),
         Stop(tr("Monitor and logs"), tr(
             "Database Mirroring Monitor, the logs, failover times and events are tabs here. The View menu has all"
             " panels, and layouts for learners, instructors, authors and presenters."),
-            lambda: desk.get(first_open() or ""), lambda: bring(first_open())),
+            lambda: desk.get(find_open_dock() or ""), lambda: show_view(find_open_dock())),
         Stop(tr("Commands"), tr(
             "Every action can be typed here as a command, such as power-off SERVER_A."
             " Ctrl+Shift+P finds any menu command, Shift+F1 lists all shortcuts, F1 explains the active panel."),
@@ -75,9 +75,9 @@ class GuidedTour(QObject):
         self,
         stops: list[Stop],
         navigation: Navigation,
-        session: Session,
-        play: Play,
-        notice: Notice,
+        session: HostSession,
+        play: RunController,
+        notice: NoticeBar,
         store: WindowSettings,
         window: QWidget,
     ) -> None:
@@ -93,7 +93,7 @@ class GuidedTour(QObject):
     def start(self) -> None:
         """Start at the first stop, or continue; only the desk has a tour."""
         if not self._navigation.on_desk:
-            self._notice.tell(tr("Open a drill first: the tour shows its desk."))
+            self._notice.show_info(tr("Open a drill first: the tour shows its desk."))
             return
         self._withdraw()
         if self._session.running:

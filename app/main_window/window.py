@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from app import settings
 from app.files import folders, summary
 from app.main_window.menus import MENUS
-from app.main_window.on_screen import OnScreen
+from app.main_window.on_screen import ScreenFitter
 from app.settings import WindowSettings
 from app.view_models.drill_cards import Card
 from app.views.scenario_picker import ScenarioPicker
-from app.widgets.notice import Notice
-from app.widgets.room import Pages, fit_on_screen, keep_readable, scrolling
+from app.widgets.notice import NoticeBar
+from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, scrolling
 from app.words.language import tr
 
 TITLE: Final = "Mirrordrill"
@@ -62,7 +62,7 @@ class MainWindow(QMainWindow):
         self.pages.addWidget(self.picker)
         self.pages.went_to.connect(self._show_title)
         middle = QWidget()
-        self.notice = Notice(middle)
+        self.notice = NoticeBar(middle)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -71,11 +71,11 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(TITLE)
         self._size()
         for chosen in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
-            chosen.connect(lambda name, chosen=chosen: self._once_more(chosen, name))
+            chosen.connect(lambda name, chosen=chosen: self._repeat_when_ready(chosen, name))
         for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
-            wanted.connect(partial(self._once_more, wanted))
-        known = sorted(summary.kept(folders.default_folder()).values(), key=summary.place)
-        self.picker.show_cards([Card.of(each) for each in known], [])
+            wanted.connect(partial(self._repeat_when_ready, wanted))
+        known = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
+        self.picker.show_cards([Card.from_summary(each) for each in known], [])
         if not known:
             self.picker.show_reading()
         self.picker.take_focus()
@@ -85,9 +85,9 @@ class MainWindow(QMainWindow):
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             fit_on_screen(self, *SIZE_MAX)
         keep_readable(self, *LEAST_UNITS)
-        OnScreen(self)
+        ScreenFitter(self)
 
-    def _once_more(self, wanted: SignalInstance, *said: str) -> None:
+    def _repeat_when_ready(self, wanted: SignalInstance, *said: str) -> None:
         """What the start page wants before anything can hear it is said again when everything can."""
         if not self.is_ready:
             self.when_ready(partial(wanted.emit, *said))

@@ -11,21 +11,28 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout
 
-from app.classroom.acts import Act
-from app.classroom.attendance import Attendance
+from app.classroom.acts import LogEntry
+from app.classroom.gui_seat import GuiSeat
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
-from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
-from app.classroom.shapes import Attention, Instruction, Shown, State, ToSeat, Welcome
+from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
+from app.classroom.server_messages import (
+    Attention,
+    InstructionMessage,
+    PaceState,
+    RunShown,
+    SeatWelcome,
+    ToSeat,
+)
 from app.learning.reflection import Reflection
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.views.debrief.reflection import ReflectionForm
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.running.drill import Drill
+from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
-from engine.drill.time.slices import Slices, again
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
@@ -33,16 +40,16 @@ FORM_LETTERS: Final = 70
 """Of average width, on a line of what a person thinks of the run."""
 
 
-def follow(seen: History, acts: Iterable[Sequence[Any]], tick: int) -> None:
+def apply_actions(history: History, actions: Iterable[Sequence[Any]], tick: int) -> None:
     """Go on with the run of another seat: its *acts*, as JSON has them, and then to *tick*."""
-    for entry in acts:
-        act = Act(*entry)
-        seen.advance_to(act.tick)
-        if act.line and not seen.drill.finished:
-            with suppress(InputProblem):  # as it was at the seat
-                seen.do(act.line)
-    if tick > seen.drill.tick and not seen.drill.finished:
-        seen.advance_to(tick)
+    for entry in actions:
+        act = LogEntry(*entry)
+        history.advance_to(act.tick)
+        if act.line and not history.drill.finished:
+            with suppress(InputError):  # as it was at the seat
+                history.do(act.line)
+    if tick > history.drill.tick and not history.drill.finished:
+        history.advance_to(tick)
 
 
 class WindowSeat(QObject):
@@ -54,7 +61,12 @@ class WindowSeat(QObject):
     """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
 
     def __init__(
-        self, attendance: Attendance, session: Session, play: Play, notice: Notice, parent: QObject
+        self,
+        attendance: GuiSeat,
+        session: HostSession,
+        play: RunController,
+        notice: NoticeBar,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
@@ -78,7 +90,7 @@ class WindowSeat(QObject):
         """The run has come as far as it may; the class clock is behind it."""
         self._loading = False
         """The run is being played again up to where it was; nothing that the host says is heard meanwhile."""
-        self._pending: dict[int, Instruction] = {}
+        self._pending: dict[int, InstructionMessage] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
         self._timer.timeout.connect(self._look)
@@ -101,33 +113,33 @@ class WindowSeat(QObject):
     def raise_hand(self, question: str | None) -> None:
         """None lowers it."""
         self._attendance.raise_hand(question)
-        self._say()
+        self._emit_state()
         if question is None:
-            self._notice.tell(tr("Your hand is down."))
+            self._notice.show_info(tr("Your hand is down."))
         else:
-            self._notice.tell(tr("Your hand is raised: the instructor sees it."))
+            self._notice.show_info(tr("Your hand is raised: the instructor sees it."))
 
     def allow_looks(self) -> None:
         allowed = not self._attendance.link.consent
         self._attendance.allow_looks(allowed)
         if allowed:
-            self._notice.tell(tr("The instructor may look at your seat now, and you are told when."))
+            self._notice.show_info(tr("The instructor may look at your seat now, and you are told when."))
         else:
-            self._notice.tell(tr("The instructor may not look at your seat any more."))
+            self._notice.show_info(tr("The instructor may not look at your seat any more."))
 
     # --- inside
 
-    def _attention(self, said: Attention) -> None:
+    def _apply_attention(self, message: Attention) -> None:
         """What the instructor does with this seat."""
-        if said["looked_at"] != self._looked_at:
-            self._looked_at = said["looked_at"]
-            self._notice.tell(LOOKED_AT[self._looked_at]())
-        if said["held"] != self._attendance.link.held:
-            self._attendance.tell_held(said["held"])
-            self._notice.tell(HELD[said["held"]]())
-        self._say()
+        if message["looked_at"] != self._looked_at:
+            self._looked_at = message["looked_at"]
+            self._notice.show_info(LOOKED_AT[self._looked_at]())
+        if message["held"] != self._attendance.link.held:
+            self._attendance.tell_held(message["held"])
+            self._notice.show_info(HELD[message["held"]]())
+        self._emit_state()
 
-    def _say(self) -> None:
+    def _emit_state(self) -> None:
         link = self._attendance.link
         known = (
             (link.hand is not None, tr("hand raised")),
@@ -137,21 +149,21 @@ class WindowSeat(QObject):
         )
         self.said.emit("  ·  ".join(words for so, words in known if so))
 
-    def _show(self, said: Shown) -> None:
+    def _show(self, message: RunShown) -> None:
         """The run of another seat, or one's own again."""
         history = self._history
         if history is None:
             return
-        if said["name"] is None:
+        if message["name"] is None:
             if self._shown is not None:
                 self._shown = None
                 self._play.attend(history, self._attendance, self._reflects)
             return
         mine = history.drill
         self._shown = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
-        follow(shown, said["acts"], 0)
+        apply_actions(shown, message["acts"], 0)
         self._session.watch(shown)
-        self._notice.tell(tr("The instructor shows the run of {name}.").format(name=said["name"]))
+        self._notice.show_info(tr("The instructor shows the run of {name}.").format(name=message["name"]))
 
     def _look(self) -> None:
         """What the host has said, and what is due by now."""
@@ -165,12 +177,12 @@ class WindowSeat(QObject):
             return
         while not self._loading:
             try:
-                self._hear(self._attendance.link.incoming.get_nowait())
+                self._handle_message(self._attendance.link.incoming.get_nowait())
             except Empty:
                 break
         if self._loading:
             return
-        self._heed_limit()
+        self._apply_limit()
         self._carry_out()
         link = self._attendance.link
         exam = self._history is not None and not self._history.drill.terms.truth
@@ -178,38 +190,38 @@ class WindowSeat(QObject):
             self._ask()
         if link.over and not (link.has_host or self._told):
             self._told = True
-            self._notice.tell(tr("Hand in your log: {file}").format(file=self._attendance.file))
+            self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
 
-    def _hear(self, said: ToSeat) -> None:
-        match said["kind"]:
-            case "welcome" if not self._attendance.is_for(said):
-                self.another_part.emit(said["part"], self._attendance.link.consent)
+    def _handle_message(self, message: ToSeat) -> None:
+        match message["kind"]:
+            case "welcome" if not self._attendance.is_same_part(message):
+                self.another_part.emit(message["part"], self._attendance.link.consent)
             case "welcome":
                 if self._history is None:
-                    self._begin(said)
-                self._turn(said["state"])
+                    self._begin(message)
+                self._turn(message["state"])
             case "state":
-                self._limit.hear(said)
-                self._turn(said["state"])
-                self._tell_break(said)
+                self._limit.hear(message)
+                self._turn(message["state"])
+                self._announce_break(message)
             case "instruction":
-                if said["number"] not in self._attendance.answered:
-                    self._pending[said["number"]] = said
+                if message["number"] not in self._attendance.answered:
+                    self._pending[message["number"]] = message
             case "attention":
-                self._attention(said)
+                self._apply_attention(message)
             case "lowered":
                 self.raise_hand(None)
             case "shown":
-                self._show(said)
+                self._show(message)
             case "result":
-                score = said["verdict"]["score"]
+                score = message["verdict"]["score"]
                 if score is not None:
                     told = tr("The host has played your run again: {score} of 100 points.")
                     self._points = told.format(score=f"{score:g}")
-                    self._tell_points()
+                    self._announce_points()
             case "refused":
                 self._notice.warn(
-                    tr("The host of the class refuses this seat: {why}.").format(why=said["text"])
+                    tr("The host of the class refuses this seat: {why}.").format(why=message["text"])
                 )
 
     def _ask(self) -> None:
@@ -224,39 +236,39 @@ class WindowSeat(QObject):
         dialog.rejected.connect(lambda: self._play.reflected.emit(None))
         dialog.open()
 
-    def _reflect(self, said: Reflection | None) -> None:
-        if said is not None and self._reflects:
-            self._attendance.reflect(said)
+    def _reflect(self, reflection: Reflection | None) -> None:
+        if reflection is not None and self._reflects:
+            self._attendance.reflect(reflection)
         self._thought = True
-        self._tell_points()
+        self._announce_points()
 
-    def _tell_points(self) -> None:
+    def _announce_points(self) -> None:
         if self._points and (self._thought or not self._reflects):
-            self._notice.tell(self._points)
+            self._notice.show_info(self._points)
 
-    def _begin(self, welcome: Welcome) -> None:
+    def _begin(self, welcome: SeatWelcome) -> None:
         history, inputs, tick = self._attendance.begin(welcome)
         self._history, self._reflects = history, welcome["reflect"]
 
-        def there(played: History) -> None:
-            self._play.attend(played, self._attendance, self._reflects)
-            self._notice.tell(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
+        def attend_class(history: History) -> None:
+            self._play.attend(history, self._attendance, self._reflects)
+            self._notice.show_info(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
             if not self._frozen:
                 self._session.play()
 
-        self._play_again(again(history, inputs, tick, lenient=True), there)
+        self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
-    def _play_again(self, slices: Slices[History], then: Callable[[History], None]) -> None:
+    def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
         """Play the run up to where it was, perhaps over many frames, *then* go on."""
         self._loading = True
 
-        def played(history: History) -> None:
+        def on_replayed(history: History) -> None:
             if self._timer.isActive():  # the class was not left meanwhile
                 self._loading = False
-                then(history)
+                callback(history)
 
         self._play.leave()
-        self._session.work(slices, played, stopped=self._give_up, failed=lambda _: self._give_up())
+        self._session.work(slices, on_replayed, on_cancel=self._give_up, on_error=lambda _: self._give_up())
 
     def _give_up(self) -> None:
         """The run of this seat is not on screen any more, so that nothing of it could be recorded."""
@@ -272,10 +284,10 @@ class WindowSeat(QObject):
         """Freeze, go on, end."""
         frozen = state == FROZEN
         if frozen and not self._frozen:
-            self._ran = self._session.running or not self._attendance.begun
+            self._ran = self._session.running or not self._attendance.has_run
             self._frozen = True
             self._session.pause()
-            self._notice.tell(tr("The instructor has frozen the class."))
+            self._notice.show_info(tr("The instructor has frozen the class."))
         elif self._frozen and not frozen:
             self._frozen = False
             self._notice.clear()
@@ -283,16 +295,16 @@ class WindowSeat(QObject):
                 self._session.play()
         if state == OVER:
             self._session.pause()
-            self._notice.tell(tr("The instructor has ended the class."))
+            self._notice.show_info(tr("The instructor has ended the class."))
         self._attendance.tell_frozen(self._frozen or self._at_limit)
-        self._say()
+        self._emit_state()
 
-    def _tell_break(self, said: State) -> None:
-        if said["break_s"] is not None:
-            back = datetime.now() + timedelta(seconds=said["break_s"])
-            self._notice.tell(tr("A break until {time}.").format(time=f"{back:%H:%M}"))
+    def _announce_break(self, message: PaceState) -> None:
+        if message["break_s"] is not None:
+            back = datetime.now() + timedelta(seconds=message["break_s"])
+            self._notice.show_info(tr("A break until {time}.").format(time=f"{back:%H:%M}"))
 
-    def _heed_limit(self) -> None:
+    def _apply_limit(self) -> None:
         """Stop where the instructor has said, and where the run is ahead of the class clock; go on afterwards."""
         live = self._session.live
         if live is None or self._session.history is not self._history:
@@ -302,7 +314,7 @@ class WindowSeat(QObject):
             self._at_limit = at_limit
             if at_limit:
                 self._session.pause()
-                self._notice.tell(tr("The instructor stops your run here."))
+                self._notice.show_info(tr("The instructor stops your run here."))
             elif not self._frozen:
                 self._notice.clear()
                 self._session.play()
@@ -317,20 +329,20 @@ class WindowSeat(QObject):
             if not (self._frozen or at_limit):
                 self._session.play()
 
-    def _go_back(self, number: int, one: Instruction) -> None:
+    def _rewind(self, number: int, instruction: InstructionMessage) -> None:
         """To the earlier moment to which the instructor sends the seat."""
-        tick = one["tick"] or 0
-        history, inputs = self._attendance.go_back(tick)
+        tick = instruction["tick"] or 0
+        history, inputs = self._attendance.rewind(tick)
         self._history = history
 
-        def there(played: History) -> None:
-            self._attendance.came_back(number)
-            self._play.attend(played, self._attendance, self._reflects)
-            self._notice.tell(sent_back(tick, one["text"]))
+        def resume_class(replayed_run: History) -> None:
+            self._attendance.finish_rewind(number)
+            self._play.attend(replayed_run, self._attendance, self._reflects)
+            self._notice.show_info(format_rewind(tick, instruction["text"]))
             if not self._frozen:
                 self._session.play()
 
-        self._play_again(again(history, inputs, tick, lenient=True), there)
+        self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
         if running and (self._frozen or self._at_limit) and self._session.history is self._history:
@@ -338,12 +350,12 @@ class WindowSeat(QObject):
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):
-            if one["what"] == BACK and self._attendance.begun and self._shown is None:
+            if one["what"] == BACK and self._attendance.has_run and self._shown is None:
                 del self._pending[number]
-                self._go_back(number, one)
+                self._rewind(number, one)
                 return
         live = self._session.live
-        if live is None or not self._attendance.begun or self._shown is not None:
+        if live is None or not self._attendance.has_run or self._shown is not None:
             return
         for number, one in sorted(self._pending.items()):
             if (one["tick"] or 0) <= live.tick:
@@ -351,5 +363,5 @@ class WindowSeat(QObject):
                 if one["what"] == INJECT:
                     self._attendance.carry_out(number, one["text"], self._session.do)
                 else:
-                    self._notice.tell(tr("Instructor: {text}").format(text=one["text"]))
+                    self._notice.show_info(tr("Instructor: {text}").format(text=one["text"]))
                     self._attendance.read(number)

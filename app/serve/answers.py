@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from app.serve import tokens
-from app.serve.requests import OUTPUT, Asked
+from app.serve.requests import OUTPUT, SqlRequest
 from engine.drill.judging.shapes import Row
 from engine.messages import wording
 
@@ -16,65 +16,66 @@ Said = Row
 NOT_SIMULATED: Final = "Not simulated: "
 
 
-def answer(
-    asked: Asked,
+def encode_answer(
+    request: SqlRequest,
     messages: Sequence[Said],
     results: Sequence[Said],
     server: str,
     tds: int,
     changes: bytes = b"",
-    more: bool = False,
+    more_results: bool = False,
 ) -> bytes:
     """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
     *more*: the answers to further calls of the same message follow."""
-    inner = tokens.DONE_IN_PROC if asked.call else tokens.DONE
+    inner = tokens.DONE_IN_PROC if request.call else tokens.DONE
     back: Said | None = None
-    if (asked.outputs or asked.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
+    if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
         back = results[-1]
         messages = [*messages[: back["after_messages"]], *messages[back["after_messages"] + 1 :]]
         results = results[:-1]
     out, failed = bytearray(), False
-    end: End | None = None
+    end: StatementEnd | None = None
 
-    def go_on() -> None:
+    def flush_end() -> None:
         """The statement before is not the last."""
         nonlocal end
         if end is not None:
-            out.extend(end.written(inner, tokens.MORE, tds))
+            out.extend(end.encode(inner, tokens.MORE, tds))
             end = None
 
     for said in in_order(messages, results):
-        if not results and _left_out(said):
+        if not results and _is_unsupported(said):
             said = {
                 **said,
                 "number": 50000,
                 "severity": 16,
             }  # a program that waits for a result must not wait in vain
         if "columns" in said:
-            go_on()
+            flush_end()
             out += tokens.grid(said, tds)
-            end = End(shows=True)
+            end = StatementEnd(shows=True)
         elif said.get("rows") is not None:
             if end is None or not end.shows:
-                go_on()
-            end = End(tokens.ERROR if failed else 0, said["rows"], changes=end is None)
+                flush_end()
+            end = StatementEnd(tokens.ERROR if failed else 0, said["rows"], changes=end is None)
             failed = False
-        elif not _of_the_client(said):
-            go_on()
-            out += tokens.message(said, server, tds)
+        elif not _is_client_message(said):
+            flush_end()
+            out += tokens.encode_message(said, server, tds)
             failed = failed or said["severity"] > 10
-    if asked.call:
-        go_on()
+    if request.call:
+        flush_end()
     out += changes
-    if asked.call:
-        out += _returned(asked, back, tds)
-    last = end or End(tokens.ERROR if failed else 0)
+    if request.call:
+        out += _encode_return_values(request, back, tds)
+    last = end or StatementEnd(tokens.ERROR if failed else 0)
     return bytes(
-        out + last.written(tokens.DONE_PROC if asked.call else inner, tokens.MORE if more else 0, tds)
+        out
+        + last.encode(tokens.DONE_PROC if request.call else inner, tokens.MORE if more_results else 0, tds)
     )
 
 
-class End(NamedTuple):
+class StatementEnd(NamedTuple):
     """The end of a statement."""
 
     status: int = 0
@@ -84,19 +85,19 @@ class End(NamedTuple):
     shows: bool = False
     """It has a result, whose rows are still to be counted."""
 
-    def written(self, kind: int, more: int, tds: int) -> bytes:
+    def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """The last of a batch has its count, too: FreeTDS knows no other."""
-        return tokens.done(kind, self.status | more, self.rows, tds, changes=self.changes)
+        return tokens.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
 
-def _returned(asked: Asked, back: Said | None, tds: int) -> bytes:
-    values = list(back["rows"][0]) if back is not None else []
-    status = values.pop(0) if asked.returns and values else 0
-    out = tokens.return_status(status or 0)
-    if asked.handle is not None:
-        out += tokens.return_value(0, "", "int", asked.handle, tds)
-    for (place, name, written), value in zip(asked.outputs, values, strict=False):
-        out += tokens.return_value(place, name, written, value, tds)
+def _encode_return_values(request: SqlRequest, result: Said | None, tds: int) -> bytes:
+    values = list(result["rows"][0]) if result is not None else []
+    status = values.pop(0) if request.returns and values else 0
+    out = tokens.encode_return_status(status or 0)
+    if request.handle is not None:
+        out += tokens.encode_return_value(0, "", "int", request.handle, tds)
+    for (place, name, written), value in zip(request.outputs, values, strict=False):
+        out += tokens.encode_return_value(place, name, written, value, tds)
     return out
 
 
@@ -110,19 +111,19 @@ def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said
     yield from messages[told:]
 
 
-def _left_out(said: Said) -> bool:
+def _is_unsupported(message: Said) -> bool:
     """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state.
     Options that drivers set by habit at each login are no reason to turn them away."""
-    told = bool(said.get("severity") or said.get("state"))
-    about = said["text"].removeprefix(NOT_SIMULATED)
-    return told and said["number"] == 0 and about != said["text"] and not about.startswith("SET ")
+    told = bool(message.get("severity") or message.get("state"))
+    about = message["text"].removeprefix(NOT_SIMULATED)
+    return told and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")
 
 
-def _of_the_client(said: Said) -> bool:
+def _is_client_message(message: Said) -> bool:
     """What a client would say itself when its connection breaks or its user cancels; no server says it."""
-    number = said["number"]
+    number = message["number"]
     if number == 0:
-        return bool(said["severity"] > 10)
+        return bool(message["severity"] > 10)
     try:
         return wording(number).source == "client"
     except KeyError:

@@ -19,16 +19,16 @@ Known = Mapping[str, tuple[int, str]]
 """Port and product version (9.00.5000.00) of each instance that runs, by its name."""
 
 
-def answer(request: bytes, known: Known) -> bytes:
+def encode_answer(request: bytes, instances: Known) -> bytes:
     """What goes back for a *request*; nothing for one that is none, or for an instance that is not there."""
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
     if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
-        known = {one: told for one, told in known.items() if one.lower() == name.lower()}
+        instances = {one: told for one, told in instances.items() if one.lower() == name.lower()}
     elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
         return b""
     told = "".join(
         f"ServerName;LOCALHOST;InstanceName;{one};IsClustered;No;Version;{version};tcp;{port};;"
-        for one, (port, version) in known.items()
+        for one, (port, version) in instances.items()
     ).encode()
     return bytes([ANSWER]) + struct.pack("<H", len(told)) + told if told else b""
 
@@ -51,7 +51,7 @@ class Browser(asyncio.DatagramProtocol):
         return int(self._transport.get_extra_info("sockname")[1])
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        said = answer(data, self._known())
+        said = encode_answer(data, self._known())
         if said and self._transport is not None:
             self._transport.sendto(said, addr)
 

@@ -15,7 +15,7 @@ ROWS_AT_ONCE: Final = 20
 """Rows of a fetch that does not say how many."""
 
 
-class Way(IntEnum):
+class FetchDirection(IntEnum):
     """Which block of rows a fetch asks for."""
 
     FIRST = 0x01
@@ -30,7 +30,7 @@ class Way(IntEnum):
 
 
 WAYS: Final = 0x3FF
-"""Bits of a fetch that are one of `Way`; the others do not matter to a cursor that is only read."""
+"""Bits of a fetch that are one of `FetchDirection`; the others do not matter to a cursor that is only read."""
 
 
 class Scroll(IntFlag):
@@ -51,7 +51,7 @@ CLOSED: Final = 16
 
 
 @dataclass(slots=True)
-class Cursor:
+class ApiCursor:
     """The rows of a query, and which of them were fetched last."""
 
     result: Row
@@ -65,27 +65,27 @@ class Cursor:
     def size(self) -> int:
         return len(self.result["rows"])
 
-    def fetch(self, way: int, row: int, count: int) -> int:
+    def fetch(self, direction: int, row: int, count: int) -> int:
         """Move; `block` then has the rows. Returns the return status of the procedure."""
         size, status, start = self.size, 0, self.start
-        match way:
-            case Way.FIRST:
+        match direction:
+            case FetchDirection.FIRST:
                 start = 0
-            case Way.NEXT:
+            case FetchDirection.NEXT:
                 start += self.held
-            case Way.PREVIOUS if 0 < start < count:
+            case FetchDirection.PREVIOUS if 0 < start < count:
                 start, status = 0, ADJUSTED
-            case Way.PREVIOUS:
+            case FetchDirection.PREVIOUS:
                 start -= count
-            case Way.PREVIOUS_NO_ADJUST:
+            case FetchDirection.PREVIOUS_NO_ADJUST:
                 start, count = max(0, start - count), min(count, start)
-            case Way.LAST:
+            case FetchDirection.LAST:
                 start = max(0, size - count)
-            case Way.ABSOLUTE:
+            case FetchDirection.ABSOLUTE:
                 start = row - 1 if row >= 0 else size + row
-            case Way.RELATIVE:
+            case FetchDirection.RELATIVE:
                 start += row
-            case Way.REFRESH:
+            case FetchDirection.REFRESH:
                 count = self.held
         before = start < 0
         self.start = min(max(0, start), size)
@@ -109,13 +109,13 @@ class Cursor:
 class Cursors:
     """The open cursors of a connection."""
 
-    known: dict[int, Cursor] = field(default_factory=dict)
+    known: dict[int, ApiCursor] = field(default_factory=dict)
     last: int = 180_150_000
     """Numbers of cursors begin somewhere above, so that a small one is not taken for one."""
 
     def open(self, result: Row) -> int:
         self.last += 1
-        self.known[self.last] = Cursor(result)
+        self.known[self.last] = ApiCursor(result)
         return self.last
 
 
@@ -131,11 +131,11 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class FetchRequest:
     """sp_cursorfetch; *close*: sp_cursorclose."""
 
     cursor: int
-    way: int = Way.NEXT
+    way: int = FetchDirection.NEXT
     row: int = 0
     count: int = ROWS_AT_ONCE
     outputs: tuple[int, ...] = ()
@@ -143,27 +143,27 @@ class Fetch:
     close: bool = False
 
 
-class NoCursor(Exception):
+class CursorNotFoundError(Exception):
     """There is no cursor of that number."""
 
 
-def opened(cursors: Cursors, opening: Opening, result: Row, tds: int, more: bool = False) -> bytes:
+def open_cursor(cursors: Cursors, opening: Opening, result: Row, tds: int, has_next: bool = False) -> bytes:
     """The answer to an opening whose query has given *result*."""
     number = cursors.open(result)
     cursor = cursors.known[number]
     status, rows = 0, cursor.size
     out = tokens.columns_of_cursor(result, tds)
     if opening.scroll & Scroll.AUTO_FETCH:
-        cursor.fetch(Way.NEXT, 0, opening.rows or ROWS_AT_ONCE)
+        cursor.fetch(FetchDirection.NEXT, 0, opening.rows or ROWS_AT_ONCE)
         out += tokens.rows_of_cursor(result, cursor.block, tds)
         rows = cursor.held
         if opening.scroll & Scroll.AUTO_CLOSE and cursor.held == cursor.size:
             del cursors.known[number]
             status = CLOSED
-    out += tokens.done(
+    out += tokens.encode_done(
         tokens.DONE_IN_PROC, tokens.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
     )
-    out += tokens.return_status(status)
+    out += tokens.encode_return_status(status)
     kept = opening.scroll & 0x1F
     forward = kept in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
     given = {
@@ -174,26 +174,30 @@ def opened(cursors: Cursors, opening: Opening, result: Row, tds: int, more: bool
         "rows": rows,
     }
     for name, place in opening.outputs.items():
-        out += tokens.return_value(place, "", "int", int(given.get(name, 0)), tds)
-    return out + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
+        out += tokens.encode_return_value(place, "", "int", int(given.get(name, 0)), tds)
+    return out + tokens.encode_done(tokens.DONE_PROC, tokens.MORE if has_next else 0, None, tds)
 
 
-def fetched(cursors: Cursors, fetch: Fetch, tds: int, more: bool = False) -> bytes:
+def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
     """The answer to a fetch or a close. Raises NoCursor."""
     cursor = cursors.known.get(fetch.cursor)
     if cursor is None:
-        raise NoCursor
+        raise CursorNotFoundError
     if fetch.close:
         del cursors.known[fetch.cursor]
-        return tokens.return_status(0) + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
+        return tokens.encode_return_status(0) + tokens.encode_done(
+            tokens.DONE_PROC, tokens.MORE if more_results else 0, None, tds
+        )
     out, way = b"", fetch.way & WAYS
-    if way == Way.INFO:
-        out += tokens.return_status(0)
+    if way == FetchDirection.INFO:
+        out += tokens.encode_return_status(0)
         for place, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
-            out += tokens.return_value(place, "", "int", value, tds)
+            out += tokens.encode_return_value(place, "", "int", value, tds)
     else:
         status = cursor.fetch(way, fetch.row, fetch.count)
         out += tokens.columns_of_cursor(cursor.result, tds)
         out += tokens.rows_of_cursor(cursor.result, cursor.block, tds)
-        out += tokens.done(tokens.DONE_IN_PROC, tokens.MORE, cursor.held, tds) + tokens.return_status(status)
-    return out + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
+        out += tokens.encode_done(
+            tokens.DONE_IN_PROC, tokens.MORE, cursor.held, tds
+        ) + tokens.encode_return_status(status)
+    return out + tokens.encode_done(tokens.DONE_PROC, tokens.MORE if more_results else 0, None, tds)

@@ -11,10 +11,10 @@ from enum import Enum
 from typing import Final
 
 from app.files.descriptors import raised_limit
-from app.host import Answer, Host
+from app.host import Host, RequestResult
 from app.serve.browser import Browser, Known
 from app.serve.pipe import Pipe
-from app.serve.session import Session
+from app.serve.session import TdsSession
 from app.serve.wire import tls
 from engine.constants import PRODUCT
 from engine.events import Event
@@ -32,7 +32,7 @@ SPARE_FILES: Final = 200
 """Descriptors of this program for anything but connections. Assumed."""
 
 
-class State(Enum):
+class PortState(Enum):
     """What an instance's port does."""
 
     ANSWERS = "answers"
@@ -43,28 +43,28 @@ class State(Enum):
     """Packets vanish: no connection comes about. Where no system lets us, as SILENT."""
 
 
-QUIET: Final = (State.SILENT, State.DARK)
+QUIET: Final = (PortState.SILENT, PortState.DARK)
 
 
-class NoPort(Exception):
+class PortUnavailableError(Exception):
     """A port cannot be had; the text says which."""
 
 
-def state(world: World, name: str) -> State:
+def state(world: World, name: str) -> PortState:
     """As clients meet the instance now, or the listener: its address is nowhere while it is offline."""
     server = world.listeners.get(name, name)
     if server is None:
-        return State.DARK
+        return PortState.DARK
     there = world.instances[server]
     computer = world.computers[there.computer]
     if not (computer.powered and computer.nic_up):
-        return State.DARK
+        return PortState.DARK
     if not (there.running and there.tcp_listening):
-        return State.REFUSES
-    return State.SILENT if there.hung else State.ANSWERS
+        return PortState.REFUSES
+    return PortState.SILENT if there.hung else PortState.ANSWERS
 
 
-class Hole:
+class BlackholePort:
     """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
 
     def __init__(self, port: int) -> None:
@@ -94,13 +94,13 @@ class Listener:
         self._host = host
         self._last = 0
         self._open: dict[str, asyncio.Server] = {}
-        self._holes: dict[str, Hole] = {}
+        self._holes: dict[str, BlackholePort] = {}
         self._base = 0
         self._users_max = USERS_MAX
-        self._states: dict[str, tuple[State, str | None]] = {}
+        self._states: dict[str, tuple[PortState, str | None]] = {}
         """What each port does, and the instance that answers there."""
         self._changed = asyncio.Condition()
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, TdsSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         host.happened.connect(self._hear)
 
@@ -120,7 +120,7 @@ class Listener:
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open
             if server in self.world.instances
-            if state(self.world, server) is not State.DARK
+            if state(self.world, server) is not PortState.DARK
         }
 
     async def _listen(self, name: str) -> None:
@@ -131,7 +131,9 @@ class Listener:
         try:
             opened = await asyncio.get_running_loop().create_server(accept, HOST, port, backlog=LOGINS_MAX)
         except OSError as problem:
-            raise NoPort(f"port {port} on {HOST} cannot be opened: {problem.strerror}") from problem
+            raise PortUnavailableError(
+                f"port {port} on {HOST} cannot be opened: {problem.strerror}"
+            ) from problem
         self.ports[name] = opened.sockets[0].getsockname()[1]
         self._open[name] = opened
 
@@ -146,14 +148,14 @@ class Listener:
             self._states[name] = now
             if name not in self.ports:
                 await self._listen(name)
-            dark = now[0] is State.DARK and sys.platform == "linux"
+            dark = now[0] is PortState.DARK and sys.platform == "linux"
             if name in self._holes and not dark:
                 self._holes.pop(name).close()
-            if (dark or now[0] is State.REFUSES) and name in self._open:
+            if (dark or now[0] is PortState.REFUSES) and name in self._open:
                 self._open.pop(name).close()
             if dark and name not in self._holes:
-                self._holes[name] = Hole(self.ports[name])
-            elif now[0] is State.REFUSES:
+                self._holes[name] = BlackholePort(self.ports[name])
+            elif now[0] is PortState.REFUSES:
                 self._break(one for one in self.sessions if name in (one.server, one.name))
             elif not dark and name not in self._open:
                 await self._listen(name)
@@ -164,24 +166,24 @@ class Listener:
     def _drop_packets(self) -> None:
         """Nothing reaches a computer without power or network, of an open connection either."""
         for session in self.sessions:
-            session.drop_packets(state(self.world, session.server or session.name) is State.DARK)
+            session.drop_packets(state(self.world, session.server or session.name) is PortState.DARK)
 
-    def _moved_from(self, session: Session) -> bool:
+    def _moved_from(self, session: TdsSession) -> bool:
         """The listener by which the client has come has left the instance, which is there to say so."""
         there = session.server and self.world.listeners.get(session.name, session.server)
-        return there != session.server and self._state(session.server) is State.ANSWERS
+        return there != session.server and self._state(session.server) is PortState.ANSWERS
 
-    def _state(self, name: str) -> State:
+    def _state(self, name: str) -> PortState:
         """A run that is paused answers no client."""
-        return state(self.world, name) if self._host.running else State.SILENT
+        return state(self.world, name) if self._host.running else PortState.SILENT
 
     @staticmethod
-    def _break(sessions: Iterable[Session]) -> None:
+    def _break(sessions: Iterable[TdsSession]) -> None:
         for session in sessions:
             session.reset()
 
     @property
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[TdsSession]:
         """The connections that there are now."""
         return list(self._sessions.values())
 
@@ -210,16 +212,16 @@ class Listener:
             del self._sessions[waiting[0].number]
         self._last += 1
         number = f"tds{self._last}"
-        session = self._sessions[number] = Session(self, name, number, pipe)
+        session = self._sessions[number] = TdsSession(self, name, number, pipe)
         session.users_max = self._users_reached
         task = asyncio.ensure_future(session.run())
         self._tasks.add(task)
 
-        def over(task: asyncio.Task[None]) -> None:
+        def remove_session(task: asyncio.Task[None]) -> None:
             self._tasks.discard(task)
             self._sessions.pop(number, None)
 
-        task.add_done_callback(over)
+        task.add_done_callback(remove_session)
 
     def _hear(self, events: list[Event]) -> None:
         for event in events:
@@ -241,12 +243,12 @@ class Listener:
         there = sum(one.logged_in for one in self._sessions.values())
         return self._users_max if there >= self._users_max else None
 
-    def ask(self, line: str) -> asyncio.Future[Answer]:
+    def ask(self, line: str) -> asyncio.Future[RequestResult]:
         """Have *line* done by the run; what is over at once is there at once."""
         answer = self._host.inbox.post(line).answer
         if not answer.done():
             return asyncio.wrap_future(answer)
-        done: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[RequestResult] = asyncio.get_running_loop().create_future()
         done.set_result(answer.result())
         return done
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final
 
-from app.serve.packets import SIZE, SIZE_MAX, SIZE_MIN, Malformed, Reader
+from app.serve.packets import SIZE, SIZE_MAX, SIZE_MIN, MalformedPacketError, PacketReader
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 """Options of a PRELOGIN."""
@@ -33,29 +33,30 @@ NAME_MAX: Final = 128
 """Characters of a name [MS-TDS 2.2.6.4]."""
 
 
-def negotiated(asked: int, product: int) -> int:
+def negotiate_version(client_version: int, product: int) -> int:
     """The TDS version for a client that asks for one and a product of the version 2005, 2008 …"""
     newest = NEWEST.get(product, TDS_7_4)
-    asked = TDS_7_4 if asked == TDS_8 else asked  # 8.0 is 7.4 with TLS below it
+    client_version = TDS_7_4 if client_version == TDS_8 else client_version  # 8.0 is 7.4 with TLS below it
     return max(
-        (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(asked, newest)), default=TDS_7_1
+        (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(client_version, newest)),
+        default=TDS_7_1,
     )
 
 
-def agreed(asked: int) -> Encryption:
+def negotiate_encryption(client_encryption: int) -> Encryption:
     """What a server with TLS that forces nobody answers to a client's *asked*, as the table in 2.2.6.5 has it."""
-    if asked in (Encryption.ON, Encryption.REQUIRED):
+    if client_encryption in (Encryption.ON, Encryption.REQUIRED):
         return Encryption.ON
-    return Encryption.LOGIN if asked == Encryption.LOGIN else Encryption.NONE
+    return Encryption.LOGIN if client_encryption == Encryption.LOGIN else Encryption.NONE
 
 
 def read_prelogin(body: bytes) -> tuple[int, bool]:
     """What a PRELOGIN asks for of TLS, see `Encryption`; one that says nothing has none. Whether it asks for MARS.
     Raises Malformed."""
-    reader, asked, mars = Reader(body), int(Encryption.NONE), False
+    reader, asked, mars = PacketReader(body), int(Encryption.NONE), False
     while (option := reader.number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.take(4))
-        value = Reader(body, offset).take(length)
+        value = PacketReader(body, offset).take(length)
         if option == ENCRYPTION and value:
             asked = value[0]
         mars = mars or (option == MARS and value == b"\1")
@@ -86,7 +87,7 @@ def build_of(product: str) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class LoginPacket:
     """A LOGIN7, as far as the simulation heeds it."""
 
     tds: int
@@ -122,12 +123,12 @@ _LENGTHS: Final = (
 """Texts in the order of their offsets."""
 
 
-def read_login(body: bytes) -> Login:
+def read_login(body: bytes) -> LoginPacket:
     """Raises Malformed."""
-    reader = Reader(body)
+    reader = PacketReader(body)
     length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
     if length != len(body) or length < 86:
-        raise Malformed(f"a login of {length} bytes in {len(body)}")
+        raise MalformedPacketError(f"a login of {length} bytes in {len(body)}")
     windows, kind, more = body[25:28]
     texts: dict[str, str] = {}
     for place, name in enumerate(_LENGTHS):
@@ -135,13 +136,13 @@ def read_login(body: bytes) -> Login:
         if name == "extension" or not count:
             continue
         if count > NAME_MAX:
-            raise Malformed(f"{count} characters of {name} in a login")
-        raw = Reader(body, offset).take(2 * count)
+            raise MalformedPacketError(f"{count} characters of {name} in a login")
+        raw = PacketReader(body, offset).take(2 * count)
         if name == "password":
             raw = bytes(_unscrambled(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
     wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
-    return Login(
+    return LoginPacket(
         tds=tds,
         packet_size=wanted,
         windows=bool(windows & 0x80),

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Final
 
 
-class Kind(IntEnum):
+class PacketKind(IntEnum):
     """What a message is [MS-TDS 2.2.3.1.1]."""
 
     BATCH = 0x01
@@ -39,13 +39,13 @@ BATCH_PACKETS: Final = 65_536
 between is read, and answered with an error."""
 
 
-class Malformed(ValueError):
+class MalformedPacketError(ValueError):
     """Bytes that are no TDS; the text says where."""
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    kind: Kind
+class TdsMessage:
+    kind: PacketKind
     body: bytes
     resets: bool = False
     """The connection is to be reset before it is carried out."""
@@ -53,7 +53,7 @@ class Message:
     """It was longer than allowed; its body was passed over."""
 
 
-def packet(kind: Kind, body: bytes) -> bytes:
+def packet(kind: PacketKind, body: bytes) -> bytes:
     """The only packet of a message."""
     return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
 
@@ -65,7 +65,9 @@ def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     out = bytearray()
     for number, part in enumerate(parts, start=1):
         last = END if number == len(parts) else 0
-        out += HEADER.pack(Kind.RESPONSE, last, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0)
+        out += HEADER.pack(
+            PacketKind.RESPONSE, last, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
+        )
         out += part
     return bytes(out)
 
@@ -83,19 +85,19 @@ class Assembler:
         self._passed_over = 0
         """Bytes of a message that is too large."""
 
-    def feed(self, data: bytes) -> list[Message]:
+    def feed(self, data: bytes) -> list[TdsMessage]:
         """The messages that are whole with *data*. Raises Malformed."""
         self._waiting += data
-        whole: list[Message] = []
+        whole: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:
             kind, status, length, *_ = HEADER.unpack_from(self._waiting)
-            if kind not in Kind.__members__.values() or kind == Kind.RESPONSE:
-                raise Malformed(f"a packet of type {kind:#04x}")
+            if kind not in PacketKind.__members__.values() or kind == PacketKind.RESPONSE:
+                raise MalformedPacketError(f"a packet of type {kind:#04x}")
             if length < HEADER.size or self._kind not in (None, kind):
-                raise Malformed(f"a packet of {length} bytes and type {kind:#04x}")
+                raise MalformedPacketError(f"a packet of {length} bytes and type {kind:#04x}")
             if len(self._body) + length > self.most:
                 if self.most < MESSAGE_MAX:
-                    raise Malformed(f"a message of more than {self.most} bytes before the login")
+                    raise MalformedPacketError(f"a message of more than {self.most} bytes before the login")
                 self._passed_over += len(self._body)
                 self._body.clear()
             if len(self._waiting) < length:
@@ -105,32 +107,32 @@ class Assembler:
             if self._passed_over:
                 self._passed_over += length
                 if self._passed_over > BATCH_PACKETS * SIZE_MAX:
-                    raise Malformed("a message that does not end")
+                    raise MalformedPacketError("a message that does not end")
             else:
                 self._body += self._waiting[HEADER.size : length]
             del self._waiting[:length]
             if status & END:
                 too_large = bool(self._passed_over)
-                whole.append(Message(Kind(kind), bytes(self._body), self._resets, too_large))
+                whole.append(TdsMessage(PacketKind(kind), bytes(self._body), self._resets, too_large))
                 self._body.clear()
                 self._kind, self._passed_over = None, 0
         return whole
 
 
-class Reader:
+class PacketReader:
     """Goes over the bytes of one message."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data, self.at = data, at
 
     @property
-    def left(self) -> int:
+    def remaining_bytes(self) -> int:
         return len(self.data) - self.at
 
     def take(self, count: int) -> bytes:
         """The next *count* bytes. Raises Malformed if there are fewer."""
-        if count < 0 or count > self.left:
-            raise Malformed(f"{count} bytes expected at {self.at} of {len(self.data)}")
+        if count < 0 or count > self.remaining_bytes:
+            raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
         self.at += count
         return self.data[self.at - count : self.at]
 

@@ -9,14 +9,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from app.serve.cursors import ROWS_AT_ONCE, Fetch, Opening, Way
+from app.serve.cursors import ROWS_AT_ONCE, FetchDirection, FetchRequest, Opening
 from app.serve.login import TDS_7_2
-from app.serve.packets import Malformed, Reader
-from app.serve.types import BadValue, Typed, Unread, quoted, read_typed
+from app.serve.packets import MalformedPacketError, PacketReader
+from app.serve.types import InvalidValueError, Typed, UnreadableValueError, quoted, read_typed
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SqlRequest:
     """T-SQL to be run for a request."""
 
     text: str
@@ -31,7 +31,7 @@ class Asked:
     """It is sp_reset_connection: nothing is run."""
     opening: Opening | None = None
     """It opens a cursor: the first grid is its rows."""
-    fetch: Fetch | None = None
+    fetch: FetchRequest | None = None
     """It fetches of a cursor or closes it: nothing is run."""
 
 
@@ -47,26 +47,26 @@ _PROCEDURES: Final = {
 """Procedures that are called by number [MS-TDS 2.2.6.6]."""
 
 
-class NotSimulated(Exception):
+class UnsupportedRequestError(Exception):
     """A request that is understood and not simulated; the text says which."""
 
 
-class NotValid(Exception):
+class InvalidParameterError(Exception):
     """A parameter whose value its type has not: number, name and type, as message 8023 has them."""
 
 
-def _past_headers(reader: Reader, tds: int) -> None:
+def _past_headers(reader: PacketReader, tds: int) -> None:
     """ALL_HEADERS [MS-TDS 2.2.5.3], which TDS 7.2 brought in: nothing in them is needed here."""
     if tds >= TDS_7_2:
         length = reader.number("I")
         reader.take(length - 4)
 
 
-def read_batch(body: bytes, tds: int) -> Asked:
+def read_batch(body: bytes, tds: int) -> SqlRequest:
     """SQLBatch. Raises Malformed."""
-    reader = Reader(body)
+    reader = PacketReader(body)
     _past_headers(reader, tds)
-    return Asked(reader.text(reader.left // 2))
+    return SqlRequest(reader.text(reader.remaining_bytes // 2))
 
 
 _ISOLATION: Final = {
@@ -79,27 +79,29 @@ _ISOLATION: Final = {
 _BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
 
 
-def read_transaction(body: bytes, tds: int) -> Asked:
+def read_transaction(body: bytes, tds: int) -> SqlRequest:
     """A transaction manager request. Raises Malformed, NotSimulated."""
-    reader = Reader(body)
+    reader = PacketReader(body)
     _past_headers(reader, tds)
     what = reader.number("H")
     if what == _BEGIN:
-        return Asked(_begun(reader))
+        return SqlRequest(_build_begin_transaction(reader))
     if what not in (_COMMIT, _ROLLBACK, _SAVE):
-        raise NotSimulated("distributed transactions")
+        raise UnsupportedRequestError("distributed transactions")
     name = reader.text(reader.number("B") // 2)
     if what == _SAVE:
-        return Asked(f"SAVE TRANSACTION {_name(name)}")
+        return SqlRequest(f"SAVE TRANSACTION {_name(name)}")
     text = "COMMIT TRANSACTION" if what == _COMMIT else f"ROLLBACK TRANSACTION {_name(name)}".rstrip()
-    if reader.left and reader.number("B") & 1:
-        text += f"; {_begun(reader)}"
-    return Asked(f"IF @@TRANCOUNT > 0 {text}" if what == _ROLLBACK and not name and ";" not in text else text)
+    if reader.remaining_bytes and reader.number("B") & 1:
+        text += f"; {_build_begin_transaction(reader)}"
+    return SqlRequest(
+        f"IF @@TRANCOUNT > 0 {text}" if what == _ROLLBACK and not name and ";" not in text else text
+    )
 
 
-def _begun(reader: Reader) -> str:
+def _build_begin_transaction(reader: PacketReader) -> str:
     level = _ISOLATION.get(reader.number("B"), "")
-    name = reader.text(reader.number("B") // 2) if reader.left else ""
+    name = reader.text(reader.number("B") // 2) if reader.remaining_bytes else ""
     set_level = f"SET TRANSACTION ISOLATION LEVEL {level}; " if level else ""
     return f"{set_level}BEGIN TRANSACTION {_name(name)}".rstrip()
 
@@ -112,13 +114,13 @@ def _name(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class RpcParameter:
     name: str
     given: Typed
     output: bool
 
 
-class Kept(NamedTuple):
+class PreparedStatement(NamedTuple):
     """What has been prepared: a statement and the declaration of its parameters, or the name of a procedure."""
 
     declared: str
@@ -130,15 +132,15 @@ class Prepared:
     """What a connection has prepared, by handle."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Kept] = {}
+        self._known: dict[int, PreparedStatement] = {}
         self._last = 0
 
-    def keep(self, kept: Kept) -> int:
+    def store(self, statement: PreparedStatement) -> int:
         self._last += 1
-        self._known[self._last] = kept
+        self._known[self._last] = statement
         return self._last
 
-    def find(self, handle: Any) -> Kept | None:
+    def find(self, handle: Any) -> PreparedStatement | None:
         return self._known.get(handle)
 
     def forget(self, handle: Any) -> None:
@@ -152,91 +154,91 @@ _BETWEEN: Final = (0x80, 0xFF)
 """What stands between two calls in a message: before TDS 7.2, and since [MS-TDS 2.2.6.6]. No name is so long."""
 
 
-def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[Asked]:
+def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
     """RPC: the calls of a message, in their order. Raises Malformed, NotSimulated."""
-    reader = Reader(body)
+    reader = PacketReader(body)
     _past_headers(reader, tds)
     asked = [_read_call(reader, prepared)]
-    while reader.left:
+    while reader.remaining_bytes:
         reader.take(1)
-        if reader.left:
+        if reader.remaining_bytes:
             asked.append(_read_call(reader, prepared))
     return asked
 
 
-def _read_call(reader: Reader, prepared: Prepared) -> Asked:
+def _read_call(reader: PacketReader, prepared: Prepared) -> SqlRequest:
     length = reader.number("H")
     if length == 0xFFFF:
         number = reader.number("H")
         name = _PROCEDURES.get(number, "")
         if not name:
-            raise Malformed(f"a call of the procedure with number {number}")
+            raise MalformedPacketError(f"a call of the procedure with number {number}")
     else:
         name = reader.text(length)
     reader.take(2)
-    given: list[Parameter] = []
-    while reader.left and reader.data[reader.at] not in _BETWEEN:
+    given: list[RpcParameter] = []
+    while reader.remaining_bytes and reader.data[reader.at] not in _BETWEEN:
         called = reader.short_text()
         status = reader.number("B")
         try:
             typed = read_typed(reader)
-        except Unread as problem:
-            raise NotSimulated(str(problem)) from None
-        except BadValue as problem:
-            raise NotValid(len(given) + 1, called, str(problem)) from None
-        given.append(Parameter(called, typed, bool(status & 1)))
-    return _asked(name, given, prepared)
+        except UnreadableValueError as problem:
+            raise UnsupportedRequestError(str(problem)) from None
+        except InvalidValueError as problem:
+            raise InvalidParameterError(len(given) + 1, called, str(problem)) from None
+        given.append(RpcParameter(called, typed, bool(status & 1)))
+    return _build_request(name, given, prepared)
 
 
-def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
+def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:
     plain = re.sub(r"^(?:\[?(?:sys|master)\]?\.+)*", "", name, flags=re.IGNORECASE).strip("[]").lower()
     try:
         match plain:
             case "sp_executesql":
-                declared = _text(given[1]) if len(given) > 1 else ""
-                return _executed(_text(given[0]), declared, given, 2)
+                declared = _text(parameters[1]) if len(parameters) > 1 else ""
+                return _build_execute(_text(parameters[0]), declared, parameters, 2)
             case "sp_prepare":
-                handle = prepared.keep(Kept(_text(given[1]), _text(given[2])))
-                return Asked("", call=True, handle=handle)
+                handle = prepared.store(PreparedStatement(_text(parameters[1]), _text(parameters[2])))
+                return SqlRequest("", call=True, handle=handle)
             case "sp_prepexec":
-                handle = prepared.keep(Kept(_text(given[1]), _text(given[2])))
-                return _executed(_text(given[2]), _text(given[1]), given, 3, handle)
+                handle = prepared.store(PreparedStatement(_text(parameters[1]), _text(parameters[2])))
+                return _build_execute(_text(parameters[2]), _text(parameters[1]), parameters, 3, handle)
             case "sp_prepexecrpc":
-                handle = prepared.keep(Kept("", _text(given[1]), procedure=True))
-                return _called(_text(given[1]), given, 2, handle)
+                handle = prepared.store(PreparedStatement("", _text(parameters[1]), procedure=True))
+                return _build_call(_text(parameters[1]), parameters, 2, handle)
             case "sp_execute":
-                known = prepared.find(given[0].given.value)
+                known = prepared.find(parameters[0].given.value)
                 if known is None:
-                    return _unknown(given[0])
+                    return _unknown(parameters[0])
                 if known.procedure:
-                    return _called(known.text, given, 1)
-                return _executed(known.text, known.declared, given, 1)
+                    return _build_call(known.text, parameters, 1)
+                return _build_execute(known.text, known.declared, parameters, 1)
             case "sp_unprepare":
-                prepared.forget(given[0].given.value)
-                return Asked("", call=True)
+                prepared.forget(parameters[0].given.value)
+                return SqlRequest("", call=True)
             case "sp_reset_connection":
-                return Asked("", call=True, resets=True)
+                return SqlRequest("", call=True, resets=True)
             case "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute" | "sp_cursorprepexec":
-                return _cursor(plain, given, prepared)
+                return _build_cursor_request(plain, parameters, prepared)
             case "sp_cursorfetch":
-                return Asked("", call=True, fetch=_fetch(given))
+                return SqlRequest("", call=True, fetch=_build_fetch(parameters))
             case "sp_cursorclose":
-                return Asked("", call=True, fetch=Fetch(_number(given, 0), close=True))
+                return SqlRequest("", call=True, fetch=FetchRequest(_number(parameters, 0), close=True))
             case "sp_cursoroption":
-                return Asked("", call=True)
+                return SqlRequest("", call=True)
             case "sp_cursorunprepare":
-                prepared.forget(given[0].given.value)
-                return Asked("", call=True)
+                prepared.forget(parameters[0].given.value)
+                return SqlRequest("", call=True)
             case "sp_cursor":
-                raise NotSimulated("sp_cursor: cursors of a driver only read here")
+                raise UnsupportedRequestError("sp_cursor: cursors of a driver only read here")
     except IndexError:
-        raise Malformed(f"{plain} without its parameters") from None
-    return _called(name, given)
+        raise MalformedPacketError(f"{plain} without its parameters") from None
+    return _build_call(name, parameters)
 
 
-def _unknown(handle: Parameter) -> Asked:
+def _unknown(handle: RpcParameter) -> SqlRequest:
     text = f"RAISERROR('Could not find prepared statement with handle {handle.given.literal}.', 16, 1)"
-    return Asked(text, call=True)
+    return SqlRequest(text, call=True)
 
 
 _OF_CURSOR: Final = {
@@ -249,74 +251,84 @@ _OF_CURSOR: Final = {
 [DOC: sp_cursoropen (Transact-SQL)] and the pages beside it; the order of sp_cursorprepexec as drivers send it."""
 
 
-def _cursor(procedure: str, given: list[Parameter], prepared: Prepared) -> Asked:
+def _build_cursor_request(procedure: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:
     """The call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
     names = _OF_CURSOR[procedure]
-    place = {name: number for number, name in enumerate(names) if number < len(given)}
-    declared = _text(given[place["declared"]]) if "declared" in place else ""
-    text = _text(given[names.index("text")]) if "text" in names else ""
+    place = {name: number for number, name in enumerate(names) if number < len(parameters)}
+    declared = _text(parameters[place["declared"]]) if "declared" in place else ""
+    text = _text(parameters[names.index("text")]) if "text" in names else ""
     handle = 0
     if procedure == "sp_cursorprepare":
-        return Asked("", call=True, handle=prepared.keep(Kept(declared, text)))
+        return SqlRequest("", call=True, handle=prepared.store(PreparedStatement(declared, text)))
     if procedure == "sp_cursorexecute":
-        known = prepared.find(given[0].given.value)
+        known = prepared.find(parameters[0].given.value)
         if known is None:
-            return _unknown(given[0])
+            return _unknown(parameters[0])
         declared, text, _ = known
     elif procedure == "sp_cursorprepexec":
-        handle = prepared.keep(Kept(declared, text))
-    asked = _executed(text, declared, given if declared else [], len(names))
-    outputs = {name: number for name, number in place.items() if given[number].output}
+        handle = prepared.store(PreparedStatement(declared, text))
+    asked = _build_execute(text, declared, parameters if declared else [], len(names))
+    outputs = {name: number for name, number in place.items() if parameters[number].output}
     opening = Opening(
         outputs,
-        _number(given, place.get("scroll", -1)),
-        max(0, _number(given, place.get("rows", -1))),
+        _number(parameters, place.get("scroll", -1)),
+        max(0, _number(parameters, place.get("rows", -1))),
         handle,
     )
     return replace(asked, text=asked.text if declared else text, opening=opening)
 
 
-def _fetch(given: list[Parameter]) -> Fetch:
-    outputs = tuple(place for place in (2, 3) if len(given) > place and given[place].output)
-    count = _number(given, 3, ROWS_AT_ONCE)
-    return Fetch(_number(given, 0), _number(given, 1, Way.NEXT), _number(given, 2), max(0, count), outputs)
+def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
+    outputs = tuple(place for place in (2, 3) if len(parameters) > place and parameters[place].output)
+    count = _number(parameters, 3, ROWS_AT_ONCE)
+    return FetchRequest(
+        _number(parameters, 0),
+        _number(parameters, 1, FetchDirection.NEXT),
+        _number(parameters, 2),
+        max(0, count),
+        outputs,
+    )
 
 
-def _number(given: list[Parameter], place: int, otherwise: int = 0) -> int:
+def _number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
     """The whole number of a parameter; *otherwise* where it is not given."""
-    value = given[place].given.value if 0 <= place < len(given) else None
-    return value if isinstance(value, int) else otherwise
+    value = parameters[index].given.value if 0 <= index < len(parameters) else None
+    return value if isinstance(value, int) else default
 
 
-def _text(parameter: Parameter) -> str:
+def _text(parameter: RpcParameter) -> str:
     value = parameter.given.value
     return value if isinstance(value, str) else ""
 
 
-def _executed(
-    text: str, declared: str, given: list[Parameter], first: int, handle: int | None = None
-) -> Asked:
+def _build_execute(
+    text: str, declared: str, parameters: list[RpcParameter], first_index: int, handle: int | None = None
+) -> SqlRequest:
     """The values of the statement's own parameters are *given* from the place *first* on."""
     if not declared:
-        return Asked(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
-    before, arguments, outputs = _arguments(given, first)
+        return SqlRequest(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
+    before, arguments, outputs = _arguments(parameters, first_index)
     call = ", ".join((f"EXEC sp_executesql {quoted(text)}", quoted(declared), *arguments))
-    return Asked(before + call + _shown(outputs), tuple(outputs), call=True, handle=handle)
+    return SqlRequest(before + call + _build_output_select(outputs), tuple(outputs), call=True, handle=handle)
 
 
-def _called(name: str, given: list[Parameter], first: int = 0, handle: int | None = None) -> Asked:
+def _build_call(
+    name: str, parameters: list[RpcParameter], first_index: int = 0, handle: int | None = None
+) -> SqlRequest:
     """The parameters of the procedure are *given* from the place *first* on."""
-    before, arguments, outputs = _arguments(given, first)
+    before, arguments, outputs = _arguments(parameters, first_index)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
-    text = call + _shown(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
-    return Asked(text, tuple(outputs), returns=True, call=True, handle=handle)
+    text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
+    return SqlRequest(text, tuple(outputs), returns=True, call=True, handle=handle)
 
 
-def _arguments(given: list[Parameter], first: int = 0) -> tuple[str, list[str], list[tuple[int, str, str]]]:
+def _arguments(
+    parameters: list[RpcParameter], first_index: int = 0
+) -> tuple[str, list[str], list[tuple[int, str, str]]]:
     """What declares the variables of the outputs; the arguments; the outputs. The place of each is that in the whole
     call [MS-TDS 2.2.7.19, ParamOrdinal], of which the arguments begin at *first*."""
     before, arguments, outputs = "", [], []
-    for place, one in enumerate(given[first:], start=first):
+    for place, one in enumerate(parameters[first_index:], start=first_index):
         value = one.given.literal
         if one.output:
             variable = f"{OUTPUT}{place}"
@@ -327,6 +339,8 @@ def _arguments(given: list[Parameter], first: int = 0) -> tuple[str, list[str], 
     return before, arguments, outputs
 
 
-def _shown(outputs: list[tuple[int, str, str]], first: str = "") -> str:
-    shown = [first] * bool(first) + [f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs]
+def _build_output_select(outputs: list[tuple[int, str, str]], return_column: str = "") -> str:
+    shown = [return_column] * bool(return_column) + [
+        f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs
+    ]
     return f"; SELECT {', '.join(shown)}" if shown else ""

@@ -14,10 +14,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, TextIO
 
-from app.host import Answer, Host, Recorder
+from app.host import Host, Recorder, RequestResult
 from app.serve.browser import PORT
-from app.serve.listener import HOST, Listener, NoPort
-from engine.drill.judging.report import plain
+from app.serve.listener import HOST, Listener, PortUnavailableError
+from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
 from engine.events import Event
 
@@ -86,7 +86,9 @@ async def _serve(
             await listener.browser.open(HOST)
         except OSError as problem:
             await listener.close()
-            raise NoPort(f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}") from problem
+            raise PortUnavailableError(
+                f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
+            ) from problem
     hand_out(listener.tls.certificate)
     gc.freeze()  # all that is there now stays: to look through it takes 0.2 s, in which no client is answered
     gc.set_threshold(GARBAGE)
@@ -126,19 +128,19 @@ def _read(
     lines: TextIO,
     show: Callable[[str], object],
     loop: asyncio.AbstractEventLoop,
-    over: asyncio.Event,
+    stop_event: asyncio.Event,
 ) -> None:
     """Post each line; at the last one the run is over."""
 
-    def say(line: str, done: Future[Answer]) -> None:
-        if done.result().refused:
-            show(json.dumps({"kind": "refused", "line": line, "text": done.result().refused}))
+    def say(line: str, future: Future[RequestResult]) -> None:
+        if future.result().refused:
+            show(json.dumps({"kind": "refused", "line": line, "text": future.result().refused}))
 
     for line in map(str.strip, lines):
         if line:
             host.inbox.post(line).answer.add_done_callback(partial(say, line))
     with suppress(RuntimeError):  # the run may have ended before its input
-        loop.call_soon_threadsafe(over.set)
+        loop.call_soon_threadsafe(stop_event.set)
 
 
 def _line(event: Event) -> str:
@@ -149,5 +151,5 @@ def _line(event: Event) -> str:
     return _ENCODER.encode(told)
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=plain)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
 """Made once: `json.dumps` makes one for each event."""

@@ -9,29 +9,29 @@ import struct
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from app.host import Answer
+from app.host import RequestResult
 from app.serve import login as logins
 from app.serve import tokens
-from app.serve.answers import answer
-from app.serve.cursors import Cursors, NoCursor, fetched, opened
-from app.serve.login import Encryption, Login
-from app.serve.packets import MESSAGE_MAX, SIZE, Assembler, Kind, Malformed, Message
+from app.serve.answers import encode_answer
+from app.serve.cursors import CursorNotFoundError, Cursors, fetch_rows, open_cursor
+from app.serve.login import Encryption, LoginPacket
+from app.serve.packets import MESSAGE_MAX, SIZE, Assembler, MalformedPacketError, PacketKind, TdsMessage
 from app.serve.pipe import Pipe
 from app.serve.requests import (
-    Asked,
-    NotSimulated,
-    NotValid,
+    InvalidParameterError,
     Prepared,
+    SqlRequest,
+    UnsupportedRequestError,
     read_batch,
     read_calls,
     read_transaction,
 )
 from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
-from engine.messages import text_of
+from engine.messages import fill_message
 from engine.model import World
 from engine.protocol.security import login_of
-from engine.tsql.batches.data import Session as SqlSession
+from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import settings_of
 
 HANDSHAKE_S: Final = 15.0
@@ -44,7 +44,7 @@ NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) 
 """16909, as threads about drivers quote it."""
 
 
-class Door(Protocol):
+class ServerContext(Protocol):
     """What a connection needs of the world behind it."""
 
     password: str
@@ -52,7 +52,7 @@ class Door(Protocol):
 
     @property
     def world(self) -> World: ...
-    def ask(self, line: str) -> asyncio.Future[Answer]:
+    def ask(self, line: str) -> asyncio.Future[RequestResult]:
         """Have *line* done by the run; what is over at once is there at once."""
 
     async def answering(self, name: str) -> str:
@@ -65,14 +65,14 @@ class Door(Protocol):
         """The address of the mirror of a principal; empty for none."""
 
 
-class Gone(Exception):
+class ConnectionClosedError(Exception):
     """The connection is over; nothing more is to be said."""
 
 
-class Session:
+class TdsSession:
     """A client's connection, from its first byte to its last."""
 
-    def __init__(self, door: Door, name: str, number: str, pipe: Pipe) -> None:
+    def __init__(self, door: ServerContext, name: str, number: str, pipe: Pipe) -> None:
         """*name*: of the instance or listener whose port it is; *number*: of the connection, as in SERVER_A#tds5."""
         self.door, self.name, self.number = door, name, number
         self.server = ""
@@ -85,8 +85,8 @@ class Session:
         self._dropping = False
         self._wire = Wire(pipe)
         self._assembler = Assembler()
-        self._messages: list[Message] = []
-        self._reading: asyncio.Task[Message] | None = None
+        self._messages: list[TdsMessage] = []
+        self._reading: asyncio.Task[TdsMessage] | None = None
         """What came, or comes, while a batch runs: its cancelling, or the end of the connection."""
         self._prepared = Prepared()
         self._cursors = Cursors()
@@ -108,9 +108,9 @@ class Session:
                 self.logged_in = await self._log_in()
             self._assembler.most = MESSAGE_MAX
             while self.logged_in:
-                await self._serve(await self._next())
+                await self._serve(await self._await_message())
                 await asyncio.sleep(0)  # whatever comes at once from one client, the others have their turn
-        except (Gone, ConnectionError, Malformed, TimeoutError):
+        except (ConnectionClosedError, ConnectionError, MalformedPacketError, TimeoutError):
             pass
         finally:
             if self._reading is not None and not self._reading.cancel():
@@ -119,9 +119,9 @@ class Session:
                 await self.door.ask(f"disconnect {self.window}")
             self._wire.close()
 
-    def end(self, why: str) -> None:
+    def end(self, reason: str) -> None:
         """The instance has ended the session: what waits here for a packet need not wait any longer."""
-        self.ended = why
+        self.ended = reason
         self._wire.end()
 
     def reset(self) -> None:
@@ -134,21 +134,21 @@ class Session:
             self._dropping = dropped
             self._wire.drop_packets(dropped)
 
-    async def _next(self) -> Message:
+    async def _await_message(self) -> TdsMessage:
         """The next message. Raises Gone at the end of the connection, from whichever side."""
         reading, self._reading = self._reading, None
         try:
             return await (reading or self._read())
-        except Gone:
+        except ConnectionClosedError:
             if self.ended:
                 await self._fade()
             raise
 
-    async def _read(self) -> Message:
+    async def _read(self) -> TdsMessage:
         while not self._messages:
             data = await self._wire.read()
             if not data:
-                raise Gone
+                raise ConnectionClosedError
             self._messages += self._assembler.feed(data)
         return self._messages.pop(0)
 
@@ -156,7 +156,7 @@ class Session:
         """The session is lost: at once where the instance still answers, else as soon as it does. Raises Gone."""
         await self.door.answering(self.server)
         self.reset()
-        raise Gone
+        raise ConnectionClosedError
 
     async def _send(self, body: bytes) -> None:
         await self.door.answering(self.server)
@@ -168,30 +168,30 @@ class Session:
         async with asyncio.timeout(FIRST_BYTE_S):
             data = await self._wire.read()
         if data[:1] == bytes([CLIENT_HELLO]):
-            await self._wire.begin_tls(self.door.tls.strict, inside=False, come=data)
+            await self._wire.begin_tls(self.door.tls.strict, in_prelogin=False, initial_bytes=data)
         else:
             self._messages += self._assembler.feed(data)
-        message = await self._next()
+        message = await self._await_message()
         self.server = await self.door.answering(self.name)
         build = PRODUCT[self.door.world.instances[self.server].version][0]
         asked, mars = Encryption.NONE, False
-        if message.kind is Kind.PRELOGIN:
+        if message.kind is PacketKind.PRELOGIN:
             wanted, mars = logins.read_prelogin(message.body)
-            asked = logins.agreed(wanted)
+            asked = logins.negotiate_encryption(wanted)
             await self._send(logins.prelogin_answer(asked, build, mars))
             if asked is not Encryption.NONE and not self._wire.hidden:
-                await self._wire.begin_tls(self.door.tls.inside, inside=True)
+                await self._wire.begin_tls(self.door.tls.inside, in_prelogin=True)
             else:
                 asked = Encryption.NONE
-            message = await self._next()
-        if message.kind is not Kind.LOGIN:
-            raise Malformed(f"a login was expected, not a message of type {message.kind:#04x}")
+            message = await self._await_message()
+        if message.kind is not PacketKind.LOGIN:
+            raise MalformedPacketError(f"a login was expected, not a message of type {message.kind:#04x}")
         if asked is Encryption.LOGIN:
             self._wire.end_tls()
         login = logins.read_login(message.body)
-        self._tds = logins.negotiated(login.tds, self.door.world.instances[self.server].version)
+        self._tds = logins.negotiate_version(login.tds, self.door.world.instances[self.server].version)
         if login.windows:
-            severity, text = text_of(18452, version=self.door.world.instances[self.server].version)
+            severity, text = fill_message(18452, version=self.door.world.instances[self.server].version)
             await self._send(self._failed(18452, text, severity))
             return False
         if (
@@ -201,26 +201,26 @@ class Session:
             await self._send(self._failed(50000, f"Not simulated: {what}."))
             return False
         if (most := self.users_max()) is not None:
-            severity, text = text_of(17809, most, version=self.door.world.instances[self.server].version)
+            severity, text = fill_message(17809, most, version=self.door.world.instances[self.server].version)
             await self._send(self._failed(17809, text, severity))
             return False
         done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
         if done.done is None:
-            raise Gone
+            raise ConnectionClosedError
         if done.done.get("what") == "routed":
             out = self._acknowledged(login, build)
-            out += tokens.routing(*self.door.address(str(done.done.get("to"))))
-            await self._send(out + tokens.done(tds=self._tds))
+            out += tokens.encode_routing(*self.door.address(str(done.done.get("to"))))
+            await self._send(out + tokens.encode_done(tds=self._tds))
             return False
         if done.done.get("what") != "connected":
             said = done.done.get("messages")
-            out = b"".join(tokens.message(one, self.server, self._tds) for one in said)
-            await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
+            out = b"".join(tokens.encode_message(one, self.server, self._tds) for one in said)
+            await self._send(out + tokens.encode_done(status=tokens.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
         return True
 
-    def _as_line(self, login: Login) -> str:
+    def _as_line(self, login: LoginPacket) -> str:
         """What the journal has of a login: names, and whether the password is that of the run or the login's own."""
         known = login_of(self.door.world.instances[self.server], login.user)
         own = known.password if known is not None else None
@@ -243,131 +243,137 @@ class Session:
         }
         return json.dumps({name: value for name, value in said.items() if value or name == "login"})
 
-    async def _welcome(self, login: Login, build: str) -> None:
+    async def _welcome(self, login: LoginPacket, build: str) -> None:
         session = self._session()
         self._database, self._spid = session.database, session.spid
         partner = self.door.partner(self.server, session.database)
-        out = tokens.environment(tokens.DATABASE, session.database, "master")
-        out += self._told(5701, f"Changed database context to '{session.database}'.")
+        out = tokens.encode_environment(tokens.DATABASE, session.database, "master")
+        out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
         out += tokens.collation()
         self._language = language_of(session)
-        out += tokens.environment(tokens.LANGUAGE, self._language)
-        out += self._told(5703, f"Changed language setting to {self._language}.")
+        out += tokens.encode_environment(tokens.LANGUAGE, self._language)
+        out += self._encode_info(5703, f"Changed language setting to {self._language}.")
         out += self._acknowledged(login, build)
-        out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
-        out += tokens.environment(tokens.PARTNER, partner) if partner else b""
-        await self._send(out + tokens.done(tds=self._tds))
+        out += tokens.encode_environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
+        out += tokens.encode_environment(tokens.PARTNER, partner) if partner else b""
+        await self._send(out + tokens.encode_done(tds=self._tds))
         self._size = login.packet_size
 
-    def _acknowledged(self, login: Login, build: str) -> bytes:
+    def _acknowledged(self, login: LoginPacket, build: str) -> bytes:
         tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
-        return tokens.login_ack(tds, logins.build_of(build))
+        return tokens.encode_login_ack(tds, logins.build_of(build))
 
-    def _told(self, number: int, text: str) -> bytes:
+    def _encode_info(self, number: int, text: str) -> bytes:
         said = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
-        return tokens.message(said, self.server, self._tds)
+        return tokens.encode_message(said, self.server, self._tds)
 
     def _session(self) -> SqlSession:
         """The session in the world. Raises Gone if it is no longer there."""
         kept = self.door.world.sessions.get(self.window)
         if kept is None or kept.session is None:
-            raise Gone
+            raise ConnectionClosedError
         session: SqlSession = kept.session
         return session
 
     # --- requests
 
-    async def _serve(self, message: Message) -> None:
-        if message.kind is Kind.ATTENTION:  # too late: what it was to stop is over
-            await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
+    async def _serve(self, message: TdsMessage) -> None:
+        if message.kind is PacketKind.ATTENTION:  # too late: what it was to stop is over
+            await self._send(tokens.encode_done(status=tokens.ATTENTION, tds=self._tds))
             return
         await self.door.answering(
             self.server
         )  # what comes while it hangs, or time stands still, waits for its turn
         if message.too_large:
             version = self.door.world.instances[self.server].version
-            severity, text = text_of(TOO_LARGE, "default", version=version)
+            severity, text = fill_message(TOO_LARGE, "default", version=version)
             await self._send(self._failed(TOO_LARGE, text, severity))
             return
         out = b""
         if message.resets:
             await self._reset()
-            out = tokens.environment(tokens.RESET_DONE, b"", b"")
+            out = tokens.encode_environment(tokens.RESET_DONE, b"", b"")
         try:
-            asked = self._understood(message)
-        except NotSimulated as problem:
+            asked = self._parse_requests(message)
+        except UnsupportedRequestError as problem:
             await self._send(out + self._failed(50000, f"Not simulated: {problem}."))
             return
-        except NotValid as problem:
-            severity, text = text_of(8023, *problem.args)
+        except InvalidParameterError as problem:
+            severity, text = fill_message(8023, *problem.args)
             await self._send(out + self._failed(8023, text, severity))
             return
         for place, one in enumerate(asked, start=1):
-            said = await self._carried_out(one, more=place < len(asked))
+            said = await self._execute_request(one, has_next=place < len(asked))
             if said is None:
-                await self._send(out + self._changes("") + tokens.done(status=tokens.ERROR, tds=self._tds))
-                await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
+                await self._send(
+                    out + self._changes("") + tokens.encode_done(status=tokens.ERROR, tds=self._tds)
+                )
+                await self._send(tokens.encode_done(status=tokens.ATTENTION, tds=self._tds))
                 return
             out += said
             if self.ended:
                 break
         await self._send(out)
         if self.ended:
-            raise Gone
+            raise ConnectionClosedError
 
-    def _understood(self, message: Message) -> list[Asked]:
-        if message.kind is Kind.BATCH:
+    def _parse_requests(self, message: TdsMessage) -> list[SqlRequest]:
+        if message.kind is PacketKind.BATCH:
             return [read_batch(message.body, self._tds)]
-        if message.kind is Kind.RPC:
+        if message.kind is PacketKind.RPC:
             return read_calls(message.body, self._tds, self._prepared)
-        if message.kind is Kind.TRANSACTION:
+        if message.kind is PacketKind.TRANSACTION:
             return [read_transaction(message.body, self._tds)]
-        raise Malformed(f"a message of type {message.kind:#04x} after the login")
+        raise MalformedPacketError(f"a message of type {message.kind:#04x} after the login")
 
     def _failed(self, number: int, text: str, severity: int = 16) -> bytes:
         said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
-        return tokens.message(said, self.server, self._tds) + tokens.done(status=tokens.ERROR, tds=self._tds)
+        return tokens.encode_message(said, self.server, self._tds) + tokens.encode_done(
+            status=tokens.ERROR, tds=self._tds
+        )
 
     async def _reset(self) -> None:
         self._prepared.clear()
         self._cursors.known.clear()
         await self.door.ask(f"reset {self.window}")
 
-    async def _carried_out(self, asked: Asked, more: bool) -> bytes | None:
+    async def _execute_request(self, request: SqlRequest, has_next: bool) -> bytes | None:
         """The answer to a request; None if the client has asked for its end. *more*: others follow it."""
-        if asked.resets:
+        if request.resets:
             await self._reset()
-        if asked.fetch is not None:
+        if request.fetch is not None:
             try:
-                return fetched(self._cursors, asked.fetch, self._tds, more)
-            except NoCursor:
-                return self._failed(16909, NO_CURSOR.format(asked.fetch.cursor))
-        if not asked.text.strip():
-            return self._changes("") + answer(asked, (), (), self.server, self._tds, more=more)
-        running = self.door.ask(f"batch {self.window} {json.dumps(asked.text)}")
-        stopped = not running.done() and await self._stopped(running)
+                return fetch_rows(self._cursors, request.fetch, self._tds, has_next)
+            except CursorNotFoundError:
+                return self._failed(16909, NO_CURSOR.format(request.fetch.cursor))
+        if not request.text.strip():
+            return self._changes("") + encode_answer(
+                request, (), (), self.server, self._tds, more_results=has_next
+            )
+        running = self.door.ask(f"batch {self.window} {json.dumps(request.text)}")
+        stopped = not running.done() and await self._wait_for_batch(running)
         done = (await running).done
         if self.ended == "lost" or done is None:
             await self._fade()
-            raise Gone
+            raise ConnectionClosedError
         if stopped:
             return None
-        changes = b"" if self.ended else self._changes(asked.text)
+        changes = b"" if self.ended else self._changes(request.text)
         messages, results = done.get("messages"), done.get("results")
-        if asked.opening is not None and results:
-            return changes + opened(self._cursors, asked.opening, results[0], self._tds, more)
-        return answer(asked, messages, results, self.server, self._tds, changes, more)
+        if request.opening is not None and results:
+            return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, has_next)
+        return encode_answer(request, messages, results, self.server, self._tds, changes, has_next)
 
-    async def _stopped(self, running: asyncio.Future[Answer]) -> bool:
+    async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
         """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        both: set[asyncio.Future[Answer] | asyncio.Future[Message]] = {running, self._reading}
+        both: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self.ended:
             return False
-        message = await self._next()
-        if message.kind is not Kind.ATTENTION:
-            raise Malformed("a request before the answer to the one before")
+        message = await self._await_message()
+        if message.kind is not PacketKind.ATTENTION:
+            raise MalformedPacketError("a request before the answer to the one before")
         await self.door.ask(f"cancel {self.window}")
         return True
 
@@ -375,21 +381,21 @@ class Session:
         """What a request with this *text* has changed: the database, and whether a transaction is open."""
         session, out = self._session(), b""
         if session.database != self._database:
-            out += tokens.environment(tokens.DATABASE, session.database, self._database)
-            out += self._told(5701, f"Changed database context to '{session.database}'.")
+            out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)
+            out += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
         language = language_of(session)
         if language != self._language:
-            out += tokens.environment(tokens.LANGUAGE, language, self._language)
+            out += tokens.encode_environment(tokens.LANGUAGE, language, self._language)
             self._language = language
         is_open = session.transactions > 0
         if is_open != self._open:
             number = struct.pack("<Q", max(1, session.transaction_id))
             kind = tokens.ROLLBACK if "ROLLBACK" in text.upper() else tokens.COMMIT
             out += (
-                tokens.environment(tokens.BEGIN, number, b"")
+                tokens.encode_environment(tokens.BEGIN, number, b"")
                 if is_open
-                else tokens.environment(kind, b"", number)
+                else tokens.encode_environment(kind, b"", number)
             )
             self._open = is_open
         return out

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.serve.login import TDS_7_2
-from app.serve.types import COLLATION, Column, column
+from app.serve.types import COLLATION, WireColumn, column
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
@@ -42,7 +42,7 @@ def _long(text: str) -> bytes:
     return struct.pack("<H", len(raw) // 2) + raw
 
 
-def done(
+def encode_done(
     kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2, changes: bool = False
 ) -> bytes:
     """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8]. *changes*: the count is of an INSERT, UPDATE or DELETE, which
@@ -52,44 +52,47 @@ def done(
     return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
 
 
-def message(said: Row, server: str, tds: int) -> bytes:
+def encode_message(message_row: Row, server: str, tds: int) -> bytes:
     """ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message as `sql_done` has it."""
-    error = said["severity"] > 10
-    number = said["number"] or (50000 if error else 0)
+    error = message_row["severity"] > 10
+    number = message_row["number"] or (50000 if error else 0)
     body = struct.pack(
-        "<iBB", number, said["state"] or 1, said["severity"] % 10 if not error else said["severity"]
+        "<iBB",
+        number,
+        message_row["state"] or 1,
+        message_row["severity"] % 10 if not error else message_row["severity"],
     )
-    body += _long(said["text"]) + short(server) + short(said.get("procedure", ""))
-    body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(said["line"] or 1, 65_535))
+    body += _long(message_row["text"]) + short(server) + short(message_row.get("procedure", ""))
+    body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(message_row["line"] or 1, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
 
 
-def routing(host: str, port: int) -> bytes:
+def encode_routing(host: str, port: int) -> bytes:
     """ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
     told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # 0: over TCP
     body = bytes([ROUTING]) + struct.pack("<H", len(told)) + told + b"\0\0"
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
-def environment(kind: int, new: str | bytes, old: str | bytes = "") -> bytes:
+def encode_environment(kind: int, new_value: str | bytes, old_value: str | bytes = "") -> bytes:
     """ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
     body = bytes([kind])
-    for value in (new, old):
+    for value in (new_value, old_value):
         body += short(value) if isinstance(value, str) else bytes([len(value)]) + value
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
-def login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
+def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
     """LOGINACK [MS-TDS 2.2.7.14]."""
     body = b"\x01" + struct.pack(">I", tds) + short("Microsoft SQL Server") + struct.pack(">BBH", *build)
     return struct.pack("<BH", 0xAD, len(body)) + body
 
 
 def collation() -> bytes:
-    return environment(SQL_COLLATION, COLLATION, b"")
+    return encode_environment(SQL_COLLATION, COLLATION, b"")
 
 
-def columns_of(result: Row, tds: int) -> list[Column]:
+def columns_of(result: Row, tds: int) -> list[WireColumn]:
     """The columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
@@ -102,7 +105,7 @@ def grid(result: Row, tds: int) -> bytes:
     return _metadata(result["columns"], columns, tds) + _rows(columns, result["rows"], tds)
 
 
-def _metadata(names: Sequence[str], columns: Sequence[Column], tds: int, hidden: int = 0) -> bytes:
+def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
     """COLMETADATA; the last *hidden* columns are for the driver alone."""
     out = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for place, (name, one) in enumerate(zip(names, columns, strict=True)):
@@ -113,7 +116,7 @@ def _metadata(names: Sequence[str], columns: Sequence[Column], tds: int, hidden:
     return bytes(out)
 
 
-def _rows(columns: Sequence[Column], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Each as ROW [MS-TDS 2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
     out = bytearray()
     for row in rows:
@@ -151,7 +154,7 @@ def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> b
     return _rows(columns, [[*row, FETCHED] for row in rows], tds)
 
 
-def _status_column(tds: int) -> Column:
+def _status_column(tds: int) -> WireColumn:
     return column("int", [FETCHED], tds)
 
 
@@ -166,13 +169,13 @@ def _bits(row: Sequence[object]) -> bytes:
     return number.to_bytes(-(-len(row) // 8), "little")
 
 
-def return_status(status: int) -> bytes:
+def encode_return_status(status: int) -> bytes:
     """RETURNSTATUS [MS-TDS 2.2.7.18]."""
     return struct.pack("<Bi", 0x79, status)
 
 
-def return_value(ordinal: int, name: str, written: str, value: Scalar, tds: int) -> bytes:
+def encode_return_value(ordinal: int, name: str, type_name: str, value: Scalar, tds: int) -> bytes:
     """RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
-    one = column(written, [value], tds, parameter=True)
+    one = column(type_name, [value], tds, parameter=True)
     head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
     return head + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0) + one.info + one.value(value)

@@ -15,7 +15,7 @@ from typing import Final
 from uuid import UUID
 
 from app.serve.login import TDS_7_2, TDS_7_3
-from app.serve.packets import Malformed, Reader
+from app.serve.packets import MalformedPacketError, PacketReader
 from engine.tsql.scalars.decimals import ANY_DIGITS
 from engine.tsql.scalars.types import MAX, SqlType, type_of
 from engine.tsql.scalars.values import Scalar
@@ -49,7 +49,7 @@ _NULL_LONG: Final = b"\xff" * 8
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class WireColumn:
     """A column of a result: its type on the wire for one version of TDS."""
 
     kind: SqlType
@@ -87,7 +87,7 @@ class Column:
             return struct.pack("B", _WHOLE[name]) + int(value).to_bytes(
                 _WHOLE[name], "little", signed=name != "tinyint"
             )
-        raw = _written(self.kind, value)
+        raw = _encode_value(self.kind, value)
         return bytes([len(raw)]) + raw
 
     def _of_text(self, value: Scalar) -> bytes:
@@ -114,7 +114,7 @@ _FIXED: Final = {
 }  # fmt: skip
 
 
-def _written(kind: SqlType, value: int | float | str | bytes) -> bytes:
+def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
     name = kind.name
     if name == "bit":
         return b"\1" if int(value) else b"\0"
@@ -169,11 +169,11 @@ def _moment(kind: SqlType, text: str) -> bytes:
     return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
-def column(written: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> Column:
+def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
     """The column of a type as T-SQL writes it, or as its *values* look if it is not known or each has its own, for a
     version of TDS.
     *parameter*: before TDS 7.2 a value that is handed back has no more than 8,000 bytes."""
-    kind = _guessed(values) if written in ("", "null", "sql_variant") else type_of(written)
+    kind = _guess_type(values) if type_name in ("", "null", "sql_variant") else type_of(type_name)
     if kind.name in ("decimal", "numeric"):
         kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)
     if kind.name == "timestamp":
@@ -185,7 +185,7 @@ def column(written: str, values: Sequence[Scalar], tds: int, parameter: bool = F
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
-    found = Column(kind, long, by_pointer)
+    found = WireColumn(kind, long, by_pointer)
     try:
         for value in values:
             found.value(value)
@@ -194,11 +194,11 @@ def column(written: str, values: Sequence[Scalar], tds: int, parameter: bool = F
         OverflowError,
         struct.error,
     ):  # shown otherwise than its type has it: as it is shown, then
-        return Column(SqlType("nvarchar", 4000))
+        return WireColumn(SqlType("nvarchar", 4000))
     return found
 
 
-def _guessed(values: Sequence[Scalar]) -> SqlType:
+def _guess_type(values: Sequence[Scalar]) -> SqlType:
     known = [value for value in values if value is not None]
     whole = [value for value in known if isinstance(value, int)]
     if whole and whole == known:
@@ -221,11 +221,11 @@ class Typed:
     """Texts and whole numbers as Python has them."""
 
 
-class Unread(Malformed):
+class UnreadableValueError(MalformedPacketError):
     """A type that no parameter may have here; the text names it."""
 
 
-class BadValue(Malformed):
+class InvalidValueError(MalformedPacketError):
     """A value that its type has not; the text is the type."""
 
 
@@ -239,7 +239,7 @@ def quoted(text: str) -> str:
     return "N'" + text.replace("'", "''") + "'"
 
 
-def read_typed(reader: Reader) -> Typed:
+def read_typed(reader: PacketReader) -> Typed:
     """TYPE_INFO and value of a parameter. Raises Malformed."""
     token = reader.number("B")
     if token in _FIXED_READ:
@@ -254,7 +254,7 @@ def read_typed(reader: Reader) -> Typed:
         precision, scale = reader.take(2)
         raw = reader.take(reader.number("B"))
         if not scale <= precision <= 38 or len(raw) > 17:
-            raise BadValue("numeric")
+            raise InvalidValueError("numeric")
         units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
         literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
         return Typed(f"decimal({precision},{scale})", literal)
@@ -269,9 +269,9 @@ def read_typed(reader: Reader) -> Typed:
         return _text(name, "max", None if size < 0 else reader.take(size))
     if token == 0xF1:
         if reader.number("B"):
-            raise Unread("XML with a schema as a parameter")
+            raise UnreadableValueError("XML with a schema as a parameter")
         return _text("nvarchar", "max", _long(reader))
-    raise Unread(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
+    raise UnreadableValueError(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
 
 
 _FIXED_READ: Final = {
@@ -294,10 +294,10 @@ _OLD_DAYS: Final = range(-53_690, 2_958_464)
 """Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
 
 
-def _read_short(token: int, reader: Reader) -> Typed:
+def _read_short(token: int, reader: PacketReader) -> Typed:
     most, size = reader.number("B"), reader.number("B")
     if size not in _SIZES[token]:
-        raise Malformed(f"{size} bytes of a value of type {token:#04x}")
+        raise MalformedPacketError(f"{size} bytes of a value of type {token:#04x}")
     raw = reader.take(size)
     if token == 0x26:
         name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
@@ -310,7 +310,7 @@ def _read_short(token: int, reader: Reader) -> Typed:
             return Typed(name, "NULL")
         number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
         if not isfinite(number):
-            raise BadValue(name)
+            raise InvalidValueError(name)
         return _number(name, number)
     if token == 0x24:
         return Typed("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
@@ -327,17 +327,17 @@ def _read_short(token: int, reader: Reader) -> Typed:
         return Typed(name, "NULL")
     days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
     if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
-        raise BadValue(name)
+        raise InvalidValueError(name)
     moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
     return Typed(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
 
-def _read_moment(token: int, reader: Reader) -> Typed:
+def _read_moment(token: int, reader: PacketReader) -> Typed:
     name = next(known for known, code in _TIMES.items() if code == token)
     scale = reader.number("B") if name != "date" else 0
     written = name if name == "date" else f"{name}({scale})"
-    raw = Reader(reader.take(reader.number("B")))
-    if not raw.left:
+    raw = PacketReader(reader.take(reader.number("B")))
+    if not raw.remaining_bytes:
         return Typed(written, "NULL")
     units = int.from_bytes(
         raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
@@ -346,12 +346,12 @@ def _read_moment(token: int, reader: Reader) -> Typed:
     offset = raw.number("h") if name == "datetimeoffset" else 0
     seconds, fraction = divmod(units, 10**scale)
     if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
-        raise BadValue(name)
+        raise InvalidValueError(name)
     try:
         moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time())
         moment += timedelta(seconds=seconds, minutes=offset)
     except OverflowError:
-        raise BadValue(name) from None
+        raise InvalidValueError(name) from None
     digits = f".{fraction:0{scale}d}" if scale else ""
     day, clock = moment.date().isoformat(), f"{moment.time().isoformat('seconds')}{digits}"
     text = {"date": day, "time": clock}.get(name, f"{day} {clock}")
@@ -363,7 +363,7 @@ def _read_moment(token: int, reader: Reader) -> Typed:
     return Typed(written, f"'{text}{zone}'")
 
 
-def _read_text(name: str, reader: Reader) -> Typed:
+def _read_text(name: str, reader: PacketReader) -> Typed:
     most = reader.number("H")
     if "binary" not in name:
         reader.take(len(COLLATION))
@@ -374,7 +374,7 @@ def _read_text(name: str, reader: Reader) -> Typed:
     return _text(name, str(max(1, most // wide)), None if size == 0xFFFF else reader.take(size))
 
 
-def _long(reader: Reader) -> bytes | None:
+def _long(reader: PacketReader) -> bytes | None:
     """A value in parts [MS-TDS 2.2.5.2.3]."""
     if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.files import own_certificate
-from app.serve.packets import Kind, Malformed, packet, packets
+from app.serve.packets import MalformedPacketError, PacketKind, packet, packets
 from app.serve.pipe import Pipe
 
 READ: Final = 65_536
@@ -32,7 +32,7 @@ class Tls:
 
 def tls(address: str) -> Tls:
     """With a certificate that is made now, for clients that connect to *address*."""
-    certificate, key = own_certificate.new("Mirrordrill simulated SQL Server", [address])
+    certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
     inside = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
     inside.maximum_version = ssl.TLSVersion.TLSv1_2
     strict = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
@@ -61,7 +61,7 @@ class Wire:
                     return b""
                 self._in.write(data)
             except ssl.SSLError as problem:
-                raise Malformed(f"TLS: {problem.reason}") from None
+                raise MalformedPacketError(f"TLS: {problem.reason}") from None
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
         """A response, in packets of *size* bytes at most; with TLS each in a record of its own."""
@@ -72,13 +72,13 @@ class Wire:
             whole = self._out.read()
         await self._pipe.write(whole)
 
-    async def begin_tls(self, context: ssl.SSLContext, inside: bool, come: bytes = b"") -> None:
+    async def begin_tls(self, context: ssl.SSLContext, in_prelogin: bool, initial_bytes: bytes = b"") -> None:
         """Shake hands, *inside* PRELOGIN packets or bare; *come*: bytes that have come already. Raises Malformed."""
         tls = context.wrap_bio(self._in, self._out, server_side=True)
-        waiting = bytearray(come)
+        waiting = bytearray(initial_bytes)
         while True:
-            self._in.write(_unpacked(waiting) if inside else bytes(waiting))
-            if not inside:
+            self._in.write(_unpacked(waiting) if in_prelogin else bytes(waiting))
+            if not in_prelogin:
                 waiting.clear()
             try:
                 tls.do_handshake()
@@ -86,15 +86,15 @@ class Wire:
             except ssl.SSLWantReadError:
                 over = False
             except ssl.SSLError as problem:
-                raise Malformed(f"TLS: {problem.reason}") from None
+                raise MalformedPacketError(f"TLS: {problem.reason}") from None
             said = self._out.read()
             if said:
-                await self._pipe.write(packet(Kind.PRELOGIN, said) if inside else said)
+                await self._pipe.write(packet(PacketKind.PRELOGIN, said) if in_prelogin else said)
             if over:
                 break
             data = await self._pipe.read()
             if not data:
-                raise Malformed("a connection that ends within TLS")
+                raise MalformedPacketError("a connection that ends within TLS")
             waiting += data
         self._in.write(bytes(waiting))  # what comes behind the last packet of the handshake is in TLS already
         self._tls = tls
@@ -126,14 +126,14 @@ class Wire:
 def _unpacked(waiting: bytearray) -> bytes:
     """What whole PRELOGIN packets hold, taken off *waiting*. Raises Malformed."""
     out = bytearray()
-    while len(waiting) >= 8 and waiting[0] == Kind.PRELOGIN:
+    while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
         (length,) = struct.unpack_from(">H", waiting, 2)
         if length < 8:
-            raise Malformed(f"a packet of {length} bytes")
+            raise MalformedPacketError(f"a packet of {length} bytes")
         if len(waiting) < length:
             break
         out += waiting[8:length]
         del waiting[:length]
-    if waiting and waiting[0] not in (Kind.PRELOGIN, 0x17):  # 0x17: data of the application in TLS
-        raise Malformed(f"a packet of type {waiting[0]:#04x} within TLS")
+    if waiting and waiting[0] not in (PacketKind.PRELOGIN, 0x17):  # 0x17: data of the application in TLS
+        raise MalformedPacketError(f"a packet of type {waiting[0]:#04x} within TLS")
     return bytes(out)

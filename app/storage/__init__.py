@@ -1,22 +1,22 @@
 """Runs, journals, results, drafts and settings of one learner, in one SQLite file. No Qt."""
 
 from app.storage.branches import StoredBranch
-from app.storage.problems import ProblemKind, StorageProblem
+from app.storage.problems import ProblemKind, StorageError
 from app.storage.profile import Profile, open_profile
-from app.storage.results import Record, ResultRow, records
-from app.storage.runs import JournalLine, RunId, StateHash, UnfinishedRun
+from app.storage.results import ResultRow, ScenarioResults, records
+from app.storage.runs import CheckpointHash, JournalLine, RunId, UnfinishedRun
 from app.storage.settings import SettingKey
 
 __all__ = [
+    "CheckpointHash",
     "JournalLine",
     "ProblemKind",
     "Profile",
-    "Record",
     "ResultRow",
     "RunId",
+    "ScenarioResults",
     "SettingKey",
-    "StateHash",
-    "StorageProblem",
+    "StorageError",
     "StoredBranch",
     "UnfinishedRun",
     "open_profile",

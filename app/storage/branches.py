@@ -70,7 +70,7 @@ def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
     ]
 
 
-def left_behind(db: sqlite3.Connection) -> set[int]:
+def find_superseded_runs(db: sqlite3.Connection) -> set[int]:
     """Runs that are not over and were left for a later branch of their tree: that one is to be continued."""
     found = db.execute(
         "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"

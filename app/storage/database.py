@@ -12,7 +12,7 @@ from typing import Final
 from app.files.folders import keep_private
 from app.storage import mark, shape
 from app.storage.drives import network_system
-from app.storage.problems import ProblemKind, StorageProblem, gone, problem_from, refuse_no_file
+from app.storage.problems import ProblemKind, StorageError, build_missing_error, problem_from, refuse_no_file
 from app.words.language import tr
 
 FILE_NAME: Final = "profile.sqlite"
@@ -27,7 +27,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
+class ProfileDatabase:
     """An open profile."""
 
     file: Path
@@ -39,7 +39,7 @@ class Database:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All of it on disk at the end, or nothing. Faults of file and disk are StorageProblems."""
         if _identity(self.file) != self.identity:  # written to, but never found again
-            raise gone(self.file)
+            raise build_missing_error(self.file)
         with _said_plainly(self.file):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -51,7 +51,7 @@ class Database:
                 raise
 
 
-def open_database(folder: Path) -> Database:
+def open_database(folder: Path) -> ProfileDatabase:
     """Open or create the profile in *folder*.
 
     Raises StorageProblem where the folder, the file or its version stands against it.
@@ -63,14 +63,14 @@ def open_database(folder: Path) -> Database:
             "The profile folder {folder} is on a network drive ({system}), where a killed "
             "program or a second one could damage it: choose a folder on a disk of this computer."
         ).format(folder=folder, system=system)
-        raise StorageProblem(ProblemKind.NETWORK_DRIVE, sentence)
+        raise StorageError(ProblemKind.NETWORK_DRIVE, sentence)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sentence = tr("The profile folder {folder} cannot be made: {why}.").format(
             folder=folder, why=error.strerror
         )
-        raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence) from error
+        raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
     refuse_no_file(file, *(file.with_name(file.name + end) for end in BESIDE))
     if not file.exists():
         mark.remove(folder)
@@ -83,7 +83,7 @@ def open_database(folder: Path) -> Database:
             connection.close()
             raise
     connection.row_factory = sqlite3.Row
-    return Database(file, connection, _identity(file))
+    return ProfileDatabase(file, connection, _identity(file))
 
 
 def backup_files(file: Path) -> list[Path]:
@@ -91,7 +91,7 @@ def backup_files(file: Path) -> list[Path]:
     return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_KEPT + 1)]
 
 
-def back_up(connection: sqlite3.Connection, file: Path) -> Path:
+def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
     """Copy the open database to the newest backup; older ones move up by one and the oldest goes.
 
     Numbered, not dated: a changed clock must not make the wrong one the oldest.
@@ -154,13 +154,13 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
         sentence = tr("The file {file} belongs to another program: move it away and start again.").format(
             file=file
         )
-        raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
+        raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
     strange = shape.strange_parts(connection)
     if strange:  # what stands in it would run by itself
         sentence = tr(
             "The file {file} contains tables that no profile has ({part}): move it away and start again."
         ).format(file=file, part=ascii(strange[0][:80]))
-        raise StorageProblem(ProblemKind.NOT_A_PROFILE, sentence)
+        raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
 
 
 def _refuse(fault: str | None, file: Path) -> None:
@@ -175,7 +175,7 @@ def _refuse(fault: str | None, file: Path) -> None:
         sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
             file=file, detail=fault, remedy=remedy
         )
-        raise StorageProblem(ProblemKind.DAMAGED, sentence)
+        raise StorageError(ProblemKind.DAMAGED, sentence)
 
 
 def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
@@ -221,15 +221,15 @@ def _migrate(connection: sqlite3.Connection, file: Path) -> None:
             "{newest}: install the newer Mirrordrill that wrote it, or read its contents with "
             "`mirrordrill doctor --export FILE`."
         ).format(file=file, revision=revision, newest=newest)
-        raise StorageProblem(ProblemKind.NEWER, sentence)
+        raise StorageError(ProblemKind.NEWER, sentence)
     if revision is not None:
         try:
-            back_up(connection, file)
+            write_backup(connection, file)
         except OSError as error:
             sentence = tr(
                 "No backup of the profile {file} can be made before it is brought up to date: {why}."
             )
-            raise StorageProblem(
+            raise StorageError(
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
     from alembic import command  # with SQLAlchemy a sixth of a start, of which others need nothing

@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.storage.database import APPLICATION_ID, check
-from app.storage.problems import ProblemKind, StorageProblem, problem_from, refuse_no_file
+from app.storage.problems import ProblemKind, StorageError, problem_from, refuse_no_file
 from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
@@ -26,7 +26,10 @@ def export_profile(file: Path, target: Path) -> int:
     Raises StorageProblem if it is no profile, is damaged or cannot be read, or if *target* cannot be written.
     """
     try:
-        with tempfile.TemporaryDirectory() as folder, closing(_opened(_copied(file, Path(folder)))) as copy:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            closing(_open_copy(_copied(file, Path(folder)))) as copy,
+        ):
             _refuse(copy, file)
             tables = {name: _rows(copy, name) for name in _tables(copy)}
     except sqlite3.Error as error:
@@ -36,9 +39,9 @@ def export_profile(file: Path, target: Path) -> int:
         raise problem from error
     try:
         text = json.dumps({"format": FORMAT, "tables": tables}, indent=1, default=bytes.hex)
-        whole_file.write(target, text + "\n")
+        atomic_write.write(target, text + "\n")
     except OSError as error:
-        raise StorageProblem(
+        raise StorageError(
             ProblemKind.CANNOT_OPEN,
             tr("{target} cannot be written: {why}.").format(target=target, why=error.strerror),
         ) from error
@@ -52,7 +55,7 @@ def _copied(file: Path, folder: Path) -> Path:
     try:
         refuse_no_file(file, log)
         if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > BYTES_MAX:
-            raise StorageProblem(
+            raise StorageError(
                 ProblemKind.CANNOT_OPEN,
                 tr("The file {file} is larger than the limit for a profile.").format(file=file),
             )
@@ -60,14 +63,14 @@ def _copied(file: Path, folder: Path) -> Path:
         if log.exists():
             shutil.copyfile(log, folder / "copy.sqlite-wal")
     except OSError as error:
-        raise StorageProblem(
+        raise StorageError(
             ProblemKind.CANNOT_OPEN,
             tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror),
         ) from error
     return copy
 
 
-def _opened(copy: Path) -> sqlite3.Connection:
+def _open_copy(copy: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.text_factory = lambda raw: raw.decode("utf-8", errors="replace")
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
@@ -79,12 +82,12 @@ def _opened(copy: Path) -> sqlite3.Connection:
 def _refuse(copy: sqlite3.Connection, file: Path) -> None:
     (application_id,) = copy.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
-        raise StorageProblem(
+        raise StorageError(
             ProblemKind.NOT_A_PROFILE, tr("The file {file} is not a Mirrordrill profile.").format(file=file)
         )
     faults = check(copy, "quick_check")
     if faults:
-        raise StorageProblem(
+        raise StorageError(
             ProblemKind.DAMAGED,
             tr("The profile {file} is damaged ({detail}).").format(file=file, detail=faults[0]),
         )

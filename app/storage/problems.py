@@ -26,7 +26,7 @@ class ProblemKind(Enum):
     GONE = "gone"
 
 
-class StorageProblem(Exception):
+class StorageError(Exception):
     """A fault of file or disk. `str()` is one sentence that names the file and what to do."""
 
     def __init__(self, kind: ProblemKind, sentence: str) -> None:
@@ -38,16 +38,16 @@ def refuse_no_file(*files: Path) -> None:
     """Raises StorageProblem where one of them is there and is a pipe, a device or a folder."""
     for file in filter(no_file, files):
         sentence = tr("{file} is not a file: move it away and start again.").format(file=file)
-        raise StorageProblem(ProblemKind.CANNOT_OPEN, sentence)
+        raise StorageError(ProblemKind.CANNOT_OPEN, sentence)
 
 
-def gone(file: Path) -> StorageProblem:
+def build_missing_error(file: Path) -> StorageError:
     """The profile is open, and is not where it was opened."""
     sentence = tr(
         "The profile {file} was moved or removed while Mirrordrill was running: your latest "
         "actions are not saved. Put it back, or start Mirrordrill again."
     )
-    return StorageProblem(ProblemKind.GONE, sentence.format(file=file))
+    return StorageError(ProblemKind.GONE, sentence.format(file=file))
 
 
 _BY_SQLITE_CODE = {
@@ -105,7 +105,7 @@ _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate col
 """What SQLite says where tables are not as the file's version says; a fault of ours would fail in every test."""
 
 
-def problem_from(error: BaseException | None, file: Path) -> StorageProblem | None:
+def problem_from(error: BaseException | None, file: Path) -> StorageError | None:
     """The problem that an SQLite *error* stands for; None if it is a fault of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
@@ -118,4 +118,4 @@ def problem_from(error: BaseException | None, file: Path) -> StorageProblem | No
     if found is None:
         return None
     kind, sentence = found
-    return StorageProblem(kind, tr(sentence).format(file=file, detail=error))
+    return StorageError(kind, tr(sentence).format(file=file, detail=error))

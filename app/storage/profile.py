@@ -12,10 +12,10 @@ from app.files.folders import default_folder
 from app.learning.reflection import Reflection
 from app.storage import branches, deletion, mark, reflections, results, runs
 from app.storage.branches import StoredBranch
-from app.storage.database import Database, check, open_database
+from app.storage.database import ProfileDatabase, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, UnfinishedRun
-from app.storage.settings import Drafts, Settings
+from app.storage.settings import DraftStore, ProfileSettings
 from engine.drill.judging.shapes import Row
 
 
@@ -30,13 +30,13 @@ class Profile:
     Any call may raise StorageProblem: the disk is full, became read-only, failed.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
         self._marked = mark.read(self.file.parent)
         """How long the journal in progress was when the program ended last."""
-        self.settings = Settings(database)
-        self.drafts = Drafts(database)
+        self.settings = ProfileSettings(database)
+        self.drafts = DraftStore(database)
 
     def begin_run(
         self,
@@ -121,15 +121,15 @@ class Profile:
         To resume one, go on appending to its id.
         """
         with self._database.transaction() as db:
-            behind = branches.left_behind(db)
+            behind = branches.find_superseded_runs(db)
             return [run for run in runs.unfinished(db, self._marked) if run.run_id not in behind]
 
-    def lost(self) -> list[str]:
+    def find_lost_runs(self) -> list[str]:
         """A sentence where the last run in progress is not in the database any more; empty if all is there."""
         if self._marked is None:
             return []
         with self._database.transaction() as db:
-            return runs.lost(db, self._marked)
+            return runs.find_lost_runs(db, self._marked)
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """The input lines of any run, in the order in which they were given."""
@@ -139,7 +139,7 @@ class Profile:
     def last_run(self) -> RunId | None:
         """The run that was begun last, however it ended; None before the first one."""
         with self._database.transaction() as db:
-            return runs.last(db)
+            return runs.find_last_run_id(db)
 
     def results(self) -> list[ResultRow]:
         """Every finished run, newest first."""
@@ -171,15 +171,15 @@ class Profile:
         with self._database.transaction() as db:
             return results.altered(db, run_id)
 
-    def played(self, scenario_name: str) -> bool:
+    def has_run_of(self, scenario_name: str) -> bool:
         """Whether a run of that scenario was ever begun."""
         with self._database.transaction() as db:
-            return runs.played(db, scenario_name)
+            return runs.has_run_of(db, scenario_name)
 
-    def begun(self) -> frozenset[str]:
+    def list_started_scenarios(self) -> frozenset[str]:
         """Names of the scenarios of which a run was ever begun."""
         with self._database.transaction() as db:
-            return runs.begun(db)
+            return runs.list_started_scenarios(db)
 
     def scenario_text(self, run_id: RunId) -> str:
         """The scenario file that a run was played with."""

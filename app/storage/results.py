@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from app.storage.runs import RunId, end
-from app.storage.tables import FINISHED, now, time_of
+from app.storage.tables import FINISHED, format_utc_now, time_of
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.contents import sha256
@@ -38,7 +38,7 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ScenarioResults:
     """What a learner's finished runs of one scenario come to."""
 
     runs: tuple[ResultRow, ...]
@@ -51,16 +51,16 @@ class Record:
         return min(fair, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
 
     @property
-    def last(self) -> ResultRow:
+    def latest_run(self) -> ResultRow:
         return self.runs[-1]
 
 
-def records(newest_first: Iterable[ResultRow]) -> dict[str, Record]:
+def records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
     """The record of each scenario that was finished at least once, of rows as `history` gives them."""
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
         runs.setdefault(row.scenario_name, []).append(row)
-    return {name: Record(tuple(reversed(rows))) for name, rows in runs.items()}
+    return {name: ScenarioResults(tuple(reversed(rows))) for name, rows in runs.items()}
 
 
 _RESULTS: Final = (
@@ -78,7 +78,7 @@ def finish(
     end(db, run_id, tick, FINISHED)
     row = {
         "run_id": run_id,
-        "finished_at": now(),
+        "finished_at": format_utc_now(),
         "state_hash": state_hash,
         "score": score,
         "downtime_s": totals["downtime_s"],

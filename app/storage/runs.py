@@ -9,7 +9,7 @@ from typing import Final, NewType
 from zlib import crc32
 
 from app.storage.mark import Mark
-from app.storage.tables import ABANDONED, RUNNING, now, time_of
+from app.storage.tables import ABANDONED, RUNNING, format_utc_now, time_of
 from app.words.language import tr
 
 RunId = NewType("RunId", int)
@@ -22,7 +22,7 @@ class JournalLine:
 
 
 @dataclass(frozen=True, slots=True)
-class StateHash:
+class CheckpointHash:
     tick: int
     state_hash: str
 
@@ -42,7 +42,7 @@ class UnfinishedRun:
     tick: int
     """Where it was: play to here, with *lines*."""
     lines: tuple[JournalLine, ...]
-    checkpoints: tuple[StateHash, ...]
+    checkpoints: tuple[CheckpointHash, ...]
     problem: str | None
     """Why it cannot be resumed, as a sentence; None if it can."""
 
@@ -63,7 +63,7 @@ def begin(
 ) -> RunId:
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed {seed} is not in 0 ... 2**63 - 1, the range that the profile can store")
-    row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, now())
+    row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, format_utc_now())
     begun = db.execute(
         "INSERT INTO run (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, status,"
         " started_at, tick, line_count, line_chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id",
@@ -118,31 +118,31 @@ def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(found["status"])
 
 
-def unfinished(db: sqlite3.Connection, marked: Mark | None = None) -> list[UnfinishedRun]:
+def unfinished(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
     """Runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
-    return [_read(db, run, marked) for run in runs]
+    return [_read(db, run, mark) for run in runs]
 
 
-def lost(db: sqlite3.Connection, marked: Mark) -> list[str]:
+def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
     """A sentence if the marked run is missing altogether."""
-    if db.execute("SELECT 1 FROM run WHERE id = ?", (marked.run_id,)).fetchone():
+    if db.execute("SELECT 1 FROM run WHERE id = ?", (mark.run_id,)).fetchone():
         return []
     return [
         tr(
             "Run {id}, with {count} lines, is missing: the disk has lost confirmed writes, or an "
             "older copy of the profile was put in place."
-        ).format(id=marked.run_id, count=marked.lines)
+        ).format(id=mark.run_id, count=mark.lines)
     ]
 
 
-def played(db: sqlite3.Connection, scenario_name: str) -> bool:
+def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
     """Whether a run of that scenario was ever begun."""
     found = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
     return found.fetchone() is not None
 
 
-def begun(db: sqlite3.Connection) -> frozenset[str]:
+def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
     """Names of the scenarios of which a run was ever begun."""
     return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
@@ -155,7 +155,7 @@ def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(found["scenario_text"])
 
 
-def last(db: sqlite3.Connection) -> RunId | None:
+def find_last_run_id(db: sqlite3.Connection) -> RunId | None:
     (found,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if found is None else RunId(found)
 
@@ -172,7 +172,7 @@ def damaged(db: sqlite3.Connection) -> list[str]:
     return [problem for problem in problems if problem]
 
 
-def _read(db: sqlite3.Connection, run: sqlite3.Row, marked: Mark | None) -> UnfinishedRun:
+def _read(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> UnfinishedRun:
     run_id = RunId(run["id"])
     lines = journal(db, run_id)
     hashes = db.execute("SELECT tick, state_hash FROM checkpoint WHERE run_id = ? ORDER BY tick", (run_id,))
@@ -187,8 +187,8 @@ def _read(db: sqlite3.Connection, run: sqlite3.Row, marked: Mark | None) -> Unfi
         started_at=time_of(run["started_at"]),
         tick=run["tick"],
         lines=lines,
-        checkpoints=tuple(StateHash(row["tick"], row["state_hash"]) for row in hashes),
-        problem=_problem(run, lines, marked.lines if marked is not None and marked.run_id == run_id else 0),
+        checkpoints=tuple(CheckpointHash(row["tick"], row["state_hash"]) for row in hashes),
+        problem=_problem(run, lines, mark.lines if mark is not None and mark.run_id == run_id else 0),
     )
 
 
@@ -197,10 +197,10 @@ def _link(chain: int, tick: int, text: str) -> int:
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
-def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], at_least: int = 0) -> str | None:
+def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
     """A shorter or other journal would play another drill and say nothing, so it is refused."""
     where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
-    every = max(run["line_count"], at_least)
+    every = max(run["line_count"], minimum_lines)
     if len(lines) != every:
         return tr("{where} holds {count} of {all} lines: the file was damaged or changed.").format(
             where=where, count=len(lines), all=every

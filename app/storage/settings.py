@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.storage.database import Database
+from app.storage.database import ProfileDatabase
 
 Value = TypeVar("Value", bool, int, float, str)
 
@@ -20,8 +20,8 @@ class SettingKey(Generic[Value]):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    _database: Database
+class ProfileSettings:
+    _database: ProfileDatabase
 
     def get(self, key: SettingKey[Value]) -> Value:
         """The stored value; the default where there is none, one of another type, or one that cannot be read."""
@@ -51,10 +51,10 @@ def _read(value_json: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafts:
+class DraftStore:
     """Query texts that were not saved, by a key that the window chooses."""
 
-    _database: Database
+    _database: ProfileDatabase
 
     def save(self, key: str, text: str) -> None:
         with self._database.transaction() as db:

@@ -47,7 +47,7 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"its table {missing[0]} is missing or another"
         return
     for table, columns in TABLES.items():
-        wrong = " OR ".join(_wrong(table, name, kind) for name, kind in columns.items())
+        wrong = " OR ".join(_build_type_check(table, name, kind) for name, kind in columns.items())
         rows = f"({wrong}) AND {_IN_PLAY}" if table in LONG else wrong
         if connection.execute(f"SELECT 1 FROM {table} WHERE {rows} LIMIT 1").fetchone():
             yield f"a row of its table {table} holds what cannot be"
@@ -57,6 +57,6 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
 
 
-def _wrong(table: str, name: str, kind: type) -> str:
+def _build_type_check(table: str, name: str, kind: type) -> str:
     wrong = _WRONG[kind].format(f'"{name}"')
     return f'({wrong} AND "{name}" IS NOT NULL)' if (table, name) in NULLABLE else f"({wrong})"

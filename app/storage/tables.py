@@ -66,7 +66,7 @@ LONG: Final = frozenset({"line", "checkpoint"})
 """Tables with many rows of each run."""
 
 
-def now() -> str:
+def format_utc_now() -> str:
     """The time as it is stored: UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 

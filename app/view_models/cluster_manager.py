@@ -47,7 +47,7 @@ def nodes(world: World) -> list[str]:
 def knows(world: World, name: str) -> Node | None:
     """The node, if its cluster service answers there."""
     node = world.nodes.get(name)
-    return node if node is not None and config.up(world, node) and node.partition else None
+    return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
 def title(world: World, name: str) -> str:
@@ -142,11 +142,11 @@ def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     return []
 
 
-def _of_node(node: Node, name: str, known: bool) -> Iterator[Action]:
+def _of_node(node: Node, name: str, is_member: bool) -> Iterator[Action]:
     yield Action(tr("Stop the cluster service"), f"stop-cluster {name}")
     yield Action(tr("Start the cluster service"), f"start-cluster {name}")
     yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
-    if known:
+    if is_member:
         weight = 1 - node.config.weight(name)
         words = tr("Assign a vote") if weight else tr("Remove the vote")
         yield Action(words, f"set-weight {name} {weight}")

@@ -14,9 +14,9 @@ from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.client_service import ClientService, DatabaseClients
 from engine.drill.judging.shapes import Report, Row
+from engine.localization import join_messages, say
 from engine.verbs import VERBS
-from engine.verbs.told import told_line
-from engine.words import joined, say
+from engine.verbs.input_descriptions import describe_line
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that only tell what the trainee has done."""
@@ -40,7 +40,7 @@ ASYNCHRONOUS: Final = mark("asynchronous")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimelineSpan:
     """A stretch of time in which one thing was so."""
 
     from_s: float
@@ -49,7 +49,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class TimelineMarker:
     """One moment worth a look."""
 
     t_s: float
@@ -59,7 +59,7 @@ class Marker:
     text: str
 
 
-class Course:
+class RunTimeline:
     """Follows the events of a run. `mirrored` are the databases that begin with a mirror or secondary in step."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Course:
         """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed."""
         self._clients = ClientService(clients or {})
         self._asynchronous = set(asynchronous)
-        self.markers: list[Marker] = []
+        self.markers: list[TimelineMarker] = []
         self._latest: dict[str, int] = {}
         """Place of the latest mark of each kind that is merged."""
         self._serving = dict.fromkeys(databases, True)
@@ -93,11 +93,11 @@ class Course:
             if marker is not None:
                 self._mark(marker)
 
-    def add_marker(self, marker: Marker) -> None:
+    def add_marker(self, marker: TimelineMarker) -> None:
         """One that no event tells of, in its place."""
         insort(self.markers, marker, key=lambda each: each.t_s)
 
-    def _mark(self, marker: Marker) -> None:
+    def _mark(self, marker: TimelineMarker) -> None:
         """Transitions of one moment are one mark, however many databases change."""
         place = self._latest.get(marker.kind)
         last = None if place is None else self.markers[place]
@@ -108,13 +108,15 @@ class Course:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last.text.count("\n") < MERGED_LINES_MAX:
-            self.markers[place] = Marker(last.t_s, last.kind, joined("\n", (last.text, marker.text)))
+            self.markers[place] = TimelineMarker(
+                last.t_s, last.kind, join_messages("\n", (last.text, marker.text))
+            )
 
-    def service(self, until_s: float) -> list[Span]:
+    def service(self, until_s: float) -> list[TimelineSpan]:
         """Return True if all databases served and their clients worked until *until_s*."""
         return _spans(self._service, until_s)
 
-    def protection(self, until_s: float) -> list[Span]:
+    def protection(self, until_s: float) -> list[TimelineSpan]:
         """Whether what served had a mirror or a secondary in step."""
         return _spans(self._protection, until_s)
 
@@ -122,7 +124,7 @@ class Course:
         database, server = event.get("database"), event.get("server")
         self._clients.follow(event)
         if event["kind"] == "client":
-            _note(self._service, float(event["t_s"]), self._service_now())
+            _append_change(self._service, float(event["t_s"]), self._service_now())
         if database not in self._serving:
             return
         if event["kind"] == "availability" and event.get("serving") is not None:
@@ -142,8 +144,8 @@ class Course:
         else:
             return
         t_s = float(event["t_s"])
-        _note(self._service, t_s, self._service_now())
-        _note(self._protection, t_s, self._protection_now())
+        _append_change(self._service, t_s, self._service_now())
+        _append_change(self._protection, t_s, self._protection_now())
 
     def _service_now(self) -> str:
         if not all(self._serving.values()):
@@ -171,7 +173,7 @@ class Course:
         return all(state == "SYNCHRONIZED" for state in known.values())
 
 
-def in_step(scenario: Scenario) -> tuple[str, ...]:
+def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
     """Databases that begin with a mirror or a secondary in step, each of those that are described together by a
     count."""
     each = {database.name: database.names for database in scenario.databases}
@@ -194,9 +196,9 @@ def course_of(
     databases: Iterable[str],
     mirrored: Iterable[str],
     clients: Mapping[str, DatabaseClients] | None = None,
-) -> Course:
+) -> RunTimeline:
     """The course of a run that is known as a whole."""
-    course = Course(databases, mirrored, clients=clients)
+    course = RunTimeline(databases, mirrored, clients=clients)
     course.add(events)
     return course
 
@@ -207,18 +209,18 @@ def clients_of(report: Report) -> dict[str, DatabaseClients]:
     return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
 
 
-def _note(changes: list[tuple[float, str]], t_s: float, what: str) -> None:
-    if changes[-1][1] == what:
+def _append_change(changes: list[tuple[float, str]], t_s: float, state: str) -> None:
+    if changes[-1][1] == state:
         return
     if changes[-1][0] == t_s:
         changes.pop()
-    if not changes or changes[-1][1] != what:
-        changes.append((t_s, what))
+    if not changes or changes[-1][1] != state:
+        changes.append((t_s, state))
 
 
-def _spans(changes: list[tuple[float, str]], until_s: float) -> list[Span]:
+def _spans(changes: list[tuple[float, str]], until_s: float) -> list[TimelineSpan]:
     ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
-    return [Span(t_s, end_s, what) for (t_s, what), end_s in zip(changes, ends, strict=True)]
+    return [TimelineSpan(t_s, end_s, what) for (t_s, what), end_s in zip(changes, ends, strict=True)]
 
 
 # --- markers ------------------------------------------------------------------------------------------------
@@ -227,10 +229,10 @@ _SEVERITY_OF_ERRORS: Final = 11
 """Messages from this severity on are errors. Documented."""
 
 
-def marker_of(event: Row) -> Marker | None:
+def marker_of(event: Row) -> TimelineMarker | None:
     """The marker that an event deserves, if any."""
     found = next(iter(_marker(event)), None)
-    return Marker(float(event["t_s"]), *found) if found else None
+    return TimelineMarker(float(event["t_s"]), *found) if found else None
 
 
 TOLD: Final = (
@@ -244,7 +246,7 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))
-        yield ("fault" if verb is None or verb.group == "fault" else "repair"), told_line(text)
+        yield ("fault" if verb is None or verb.group == "fault" else "repair"), describe_line(text)
     elif kind == "chore":
         yield "repair", text
     elif kind == "sql_done":

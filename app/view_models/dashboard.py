@@ -78,20 +78,21 @@ class Positions:
         """By the names of the columns; empty where the server has no such row."""
         place = (database, replica)
         if place not in self._rows:
-            self._rows[place] = self._made(*place)
+            self._rows[place] = self._build_row(*place)
         return self._rows[place]
 
-    def _made(self, database: str, replica: str) -> dict[str, Scalar]:
+    def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
         from engine.tsql.batches.context import Context  # most of T-SQL, which no start needs
-        from engine.tsql.batches.data import Session
+        from engine.tsql.batches.data import SqlSession
         from engine.tsql.catalog import group_databases
-        from engine.tsql.scalars.values import shown
+        from engine.tsql.scalars.values import format_value
 
-        context = Context(self._world, Session(server=self.server, spid=0, login=""))
+        context = Context(self._world, SqlSession(server=self.server, spid=0, login=""))
         for one in group_databases.databases(context, self._group):
             if (one.copy.database, one.replica.server) == (database, replica):
                 return {
-                    name: shown(value) for name, value in group_databases.database_state(context, one).items()
+                    name: format_value(value)
+                    for name, value in group_databases.database_state(context, one).items()
                 }
         return {}
 
@@ -135,7 +136,7 @@ class DatabaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class GroupDashboard:
     """A group as one server sees it."""
 
     server: str
@@ -166,7 +167,7 @@ def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
     return next((health for health in (CRITICAL, WARNING) if health in found), HEALTHY)
 
 
-def said(issues: tuple[Issue, ...]) -> str:
+def format_issues(issues: tuple[Issue, ...]) -> str:
     return " ".join(tr(words) for _, words in issues)
 
 
@@ -179,7 +180,7 @@ def servers(world: World) -> list[str]:
 Known = tuple[AvailabilityGroup, ReplicaState]
 
 
-def known(world: World, server: str) -> dict[str, Known]:
+def find_groups(world: World, server: str) -> dict[str, Known]:
     """The groups of *server* by name, with the state of its replica; none while it cannot be asked."""
     if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
         return {}
@@ -187,7 +188,7 @@ def known(world: World, server: str) -> dict[str, Known]:
     return {group.name: (group, state) for group, state in found if group is not None}
 
 
-def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board:
+def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
     """One of the groups that a server has."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.node_of(world, server)
@@ -199,7 +200,7 @@ def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board:
     own = group.replica(group.primary)
     listener = group.listener
     seen = group.replicas if quorum else [one for one in group.replicas if one.server == server]
-    return Board(
+    return GroupDashboard(
         server=server,
         group=group.name,
         primary=state.primary or formatting.NOTHING,
@@ -237,7 +238,7 @@ def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
         yield NOT_IN_STEP
 
 
-def _seen(state: ReplicaState, replica: Replica) -> bool:
+def _is_visible(state: ReplicaState, replica: Replica) -> bool:
     """A primary knows of all replicas; any other knows of its own."""
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
@@ -253,7 +254,7 @@ def _linked(world: World, state: ReplicaState, replica: Replica) -> bool:
 def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica) -> ReplicaRow:
     own = replica.server == state.server
     role, sync, issues = "", tr("Unknown"), list[Issue]()
-    if _seen(state, replica):
+    if _is_visible(state, replica):
         role = (state.role if own else ReplicaRole.SECONDARY).name.capitalize()
         found = [found for _, found in _states(world, group, state, replica)]
         sync = STATES[min(found)] if found else formatting.NOTHING
@@ -283,7 +284,7 @@ def _states(
 def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
     asked = Positions(world, group, state.server)
     for replica in group.replicas:
-        if not _seen(state, replica):
+        if not _is_visible(state, replica):
             continue
         synchronous = replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING

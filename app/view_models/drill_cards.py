@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from app.files import course, proof
-from app.files.summary import Summary
+from app.files.summary import ScenarioSummary
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging import skills
 
 
 @dataclass(frozen=True, slots=True)
-class Card(Summary):
+class Card(ScenarioSummary):
     """A scenario as the page shows it: what it is, and how the learner stands with it."""
 
     best: float | None = None
@@ -34,7 +34,7 @@ class Card(Summary):
     """The learner's results have been read; before that nothing is said of them."""
 
     @classmethod
-    def of(cls, summary: Summary, **standing: Any) -> Card:
+    def from_summary(cls, summary: ScenarioSummary, **standing: Any) -> Card:
         """The card of a scenario; *standing*: the fields that are the learner's."""
         return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **standing)
 
@@ -60,11 +60,11 @@ class Card(Summary):
                 else tr("not tried yet")
             )
         if self.best is None:
-            return tr("last {last} of 100").format(last=formatting.plain(self.last))
+            return tr("last {last} of 100").format(last=formatting.plain_number(self.last))
         if self.tries < 2:
-            return tr("best {best} of 100").format(best=formatting.plain(self.best))
+            return tr("best {best} of 100").format(best=formatting.plain_number(self.best))
         return tr("best {best}, last {last} of 100").format(
-            best=formatting.plain(self.best), last=formatting.plain(self.last)
+            best=formatting.plain_number(self.best), last=formatting.plain_number(self.last)
         )
 
     @property
@@ -86,11 +86,14 @@ class Card(Summary):
 
 ORDERS: Final[tuple[tuple[str, Callable[[Card], object]], ...]] = (
     (mark("By level"), lambda card: ()),
-    (mark("By measured difficulty"), lambda card: proof.place(card.name) if card.shipped else math.inf),
+    (
+        mark("By measured difficulty"),
+        lambda card: proof.rank_difficulty(card.name) if card.shipped else math.inf,
+    ),
     (mark("Shortest first"), lambda card: card.minutes),
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),
     (mark("Not tried first"), lambda card: (card.begun or card.last is not None, not card.scored)),
     (mark("By title"), lambda card: card.title.lower()),
-    (mark("Course of groups"), lambda card: course.place(card.name)),
+    (mark("Course of groups"), lambda card: course.get_position(card.name)),
 )
 """Ways to order the drills; what one of them does not tell apart stays in the order in which it came."""

@@ -11,7 +11,7 @@ from app.words.language import mark, tr, trn
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class StatusSign:
     """A fact as word, shape and tone, so that it can be told without colour."""
 
     text: str
@@ -24,7 +24,7 @@ class Sign:
     """The name that it is about, where there is no room for the word."""
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """In the language of the interface."""
         return tr(self.text)
 
@@ -54,20 +54,20 @@ class CopyFace:
 
     server: str
     database: str
-    role: Sign
-    state: Sign | None
+    role: StatusSign
+    state: StatusSign | None
     """Mirroring state; None without a session."""
-    db_state: Sign
+    db_state: StatusSign
     safety: str | None
-    signs: tuple[Sign, ...]
+    signs: tuple[StatusSign, ...]
     """Service, quorum and witness link, as far as they mean anything for this copy."""
     queue: QueueFace | None
 
     @property
     def spoken(self) -> str:
-        parts = [self.database, self.role.word]
-        parts += [self.state.word] if self.state else []
-        parts += [self.db_state.word, *(sign.word for sign in self.signs)]
+        parts = [self.database, self.role.label]
+        parts += [self.state.label] if self.state else []
+        parts += [self.db_state.label, *(sign.label for sign in self.signs)]
         parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
         parts += [self.queue.spoken] if self.queue else []
         return ", ".join(parts)
@@ -94,27 +94,27 @@ class ServerFace:
     """One of KINDS."""
     colour: int
     """Number of the server's colour in every view."""
-    status: Sign
+    status: StatusSign
     version: int
     copies: tuple[CopyFace, ...]
-    grid: tuple[tuple[str, Sign], ...]
+    grid: tuple[tuple[str, StatusSign], ...]
     """(database, state) of each copy where there are too many to show in full."""
-    duties: tuple[Sign, ...]
+    duties: tuple[StatusSign, ...]
     """What a witness sees of the partners; what a bare node owns."""
     troubles: tuple[str, ...]
     """Faults of the machine itself: pulled cables, slow disks, closed ports."""
     place: str = ""
     """Where an instance is that moves between nodes."""
-    listeners: tuple[Sign, ...] = ()
+    listeners: tuple[StatusSign, ...] = ()
     """Listeners of availability groups whose role is here."""
 
     @property
     def spoken(self) -> str:
-        kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}"
+        kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.label}"
         parts = [kind, *([self.place] if self.place else []), *self.troubles]
-        parts += [sign.word for sign in (*self.listeners, *self.duties)]
+        parts += [sign.label for sign in (*self.listeners, *self.duties)]
         parts += [copy.spoken for copy in self.copies]
-        counts = Counter(sign.word for _, sign in self.grid)
+        counts = Counter(sign.label for _, sign in self.grid)
         parts += [
             trn("{n} database {state}", "{n} databases {state}", count).format(n=count, state=word)
             for word, count in sorted(counts.items())
@@ -127,12 +127,12 @@ class ClientFace:
     """A client application."""
 
     name: str
-    status: Sign
+    status: StatusSign
     rate: str
 
     @property
     def spoken(self) -> str:
-        return f"{self.name}: " + ", ".join((tr("application"), self.status.word, self.rate))
+        return f"{self.name}: " + ", ".join((tr("application"), self.status.label, self.rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class LinkFace:
     b: str
     kind: str
     """mirroring, replica, witness or client."""
-    status: Sign
+    status: StatusSign
     notes: tuple[str, ...]
     """What stands beside it: safety, measured values, what nobody has noticed yet; nothing if all is usual."""
     measured: str
@@ -162,7 +162,7 @@ class LinkFace:
 
     @property
     def spoken(self) -> str:
-        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.word)
+        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.label)
         return ", ".join((said, *self.notes, self.measured))
 
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from app.view_models.faces import ServerFace, Sign
+from app.view_models.faces import ServerFace, StatusSign
 from app.words.language import mark, tr
 from engine.availability import movement, replicas
 from engine.cluster import config, roles
 from engine.model import Computer, DatabaseCopy, Instance, ReplicaRole, ResourceState, SyncState, World
 
 _ROLE: Final = {
-    ReplicaRole.PRIMARY: Sign("PRIMARY", "info", "principal"),
-    ReplicaRole.SECONDARY: Sign("SECONDARY", "info", "mirror"),
-    ReplicaRole.RESOLVING: Sign("RESOLVING", "warn", "single"),
+    ReplicaRole.PRIMARY: StatusSign("PRIMARY", "info", "principal"),
+    ReplicaRole.SECONDARY: StatusSign("SECONDARY", "info", "mirror"),
+    ReplicaRole.RESOLVING: StatusSign("RESOLVING", "warn", "single"),
 }
 _STATE: Final = {
-    SyncState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
-    SyncState.SYNCHRONIZING: Sign("SYNCHRONIZING", "info", "cycle"),
-    SyncState.NOT_SYNCHRONIZING: Sign("NOT SYNCHRONIZING", "bad", "cross"),
-    SyncState.REVERTING: Sign("REVERTING", "warn", "hourglass"),
-    SyncState.INITIALIZING: Sign("INITIALIZING", "warn", "hourglass"),
+    SyncState.SYNCHRONIZED: StatusSign("SYNCHRONIZED", "ok", "check"),
+    SyncState.SYNCHRONIZING: StatusSign("SYNCHRONIZING", "info", "cycle"),
+    SyncState.NOT_SYNCHRONIZING: StatusSign("NOT SYNCHRONIZING", "bad", "cross"),
+    SyncState.REVERTING: StatusSign("REVERTING", "warn", "hourglass"),
+    SyncState.INITIALIZING: StatusSign("INITIALIZING", "warn", "hourglass"),
 }
-_SUSPENDED: Final = Sign("SUSPENDED", "warn", "pause")
+_SUSPENDED: Final = StatusSign("SUSPENDED", "warn", "pause")
 _RESOURCE_TONE: Final = {
     ResourceState.ONLINE: "ok",
     ResourceState.FAILED: "bad",
@@ -37,8 +37,8 @@ _LISTENING: Final = {
 """A listener goes with the role of its group; while that is on its way it is failing over."""
 
 _POWER: Final = {
-    True: Sign(mark("running"), "ok", "dot"),
-    False: Sign(mark("power off"), "bad", "cross"),
+    True: StatusSign(mark("running"), "ok", "dot"),
+    False: StatusSign(mark("power off"), "bad", "cross"),
 }
 
 
@@ -47,32 +47,32 @@ def can_be_mirrored(world: World) -> bool:
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
-def role(copy: DatabaseCopy) -> Sign | None:
+def role(copy: DatabaseCopy) -> StatusSign | None:
     """Role of a copy in an availability group; None if it is in none."""
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
 
 
-def state(copy: DatabaseCopy) -> Sign | None:
+def state(copy: DatabaseCopy) -> StatusSign | None:
     """Synchronization state of a copy in an availability group; None if it is in none."""
     if copy.availability.guid is None:
         return None
     return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
 
 
-def signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
+def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     """Whether a secondary could take over without loss, as the cluster has it."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
     group = replicas.group_of(world, copy.server, guid)
     ready = group is not None and (copy.database, copy.server) in group.ready
-    yield Sign(
+    yield StatusSign(
         mark("failover ready") if ready else mark("not failover ready"),
         "ok" if ready else "warn",
         "check" if ready else "warning",
     )
     if copy.availability.readers != "NO":
-        yield Sign(mark("readable"), "idle", "dot")
+        yield StatusSign(mark("readable"), "idle", "dot")
 
 
 def kind(world: World, server: Instance) -> str:
@@ -82,14 +82,14 @@ def kind(world: World, server: Instance) -> str:
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
-def place(server: Instance) -> str:
+def format_node(server: Instance) -> str:
     """The node on which a failover cluster instance is now; "" of an instance that stays where it is."""
     return tr("on {node}").format(node=server.computer) if server.clustered else ""
 
 
-def listeners(world: World, server: Instance) -> Iterator[Sign]:
+def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
     """The listeners of the groups that the instance's node owns: online where clients find it, as its role is else."""
-    for _, found in roles.each(world):
+    for _, found in roles.iterate_roles(world):
         group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
         if group is None or group.listener is None or server.clustered:
             continue
@@ -98,7 +98,7 @@ def listeners(world: World, server: Instance) -> Iterator[Sign]:
         if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
             word, tone = away
         name = f"{group.listener.name}:{group.listener.port}"
-        yield Sign(
+        yield StatusSign(
             tr(word).format(name=name), tone, "dot" if tone == "ok" else "warning", group.listener.name
         )
 
@@ -111,7 +111,7 @@ def notes(world: World, server: Instance) -> Iterator[str]:
 
 def _node_notes(world: World, name: str) -> Iterator[str]:
     node = world.nodes[name]
-    if not config.up(world, node):
+    if not config.is_running(world, node):
         if world.computers[name].powered:
             yield tr("cluster service stopped")
     elif not node.partition:
@@ -139,11 +139,11 @@ def computer_faces(world: World) -> Iterator[ServerFace]:
             copies=(),
             grid=(),
             duties=tuple(_owned(world, computer)),
-            troubles=tuple(_bare_troubles(world, computer)),
+            troubles=tuple(_list_faults(world, computer)),
         )
 
 
-def _bare_troubles(world: World, computer: Computer) -> Iterator[str]:
+def _list_faults(world: World, computer: Computer) -> Iterator[str]:
     if not computer.nic_up:
         yield tr("network cables pulled")
     if computer.name in world.nodes:
@@ -156,12 +156,12 @@ def _is_share(world: World, computer: str) -> Iterator[bool]:
         yield witness is not None and witness.name == computer
 
 
-def _owned(world: World, computer: Computer) -> Iterator[Sign]:
+def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
     """Roles that a node owns."""
-    for _, found in roles.each(world):
+    for _, found in roles.iterate_roles(world):
         if found.owner == computer.name:
             tone = _RESOURCE_TONE.get(found.state, "warn")
-            yield Sign(
+            yield StatusSign(
                 f"{found.name} {found.state.value}", tone, "dot" if tone == "ok" else "warning", found.name
             )
 

@@ -10,15 +10,15 @@ from typing import Final
 from app.words.language import tr
 from engine import simulator
 from engine.cluster import roles
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
-from engine.verbs import VERBS, ledger
+from engine.verbs import VERBS, fault_log
 from engine.verbs.lines import parse_line
-from engine.verbs.verb import Args, Parameter, Verb, other_servers
+from engine.verbs.verb import Args, Verb, VerbParameter, other_servers
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ActionTarget:
     """What was chosen: a server, a link, a client application or a database."""
 
     kind: str
@@ -32,7 +32,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ActionOffer:
     """One act that makes sense now."""
 
     line: str
@@ -47,7 +47,7 @@ class Offer:
     """Its label in English, by which it is found in any language."""
 
     @property
-    def danger(self) -> bool:
+    def is_dangerous(self) -> bool:
         """It breaks something that works."""
         return self.group == "fault"
 
@@ -58,33 +58,35 @@ DATABASES_OFFERED: Final = 8
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
 
-def offers(world: World, target: Target, truth: bool = True, opened: str = "") -> list[Offer]:
+def list_offers(
+    world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
+) -> list[ActionOffer]:
     """Everything that may be done to *target* now, repairs first; of many databases only to the one that is *opened*.
 
     Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam, everything
     is offered that might ever be done to such a thing: what stands in the menu tells nothing of what is broken.
     """
-    found: list[Offer] = []
-    back: list[Offer] = []
+    found: list[ActionOffer] = []
+    back: list[ActionOffer] = []
     for verb in VERBS.values():
-        for args in _arguments(world, verb, target, truth, opened) if verb.group in _ORDER else ():
+        for args in _arguments(world, verb, target, truth, open_database) if verb.group in _ORDER else ():
             if not truth or verb.sensible(world, args):
                 found += _offers_of(world, verb, args)
             if verb.back_label is not None and (not truth or not verb.sensible(world, args)):
                 name, _, options = verb.reverse.partition(" ")
                 line, label = " ".join((name, *args, options)), verb.back_label(args)
-                back.append(Offer(line, tr(label), "repair", "mend", english=label))
+                back.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
     found += back
     if truth:
         found = [offer for offer in found if _works(world, offer.line)]
     return sorted(found, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
 
 
-def _offers_of(world: World, verb: Verb, args: Args) -> Iterator[Offer]:
+def _offers_of(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
     words = tr(verb.label or verb.help)
     words = words[:1].upper() + words[1:]
     for text, options in verb.variants(world, args):
-        yield Offer(
+        yield ActionOffer(
             " ".join(filter(None, (verb.name, *args, options))),
             words.format(*args, options=tr(text)),
             verb.group,
@@ -98,8 +100,8 @@ def _works(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve(copy, parse_line(line, copy.tick))
-        ledger.perform(copy, item)  # nobody has to take note of it: that takes long with 200
-    except InputProblem:
+        fault_log.apply_input(copy, item)  # nobody has to take note of it: that takes long with 200
+    except InputError:
         return False
     return not any(event.get("no_effect") for event in copy.outbox)
 
@@ -107,7 +109,9 @@ def _works(world: World, line: str) -> bool:
 # --- what the verbs may be given ----------------------------------------------------------------------------
 
 
-def _arguments(world: World, verb: Verb, target: Target, truth: bool, opened: str) -> Iterator[Args]:
+def _arguments(
+    world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
+) -> Iterator[Args]:
     """Every way to fill the verb's parameters in which the first one(s) name the target."""
     if target.kind == "link":
         if verb.of_link:
@@ -118,19 +122,19 @@ def _arguments(world: World, verb: Verb, target: Target, truth: bool, opened: st
         for name in OF_NODE[verb.kinds[0]](world, target.names[0]):
             if verb.kinds in ((verb.kinds[0],), (verb.kinds[0], "node")):
                 yield (name, target.names[0])[: len(verb.kinds)]
-    elif _fits(world, verb, target):
+    elif _accepts_target(world, verb, target):
         needed = [parameter for parameter in verb.parameters if not parameter.optional]
-        rest = [list(_values(world, parameter, target, truth, opened)) for parameter in needed[1:]]
+        rest = [list(_values(world, parameter, target, truth, open_database)) for parameter in needed[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
 
 
 OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
     "cluster": lambda world, node: (world.nodes[node].cluster,),
-    "role": lambda world, node: dict.fromkeys(role.name for _, role in roles.each(world)),
+    "role": lambda world, node: dict.fromkeys(role.name for _, role in roles.iterate_roles(world)),
     "resource": lambda world, node: (
         resource.name
-        for _, role in roles.each(world)
+        for _, role in roles.iterate_roles(world)
         for resource in role.resources
         if role.owner == node and " " not in resource.name
     ),
@@ -138,7 +142,7 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
 """Kind of a parameter -> what of a cluster the menu of a node names there; names with blanks can only be typed."""
 
 
-def _fits(world: World, verb: Verb, target: Target) -> bool:
+def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
     """The verb's first parameter may name the target: what is done to a node, or to a computer without instance."""
     if verb.kinds[:1] == ("node",):
         return target.kind == "server" and target.names[0] in world.nodes
@@ -147,23 +151,25 @@ def _fits(world: World, verb: Verb, target: Target) -> bool:
     return target.kind != "server" or target.names[0] in world.instances or verb.parameters[0].computer
 
 
-def _values(world: World, parameter: Parameter, target: Target, truth: bool, opened: str) -> Iterable[str]:
+def _values(
+    world: World, parameter: VerbParameter, target: ActionTarget, truth: bool, open_database: str
+) -> Iterable[str]:
     name = target.names[0]
     if parameter.values is not None:
         return parameter.values(world, name, truth)
     if parameter.kind == "server":
         return other_servers(world, name, truth)
     if parameter.kind == "database":
-        return _databases_offered(world, name, truth, opened)
+        return _databases_offered(world, name, truth, open_database)
     return parameter.choices
 
 
-def _databases_offered(world: World, server: str, truth: bool, opened: str) -> list[str]:
+def _databases_offered(world: World, server: str, truth: bool, open_database: str) -> list[str]:
     here = {database: copy for (at, database), copy in world.copies.items() if at == server}
     if len(here) <= DATABASES_OFFERED:
         return list(here)
     return [
         name
         for name, copy in here.items()
-        if name == opened or (truth and (copy.disk_failed or copy.bad_pages))
+        if name == open_database or (truth and (copy.disk_failed or copy.bad_pages))
     ]

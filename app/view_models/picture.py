@@ -20,7 +20,7 @@ from app.view_models.faces import (
     Picture,
     QueueFace,
     ServerFace,
-    Sign,
+    StatusSign,
 )
 from app.words import formatting
 from app.words.language import mark, tr
@@ -63,13 +63,13 @@ class Readings:
         return [self.stream(stream) for stream in self._flow.streams_of(source)]
 
 
-def picture_of(world: World, opened: str = "") -> Picture:
+def picture_of(world: World, open_database: str = "") -> Picture:
     """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
     readings = Readings(world)
     return Picture(
         servers=(
             *(
-                _server_face(world, server, index, readings, opened)
+                _server_face(world, server, index, readings, open_database)
                 for index, server in enumerate(world.instances.values())
             ),
             *group_picture.computer_faces(world),
@@ -80,20 +80,20 @@ def picture_of(world: World, opened: str = "") -> Picture:
 
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
-    """The faces of all copies, also where the canvas has only cells; without *truth* as `veiled` shows them."""
+    """The faces of all copies, also where the canvas has only cells; without *truth* as `hide_unknown` shows them."""
     readings = Readings(world)
     faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
-    return faces if truth else [_unasked(face) for face in faces]
+    return faces if truth else [_hide_copy_state(face) for face in faces]
 
 
-def veiled(picture: Picture) -> Picture:
+def hide_unknown(picture: Picture) -> Picture:
     """What can be seen without asking any server: names, power, and whether people complain. For exams."""
     return Picture(
         servers=tuple(
             replace(
                 face,
                 status=OFF if face.status == OFF else _ON,
-                copies=tuple(_unasked(copy) for copy in face.copies),
+                copies=tuple(_hide_copy_state(copy) for copy in face.copies),
                 grid=tuple((database, _UNASKED) for database, _ in face.grid),
                 duties=(),
                 troubles=(),
@@ -115,30 +115,30 @@ def veiled(picture: Picture) -> Picture:
     )  # fmt: skip
 
 
-def _unasked(copy: CopyFace) -> CopyFace:
+def _hide_copy_state(copy: CopyFace) -> CopyFace:
     return CopyFace(copy.server, copy.database, _ASK, None, _UNASKED, None, (), None)
 
 
 # --- servers ------------------------------------------------------------------------------------------------
 
-RUNNING: Final = Sign(mark("running"), "ok", "dot")
+RUNNING: Final = StatusSign(mark("running"), "ok", "dot")
 _SERVICE: Final = {
     Service.RUNNING: RUNNING,
-    Service.STARTING: Sign(mark("starting"), "warn", "hourglass"),
-    Service.STOPPING: Sign(mark("stopping"), "warn", "hourglass"),
-    Service.STOPPED: Sign(mark("service stopped"), "bad", "bar"),
+    Service.STARTING: StatusSign(mark("starting"), "warn", "hourglass"),
+    Service.STOPPING: StatusSign(mark("stopping"), "warn", "hourglass"),
+    Service.STOPPED: StatusSign(mark("service stopped"), "bad", "bar"),
 }
-OFF: Final = Sign(mark("power off"), "bad", "cross")
-HUNG: Final = Sign(mark("does not respond"), "bad", "hourglass")
-_ON: Final = Sign(mark("power on"), "idle", "dot")
-_ASK: Final = Sign(mark("query the server"), "idle", "single")
-_UNASKED: Final = Sign(mark("not queried"), "idle", "ring")
-_CONTENT: Final = Sign(mark("users can work"), "ok", "dot")
-_COMPLAINING: Final = Sign(mark("users complain"), "bad", "warning")
-BOOTING: Final = Sign(mark("booting"), "warn", "hourglass")
+OFF: Final = StatusSign(mark("power off"), "bad", "cross")
+HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
+_ON: Final = StatusSign(mark("power on"), "idle", "dot")
+_ASK: Final = StatusSign(mark("query the server"), "idle", "single")
+_UNASKED: Final = StatusSign(mark("not queried"), "idle", "ring")
+_CONTENT: Final = StatusSign(mark("users can work"), "ok", "dot")
+_COMPLAINING: Final = StatusSign(mark("users complain"), "bad", "warning")
+BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 
 
-def status_of(world: World, server: Instance) -> Sign:
+def status_of(world: World, server: Instance) -> StatusSign:
     """Power, service and responsiveness as one sign."""
     if not world.computers[server.computer].powered:
         return OFF
@@ -153,10 +153,12 @@ def _boot_ends(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(world: World, server: Instance, index: int, readings: Readings, opened: str) -> ServerFace:
+def _server_face(
+    world: World, server: Instance, index: int, readings: Readings, open_database: str
+) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
-        Sign(
+        StatusSign(
             (tr("sees {server}") if seen else tr("does not see {server}")).format(server=partner),
             "ok" if seen else "bad",
             "check" if seen else "cross",
@@ -172,12 +174,12 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
         status=status_of(world, server),
         version=server.version,
         copies=tuple(
-            _copy_face(world, copy, readings) for copy in copies if in_full or copy.database == opened
+            _copy_face(world, copy, readings) for copy in copies if in_full or copy.database == open_database
         ),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
-        troubles=(*group_picture.notes(world, server), *_troubles(world.computers[server.computer])),
-        place=group_picture.place(server),
+        troubles=(*group_picture.notes(world, server), *_list_faults(world.computers[server.computer])),
+        place=group_picture.format_node(server),
         listeners=tuple(group_picture.listeners(world, server)),
     )
 
@@ -194,7 +196,7 @@ def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
     return list(found.items())
 
 
-def _troubles(computer: Computer) -> Iterator[str]:
+def _list_faults(computer: Computer) -> Iterator[str]:
     if not computer.nic_up:
         yield tr("network cables pulled")
     for name, factor in (
@@ -211,27 +213,27 @@ def _troubles(computer: Computer) -> Iterator[str]:
 # --- copies -------------------------------------------------------------------------------------------------
 
 _ROLE: Final = {
-    Role.PRINCIPAL: Sign("PRINCIPAL", "info", "principal"),
-    Role.MIRROR: Sign("MIRROR", "info", "mirror"),
-    None: Sign(mark("no mirroring"), "idle", "single"),
+    Role.PRINCIPAL: StatusSign("PRINCIPAL", "info", "principal"),
+    Role.MIRROR: StatusSign("MIRROR", "info", "mirror"),
+    None: StatusSign(mark("no mirroring"), "idle", "single"),
 }
 _STATE: Final = {
-    MirrorState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
-    MirrorState.SYNCHRONIZING: Sign("SYNCHRONIZING", "info", "cycle"),
-    MirrorState.SUSPENDED: Sign("SUSPENDED", "warn", "pause"),
-    MirrorState.DISCONNECTED: Sign("DISCONNECTED", "bad", "cross"),
-    MirrorState.PENDING_FAILOVER: Sign("PENDING FAILOVER", "warn", "swap"),
+    MirrorState.SYNCHRONIZED: StatusSign("SYNCHRONIZED", "ok", "check"),
+    MirrorState.SYNCHRONIZING: StatusSign("SYNCHRONIZING", "info", "cycle"),
+    MirrorState.SUSPENDED: StatusSign("SUSPENDED", "warn", "pause"),
+    MirrorState.DISCONNECTED: StatusSign("DISCONNECTED", "bad", "cross"),
+    MirrorState.PENDING_FAILOVER: StatusSign("PENDING FAILOVER", "warn", "swap"),
 }
 _DB_STATE: Final = {
-    DbState.ONLINE: Sign("ONLINE", "ok", "dot"),
-    DbState.RESTORING: Sign("RESTORING", "idle", "ring"),
-    DbState.RECOVERING: Sign("IN RECOVERY", "warn", "hourglass"),
-    DbState.RECOVERY_PENDING: Sign("RECOVERY PENDING", "bad", "warning"),
-    DbState.SUSPECT: Sign("SUSPECT", "bad", "warning"),
-    DbState.EMERGENCY: Sign("EMERGENCY", "bad", "warning"),
-    DbState.OFFLINE: Sign("OFFLINE", "idle", "bar"),
+    DbState.ONLINE: StatusSign("ONLINE", "ok", "dot"),
+    DbState.RESTORING: StatusSign("RESTORING", "idle", "ring"),
+    DbState.RECOVERING: StatusSign("IN RECOVERY", "warn", "hourglass"),
+    DbState.RECOVERY_PENDING: StatusSign("RECOVERY PENDING", "bad", "warning"),
+    DbState.SUSPECT: StatusSign("SUSPECT", "bad", "warning"),
+    DbState.EMERGENCY: StatusSign("EMERGENCY", "bad", "warning"),
+    DbState.OFFLINE: StatusSign("OFFLINE", "idle", "bar"),
 }
-_NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
+_NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 
 
 def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
@@ -240,8 +242,10 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
         role = replace(role, text="")  # nobody asks for its role
     running = world.instances[copy.server].running
     if not running:
-        was = Sign(
-            tr("was {role}").format(role=role.word) if copy.mirroring.role else role.word, "idle", role.shape
+        was = StatusSign(
+            tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
+            "idle",
+            role.shape,
         )
         return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
     return CopyFace(
@@ -258,47 +262,47 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
     )
 
 
-def _state(copy: DatabaseCopy) -> Sign | None:
+def _state(copy: DatabaseCopy) -> StatusSign | None:
     """State of the copy in its group; None without one."""
     return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else group_picture.state(copy)
 
 
-def _copy_state(world: World, copy: DatabaseCopy) -> Sign:
+def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
     """The one sign of a copy that has only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
     return _state(copy) or _DB_STATE[copy.db_state]
 
 
-def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
+def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR:
         yield _service_sign(world, copy)
     yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
-        yield Sign(
+        yield StatusSign(
             mark("quorum") if agreed else mark("no quorum"),
             "ok" if agreed else "bad",
             "check" if agreed else "cross",
         )
         seen = copy.mirroring.witness_state is WitnessState.CONNECTED
-        yield Sign(
+        yield StatusSign(
             mark("witness") if seen else mark("no witness"),
             "ok" if seen else "warn",
             "check" if seen else "cross",
         )
 
 
-def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
+def _service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     if copy.log_full:
-        return Sign(mark("log full"), "bad", "warning")
-    if not serving.serves(world, copy.key):
-        return Sign(mark("down"), "bad", "bar")
-    if copy.group_kind and not groups.policy(copy).in_step(copy):
-        return Sign(mark("unprotected"), "warn", "warning")
+        return StatusSign(mark("log full"), "bad", "warning")
+    if not serving.is_serving(world, copy.key):
+        return StatusSign(mark("down"), "bad", "bar")
+    if copy.group_kind and not groups.policy(copy).has_synchronized_copy(copy):
+        return StatusSign(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
-        return Sign(mark("asynchronous"), "warn", "dot")
-    return Sign(mark("serving"), "ok", "dot")
+        return StatusSign(mark("asynchronous"), "warn", "dot")
+    return StatusSign(mark("serving"), "ok", "dot")
 
 
 def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:
@@ -318,9 +322,9 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
-            Sign(mark("looking for a server"), "warn", "hourglass")
+            StatusSign(mark("looking for a server"), "warn", "hourglass")
             if looking
-            else Sign(mark("stopped"), "idle", "bar")
+            else StatusSign(mark("stopped"), "idle", "bar")
         )
         return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
@@ -328,9 +332,9 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
     rate = 0.0 if client.read_only else sum(readings.source(source).transactions_per_s for source in sources)
     lost = client.lost_since is not None
     status = (
-        Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
+        StatusSign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
         if lost
-        else Sign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
+        else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
     said = tr("{rate} transactions/s").format(rate=formatting.number(0 if lost else rate))
     return ClientFace(client.name, status, said)
@@ -385,12 +389,12 @@ SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
 def _precedence(world: World, copy: DatabaseCopy) -> int:
     if copy.mirroring.role is not Role.PRINCIPAL:
         return NOT_PRINCIPAL
-    return SERVING if serving.serves(world, copy.key) else PRINCIPAL
+    return SERVING if serving.is_serving(world, copy.key) else PRINCIPAL
 
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
-        found = client.connected_to or clients.behind(world, client, client.data_source)[0]
+        found = client.connected_to or clients.find_login_arrival(world, client, client.data_source)[0]
         named = client.data_source if client.data_source in world.instances else found
         for server in (named, found, client.failover_partner, client.known_partner):
             if server in world.instances:
@@ -418,10 +422,10 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
     else:
         active = any(believed)
         if passing and believed and not all(believed):
-            status = Sign(mark("not connected"), "warn", "ring")
+            status = StatusSign(mark("not connected"), "warn", "ring")
         elif not passing and active:
-            status = Sign(
-                tr("{state}, not detected yet").format(state=status.word), status.tone, status.shape
+            status = StatusSign(
+                tr("{state}, not detected yet").format(state=status.label), status.tone, status.shape
             )
     return LinkFace(
         a=a,
@@ -438,27 +442,27 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
     )
 
 
-def _link_status(world: World, a: str, b: str) -> Sign:
+def _link_status(world: World, a: str, b: str) -> StatusSign:
     there, back = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
         here = end in world.instances or end in world.computers
         if here and not world.computer_named(end).powered:
-            return Sign(mark("power off"), "bad", "cross")
+            return StatusSign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
-            return Sign(mark("cable pulled"), "bad", "cross")
+            return StatusSign(mark("cable pulled"), "bad", "cross")
     if not (there.up and back.up):
-        return Sign(mark("cut"), "bad", "cross")
+        return StatusSign(mark("cut"), "bad", "cross")
     if not there.passing and not back.passing:
-        return Sign(mark("drops all packets"), "bad", "ring")
+        return StatusSign(mark("drops all packets"), "bad", "ring")
     if not there.passing or not back.passing:
-        return Sign(
+        return StatusSign(
             tr("no packets {way}").format(way=f"{a} → {b}" if back.passing else f"{b} → {a}"),
             "bad",
             "bar",
         )
     if any(_was_degraded(world, a, b)):
-        return Sign(mark("degraded"), "warn", "warning")
-    return Sign(mark("ok"), "ok", "check")
+        return StatusSign(mark("degraded"), "warn", "warning")
+    return StatusSign(mark("ok"), "ok", "check")
 
 
 def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
@@ -467,15 +471,15 @@ def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
             yield {a, b} == set(fault.args[:2])
 
 
-def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_per_s: float) -> Iterator[str]:
-    if kind == "mirroring" and in_use:
+def _link_notes(world: World, a: str, b: str, kind: str, active: bool, log_kb_per_s: float) -> Iterator[str]:
+    if kind == "mirroring" and active:
         yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
-    if kind == "replica" and in_use:
+    if kind == "replica" and active:
         yield tr("synchronous") if group_picture.synchronous(world, a, b) else tr("asynchronous")
     measured = _measured(network.link(world, a, b))
-    if kind in LOGGED and in_use:
+    if kind in LOGGED and active:
         yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
-    elif in_use and any(_was_degraded(world, a, b)):
+    elif active and any(_was_degraded(world, a, b)):
         yield measured
 
 

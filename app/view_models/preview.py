@@ -9,12 +9,12 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.view_models.picture import all_copies, picture_of
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.verbs.lines import parse_line
 
@@ -23,16 +23,16 @@ DATABASES_NAMED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class ImpactPreview:
     """What lies in the way of one act."""
 
-    things: tuple[Target, ...]
+    things: tuple[ActionTarget, ...]
     """Servers, links and applications that would look different, and those that the act names."""
     databases: tuple[str, ...]
     """Databases of which at least one copy would be different."""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """All of it in a line; of many databases only how many."""
         many = len(self.databases) > DATABASES_NAMED
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
@@ -42,21 +42,21 @@ class Preview:
         return ", ".join([*(target.title for target in self.things), *databases])
 
 
-def preview(world: World, line: str, truth: bool = True) -> Preview:
+def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
     """What *line* would touch now; without *truth* only what it names, as nobody has asked a server."""
     item = parse_line(line, world.tick)
     before = picture_of(world)
     named = set(item.args)
     if not truth:
-        return Preview(tuple(target for target in _targets(before) if named & set(target.names)), ())
+        return ImpactPreview(tuple(target for target in _targets(before) if named & set(target.names)), ())
     copy = world.fork()
     try:
-        simulator.perform(copy, item)
-    except InputProblem:
-        return Preview((), ())
+        simulator.apply_input(copy, item)
+    except InputError:
+        return ImpactPreview((), ())
     after = picture_of(copy)
     changed = {target for target, face in _faces(before).items() if _faces(after).get(target) != face}
-    changed |= {Target("link", pair) for pair in _pairs(after) - _pairs(before)}
+    changed |= {ActionTarget("link", pair) for pair in _pairs(after) - _pairs(before)}
     things = [
         target
         for target in _targets(before)
@@ -65,18 +65,18 @@ def preview(world: World, line: str, truth: bool = True) -> Preview:
     was, is_now = all_copies(world), all_copies(copy)
     databases = dict.fromkeys(a.database for a, b in zip(was, is_now, strict=False) if a != b)
     databases |= dict.fromkeys(name for name in world.databases() if name in named)
-    return Preview(tuple(things), tuple(databases))
+    return ImpactPreview(tuple(things), tuple(databases))
 
 
-def _faces(picture: Picture) -> dict[Target, tuple[object, ...]]:
+def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
     """Each thing on the canvas, and what it looks like apart from figures that change by themselves."""
-    found: dict[Target, tuple[object, ...]] = {}
+    found: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
-        found[Target("server", (server.name,))] = _content(server)
+        found[ActionTarget("server", (server.name,))] = _content(server)
     for client in picture.clients:
-        found[Target("client", (client.name,))] = _content(client)
+        found[ActionTarget("client", (client.name,))] = _content(client)
     for link in picture.links:
-        found[Target("link", (link.a, link.b))] = _content(link)
+        found[ActionTarget("link", (link.a, link.b))] = _content(link)
     return found
 
 
@@ -84,7 +84,7 @@ def _content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:
     return tuple(getattr(face, field.name) for field in fields(face))
 
 
-def _targets(picture: Picture) -> list[Target]:
+def _targets(picture: Picture) -> list[ActionTarget]:
     return list(_faces(picture))
 
 

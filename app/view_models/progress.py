@@ -6,38 +6,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.files.summary import LEVELS, Summary
+from app.files.summary import LEVELS, ScenarioSummary
 from app.learning.memory import Practised, SkillStanding, standings
-from app.learning.next_drills import Course, Next, due_list
-from app.storage import Record, ResultRow, records
+from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
+from app.storage import ResultRow, ScenarioResults, records
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.shapes import Calibration, Row
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LearnerProgress:
     """Where a learner stands at one moment."""
 
     at: datetime
     skills: tuple[SkillStanding, ...]
-    next: tuple[Next, ...]
+    next: tuple[Recommendation, ...]
     """Scenarios worth taking, the most needed first."""
-    records: Mapping[str, Record]
+    records: Mapping[str, ScenarioResults]
     calibration: Calibration | None
     """How well it is known which answers are right; None: nothing was answered with a sureness."""
 
     @property
-    def due(self) -> frozenset[str]:
+    def due_scenarios(self) -> frozenset[str]:
         """Scenarios that are to be repeated now."""
         return frozenset(each.scenario for each in self.next if each.since is not None)
 
 
 def practised(rows: Iterable[ResultRow]) -> list[Practised]:
     """Runs that tell about skills: scored, in a known mode, not gone back in."""
-    known = {mode.value for mode in Mode}
+    known = {mode.value for mode in DrillMode}
     return [
-        Practised(row.scenario_name, Mode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
+        Practised(row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
         for row in rows
         if row.score is not None and row.mode in known and not row.retried
     ]
@@ -45,29 +45,29 @@ def practised(rows: Iterable[ResultRow]) -> list[Practised]:
 
 def progress(
     newest_first: Sequence[ResultRow],
-    summaries: Iterable[Summary],
-    now: datetime,
+    summaries: Iterable[ScenarioSummary],
+    current_time: datetime,
     answers: Iterable[Row] = (),
-) -> Progress:
+) -> LearnerProgress:
     """Where a learner with these results and *answers* stands at *now*."""
     scored = [summary for summary in summaries if summary.scored]
     runs = practised(newest_first)
-    courses = [Course(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
+    courses = [DrillCandidate(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
     trained = {summary.name: summary.skills for summary in scored}
-    return Progress(
-        now,
-        tuple(standings(runs, trained, now)),
-        tuple(due_list(runs, courses, now)),
+    return LearnerProgress(
+        current_time,
+        tuple(standings(runs, trained, current_time)),
+        tuple(recommend_drills(runs, courses, current_time)),
         records(newest_first),
         calibration(answers),
     )
 
 
-def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
+def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
     """Everything of it in plain types. *titles*: of scenarios by name."""
     return {
-        "at": found.at.isoformat(timespec="seconds"),
-        "calibration": found.calibration,
+        "at": learner_progress.at.isoformat(timespec="seconds"),
+        "calibration": learner_progress.calibration,
         "skills": [
             {
                 "key": standing.skill.key,
@@ -78,9 +78,9 @@ def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
                 "proved": standing.proved,
                 "last": _time(standing.last),
                 "due": _time(standing.due),
-                "is_due": standing.is_due(found.at),
+                "is_due": standing.is_review_due(learner_progress.at),
             }
-            for standing in found.skills
+            for standing in learner_progress.skills
         ],
         "next": [
             {
@@ -89,7 +89,7 @@ def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
                 "skills": [skill.key for skill in each.skills],
                 "due_since": _time(each.since),
             }
-            for each in found.next
+            for each in learner_progress.next
         ],
         "scenarios": [
             {
@@ -97,42 +97,42 @@ def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
                 "title": titles.get(name, name),
                 "runs": len(record.runs),
                 "best": record.best.score if record.best is not None else None,
-                "last": record.last.score,
-                "last_at": _time(record.last.finished_at),
+                "last": record.latest_run.score,
+                "last_at": _time(record.latest_run.finished_at),
             }
-            for name, record in sorted(found.records.items())
+            for name, record in sorted(learner_progress.records.items())
         ],
     }
 
 
-def told(found: Progress, titles: Mapping[str, str]) -> list[str]:
+def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
     """The same for people: skills as bars, then what to take next."""
-    width = max(len(standing.skill.title) for standing in found.skills)
+    width = max(len(standing.skill.title) for standing in learner_progress.skills)
     lines = []
-    for standing in found.skills:
+    for standing in learner_progress.skills:
         bar = "#" * round(standing.mastery / 5.0)
         runs = f"{standing.runs} run{'s' if standing.runs != 1 else ''}"
         when = f", last {standing.last:%Y-%m-%d}, due {standing.due:%Y-%m-%d}" if standing.due else ""
-        due = "  DUE" if standing.is_due(found.at) else ""
+        due = "  DUE" if standing.is_review_due(learner_progress.at) else ""
         said = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
             f"{said}{runs if standing.runs else 'never practised'}{when if standing.last else ''}{due}"
         )
     lines.append("")
-    for each in found.next:
+    for each in learner_progress.next:
         why = "due" if each.since is not None else "new"
         skills = ", ".join(skill.title for skill in each.skills)
         lines.append(f"{why}: {each.scenario} ({titles.get(each.scenario, each.scenario)}) for {skills}")
-    if not found.next:
+    if not learner_progress.next:
         lines.append("Nothing is due.")
-    if found.calibration is not None:
+    if learner_progress.calibration is not None:
         lines += [
             "",
-            f"Brier score {found.calibration['brier']:.2f} of {found.calibration['answers']} answers:",
+            f"Brier score {learner_progress.calibration['brier']:.2f} of {learner_progress.calibration['answers']} answers:",
         ]
         lines += [
             f"{point['sure_percent']:g} % sure: {point['right_percent']:.0f} % right ({point['answers']})"
-            for point in found.calibration["curve"]
+            for point in learner_progress.calibration["curve"]
         ]
     return lines
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.words import formatting
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import mark, tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.drill.judging.score import DEDUCTIONS
 from engine.drill.judging.shapes import ItemJson, Report
 
@@ -28,12 +28,12 @@ class ComparisonRow:
     """BETTER or WORSE: the right one beside the left one; empty where neither is."""
 
     @property
-    def same(self) -> bool:
+    def is_equal(self) -> bool:
         return self.left == self.right
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ComparedAction:
     """What was done at a moment, on one side or on both."""
 
     t_s: float
@@ -67,7 +67,7 @@ FIGURES: Final = (
     _Figure(
         mark("points"),
         lambda report: report["score"]["total"] if report["score"]["scored"] else None,
-        formatting.plain,
+        formatting.plain_number,
         more_is_better=True,
     ),
     _Figure(
@@ -95,21 +95,26 @@ FIGURES: Final = (
 """What is compared of any two runs; the names in the language of the interface by `tr`."""
 
 
-def figures(left: Report, right: Report) -> list[ComparisonRow]:
+def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """What the two came to; a figure that neither has is left out."""
     rows = [
-        ComparisonRow(tr("mode"), *(formatting.mode(report["mode"]) for report in (left, right))),
-        ComparisonRow(tr("seed"), *(str(report["seed"]) for report in (left, right))),
+        ComparisonRow(
+            tr("mode"), *(formatting.mode(report["mode"]) for report in (left_report, right_report))
+        ),
+        ComparisonRow(tr("seed"), *(str(report["seed"]) for report in (left_report, right_report))),
     ]
-    if left["scenario"] != right["scenario"]:
+    if left_report["scenario"] != right_report["scenario"]:
         rows.insert(
-            0, ComparisonRow(tr("drill"), *(str(report.get("title", "")) for report in (left, right)))
+            0,
+            ComparisonRow(
+                tr("drill"), *(str(report.get("title", "")) for report in (left_report, right_report))
+            ),
         )
-    return rows + [row for figure in FIGURES for row in _row(figure, left, right)]
+    return rows + [row for figure in FIGURES for row in _row(figure, left_report, right_report)]
 
 
-def _row(figure: _Figure, left: Report, right: Report) -> Iterator[ComparisonRow]:
-    one, other = figure.read(left), figure.read(right)
+def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
+    one, other = figure.read(left_report), figure.read(right_report)
     if one is not None or other is not None:
         left_words, right_words = (
             formatting.NOTHING if value is None else figure.write(value) for value in (one, other)
@@ -118,60 +123,71 @@ def _row(figure: _Figure, left: Report, right: Report) -> Iterator[ComparisonRow
         yield ComparisonRow(tr(figure.name), left_words, right_words, difference, verdict)
 
 
-def points(left: Report, right: Report) -> list[ComparisonRow]:
+def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """Every item of the score that both runs or one of them have, in the order of the left one."""
-    items = [{item["name"]: item for item in report["score"]["items"]} for report in (left, right)]
+    items = [
+        {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
+    ]
     rows = []
     for name in dict.fromkeys([*items[0], *items[1]]):
         one, other = (found.get(name) for found in items)
         left_points, right_points = (None if item is None else float(item["points"]) for item in (one, other))
-        difference, verdict = _difference(left_points, right_points, formatting.plain, True)
+        difference, verdict = _difference(left_points, right_points, formatting.plain_number, True)
         rows.append(
-            ComparisonRow(said_of(DEDUCTIONS.get(name, name)), _of(one), _of(other), difference, verdict)
+            ComparisonRow(
+                said_of(DEDUCTIONS.get(name, name)),
+                _format_item(one),
+                _format_item(other),
+                difference,
+                verdict,
+            )
         )
     return rows
 
 
-def _of(item: ItemJson | None) -> str:
+def _format_item(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
     most = float(item["max"])
-    got = formatting.plain(float(item["points"]))
-    return tr("{points} of {most}").format(points=got, most=formatting.plain(most)) if most else got
+    got = formatting.plain_number(float(item["points"]))
+    return tr("{points} of {most}").format(points=got, most=formatting.plain_number(most)) if most else got
 
 
 def _difference(
-    one: float | None, other: float | None, write: Callable[[float], str], more_is_better: bool | None
+    left_value: float | None,
+    right_value: float | None,
+    write: Callable[[float], str],
+    more_is_better: bool | None,
 ) -> tuple[str, str]:
-    if one is None or other is None or write(one) == write(other):
+    if left_value is None or right_value is None or write(left_value) == write(right_value):
         return "", ""
-    delta = other - one
+    delta = right_value - left_value
     verdict = "" if more_is_better is None else BETTER if (delta > 0) == more_is_better else WORSE
     return ("+" if delta > 0 else "−") + write(abs(delta)), verdict
 
 
-def acts(left: Report, right: Report) -> list[Act]:
+def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:
     """What was done in both, in order of time; what was done at the same moment stands in one row."""
     found: dict[tuple[float, int], list[str]] = {}
-    for side, report in enumerate((left, right)):
+    for side, report in enumerate((left_report, right_report)):
         at: dict[float, int] = {}
-        for t_s, words in _done(report):
+        for t_s, words in _list_actions(report):
             number = at[t_s] = at.get(t_s, -1) + 1
             found.setdefault((t_s, number), ["", ""])[side] = words
-    return [Act(t_s, *both) for (t_s, _), both in sorted(found.items())]
+    return [ComparedAction(t_s, *both) for (t_s, _), both in sorted(found.items())]
 
 
-def _done(report: Report) -> Iterator[tuple[float, str]]:
+def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
     asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
     for line in report["inputs"]:
         time, _, act = line.partition(" ")
-        yield float(time), worded(act, asked)
+        yield float(time), describe_input(act, asked)
 
 
-def remark(left: Report, right: Report) -> str:
+def remark(left_report: Report, right_report: Report) -> str:
     """What has to be known before the two are compared; empty if nothing."""
-    if left["scenario"] != right["scenario"]:
+    if left_report["scenario"] != right_report["scenario"]:
         return tr("Two different drills: only figures that every run has are compared.")
-    if left["seed"] != right["seed"]:
+    if left_report["seed"] != right_report["seed"]:
         return tr("Different seeds: moments, names and sizes in the two runs may differ.")
     return tr("Same seed: same moments, names and sizes.")

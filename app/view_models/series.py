@@ -49,7 +49,7 @@ ADDED = np.array([name not in HIGHEST for name in COUNTERS])
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SeriesSummary:
     """A counter over a stretch of time."""
 
     last: float
@@ -84,7 +84,9 @@ class Columns:
     def agree(self, samples: Samples, count: int) -> int:
         """How many of the first *count* entries of *samples* are known already; follow the rest with `add`."""
         if self.samples is None or samples is not self.samples:
-            self.count = 0 if self.samples is None else min(self.count, samples.agrees(self.samples))
+            self.count = (
+                0 if self.samples is None else min(self.count, samples.count_common_entries(self.samples))
+            )
             self.samples = samples
         self.count = min(self.count, count)
         return self.count
@@ -97,28 +99,30 @@ class Columns:
         self._sources[first:count], self._values[first:count] = self._read(first, places, streams)
         self.count = count
 
-    def _read(self, first: int, places: Sequence[Place], streams: Streams) -> tuple[Array, Array]:
+    def _read(self, start_index: int, places: Sequence[Place], streams: Streams) -> tuple[Array, Array]:
         """Sources and values of the entries from *first* on."""
         assert self.samples is not None, "agree comes first"
         sources, numbers = _numbers(places)
-        values: Array = self.samples.of(first, sources, numbers)
+        values: Array = self.samples.read_entries(start_index, sources, numbers)
         for source in np.unique(sources).tolist():
             several = streams.get(source, ())
             here = sources == source
             for stream in several if len(several) > 1 else ():
-                other = self.samples.of(first, sources, np.where(here, stream, numbers))
+                other = self.samples.read_entries(start_index, sources, np.where(here, stream, numbers))
                 values[:, QUEUES] = np.maximum(values[:, QUEUES], other[:, QUEUES])
         return sources, values
 
-    def add_together(self, each: Sequence[Sequence[Place]], streams: Streams = NO_STREAMS) -> None:
+    def add_together(
+        self, places_by_database: Sequence[Sequence[Place]], streams: Streams = NO_STREAMS
+    ) -> None:
         """The same of many databases at once, one sequence of entries for each: sums, or what is highest of them."""
         assert self.samples is not None, "agree comes first"
-        entries = len(each[0]) if each else 0
+        entries = len(places_by_database[0]) if places_by_database else 0
         first, count = self.count, self.count + entries
         self._make_room(count)
         values, there = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
-        for places in each:
+        for places in places_by_database:
             sources, one = self._read(first, places, streams)
             values[:, ADDED] += one[:, ADDED]
             values[:, ~ADDED] = np.maximum(values[:, ~ADDED], one[:, ~ADDED])
@@ -214,7 +218,7 @@ class CounterHistory:
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S - 0.5))
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
-    def at(self, counter: str, t_s: float) -> float | None:
+    def find_value(self, counter: str, t_s: float) -> float | None:
         """The last value sampled by *t_s*; None before the first and where nothing ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
@@ -222,7 +226,7 @@ class CounterHistory:
         value = float(self._values(counter, index, index + 1)[0])
         return None if np.isnan(value) else value
 
-    def summary(self, counter: str, from_s: float, to_s: float) -> Summary | None:
+    def summary(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
         """Last, mean, lowest and highest value of that time; None where nothing was sampled."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
@@ -230,25 +234,27 @@ class CounterHistory:
         values = values[~np.isnan(values)]
         if not len(values):
             return None
-        return Summary(float(values[-1]), float(values.mean()), float(values.min()), float(values.max()))
+        return SeriesSummary(
+            float(values[-1]), float(values.mean()), float(values.min()), float(values.max())
+        )
 
     @property
     def _ticks(self) -> Array:
         samples = self._columns.samples
         return samples.ticks[: self._columns.count] if samples is not None else np.zeros(0)
 
-    def _values(self, counter: str, first: int, last: int) -> Array:
-        values = self._columns.values[first:last, COUNTERS.index(counter)]
-        sources = self._columns.sources[first:last]
+    def _values(self, counter: str, start_index: int, end_index: int) -> Array:
+        values = self._columns.values[start_index:end_index, COUNTERS.index(counter)]
+        sources = self._columns.sources[start_index:end_index]
         return np.where(sources < 0, np.nan, values) if (sources < 0).any() else values
 
 
-def bin_width(least: float) -> float:
+def bin_width(minimum: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is not below *least*."""
-    if least <= 0.0:
+    if minimum <= 0.0:
         return 0.0
-    power = 10.0 ** np.floor(np.log10(least))
-    return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= least * (1 - 1e-9))
+    power = 10.0 ** np.floor(np.log10(minimum))
+    return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= minimum * (1 - 1e-9))
 
 
 def time_step_s(span_s: float, pixels: float) -> float:

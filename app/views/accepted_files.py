@@ -9,10 +9,10 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.widgets.room import fit_on_screen
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +26,27 @@ class AcceptedFile:
     """Date, as 2026-11-21."""
 
 
-def _shown(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
-    return lambda one: visible(read(one)).replace("\n", " ") or tr("unknown")
+def _make_safe_reader(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
+    return lambda one: escape_invisible(read(one)).replace("\n", " ") or tr("unknown")
 
 
 COLUMNS: Final = (
-    Column(
+    TableColumn(
         title=mark("Title"),
-        text=_shown(lambda one: one.title),
-        tip=_shown(lambda one: one.title),
+        text=_make_safe_reader(lambda one: one.title),
+        tip=_make_safe_reader(lambda one: one.title),
         sample="Automatic failover under load",
     ),
-    Column(
+    TableColumn(
         title=mark("Author"),
-        text=_shown(lambda one: one.author),
-        tip=_shown(lambda one: one.author),
+        text=_make_safe_reader(lambda one: one.author),
+        tip=_make_safe_reader(lambda one: one.author),
         sample="Name of an author",
     ),
-    Column(title=mark("Accepted on"), text=_shown(lambda one: one.on), sample="2026-11-21"),
-    Column(title="SHA-256", as_is=True, text=lambda one: f"{one.sha256[:16]}…", tip=lambda one: one.sha256),
+    TableColumn(title=mark("Accepted on"), text=_make_safe_reader(lambda one: one.on), sample="2026-11-21"),
+    TableColumn(
+        title="SHA-256", as_is=True, text=lambda one: f"{one.sha256[:16]}…", tip=lambda one: one.sha256
+    ),
 )
 
 
@@ -66,11 +68,13 @@ class AcceptedFiles(QDialog):
         said.setWordWrap(True)
         said.setProperty("muted", "true")
         self.list = TableView(TableModel(COLUMNS), self.windowTitle())
-        self.list.say_if_empty(tr("Nothing has been accepted yet."))
+        self.list.set_empty_text(tr("Nothing has been accepted yet."))
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
         close = QPushButton(tr("&Close"))
-        self.forget.clicked.connect(lambda: self.forget_wanted.emit([one.sha256 for one in self._chosen()]))
+        self.forget.clicked.connect(
+            lambda: self.forget_wanted.emit([one.sha256 for one in self._get_selected_files()])
+        )
         self.forget_all.clicked.connect(
             lambda: self.forget_wanted.emit([one.sha256 for one in self.list.table.rows])
         )
@@ -97,10 +101,10 @@ class AcceptedFiles(QDialog):
             self.list.selectRow(0)
         self._show_buttons()
 
-    def _chosen(self) -> list[AcceptedFile]:
+    def _get_selected_files(self) -> list[AcceptedFile]:
         rows = sorted({index.row() for index in self.list.selectionModel().selectedRows()})
         return [self.list.table.rows[row] for row in rows]
 
     def _show_buttons(self) -> None:
-        self.forget.setEnabled(bool(self._chosen()))
+        self.forget.setEnabled(bool(self._get_selected_files()))
         self.forget_all.setEnabled(bool(self.list.table.rows))

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 LINE_MAX: Final = 200
 """Characters of a title, as in scenarios."""
@@ -90,12 +90,12 @@ class KeptBundles(QDialog):
         self.tree.clear()
         for one in bundles:
             count = trn("{n} drill", "{n} drills", len(one.drills)).format(n=len(one.drills))
-            parts = [visible(one.title), *([visible(one.by)] if one.by else []), count]
+            parts = [escape_invisible(one.title), *([escape_invisible(one.by)] if one.by else []), count]
             top = self._row("  ·  ".join(parts))
             top.setData(0, _KEPT, one)
             for kind, entries in (("drill", one.drills), ("run", one.runs)):
                 for key, text in entries:
-                    part = self._row(visible(text))
+                    part = self._row(escape_invisible(text))
                     part.setData(0, _PART, (kind, key))
                     top.addChild(part)
             self.tree.addTopLevelItem(top)
@@ -156,7 +156,7 @@ class BundleMaker(QDialog):
         self.drills = QListWidget()
         self.drills.setAccessibleName(tr("Drills to put into the bundle"))
         for name, title in drills:
-            item = QListWidgetItem(f"{visible(title)}  ·  {name}")
+            item = QListWidgetItem(f"{escape_invisible(title)}  ·  {name}")
             item.setData(_PART, name)
             item.setSizeHint(QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)

@@ -26,24 +26,24 @@ from PySide6.QtWidgets import (
 )
 
 from app.classroom.plan import KINDS
-from app.classroom.shapes import Board, Tile
+from app.classroom.server_messages import DashboardUpdate, Tile
 from app.widgets import theme
-from app.widgets.flow import Flow
+from app.widgets.flow import FlowLayout
 from app.widgets.qr import QrCode
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 from app.widgets.sparkline import Sparkline
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 
 MODES: Final = {
-    Mode.PRACTICE: mark("Practice"),
-    Mode.EXAM: mark("Exam"),
-    Mode.GUIDED: mark("Guided"),
-    Mode.LAB: mark("Free play"),
+    DrillMode.PRACTICE: mark("Practice"),
+    DrillMode.EXAM: mark("Exam"),
+    DrillMode.GUIDED: mark("Guided"),
+    DrillMode.LAB: mark("Free play"),
 }
 ALL: Final = "all"
 CODE_POINTS: Final = 1.6
@@ -218,7 +218,7 @@ def _reachable(tile: Tile) -> str:
     return "" if tile["reachable"] is None else f"{tile['reachable']:.0f}"
 
 
-def _reachable_told(tile: Tile) -> str:
+def _format_reachable(tile: Tile) -> str:
     said = tr("The most points that are known to be possible yet from where this seat stands")
     course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile["worth"]]
     return "\n".join([said, *course[-TOLD_LINES:]])
@@ -229,48 +229,54 @@ def _last_act(tile: Tile) -> str:
     found = tile["verdict"]
     if found is None or found["last_act_t_s"] is None:
         return ""
-    return f"{formatting.run_time(found['last_act_t_s'])}  {worded(found['last_act'], {})}"
+    return f"{formatting.run_time(found['last_act_t_s'])}  {describe_input(found['last_act'], {})}"
 
 
-def _why(tile: Tile) -> str:
+def _format_deviation(tile: Tile) -> str:
     return tile["verdict"]["parted"] if tile["verdict"] is not None else ""
 
 
 COLUMNS: Final = (
-    Column(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
-    Column(
+    TableColumn(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
+    TableColumn(
         title=mark("Name"),
         text=lambda tile: str(tile["name"]),
         tip=lambda tile: str(tile["name"]),
         sample="Annemarie Example",
     ),
-    Column(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
-    Column(title=mark("State"), text=_state, tone=_tone, sample="✗ differs from 0:00:00 on", tip=_why),
-    Column(
+    TableColumn(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
+    TableColumn(
+        title=mark("State"),
+        text=_state,
+        tone=_tone,
+        sample="✗ differs from 0:00:00 on",
+        tip=_format_deviation,
+    ),
+    TableColumn(
         title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), right=True, sample="0:00:00"
     ),
-    Column(title=mark("Goals"), text=_goals, right=True),
-    Column(title=mark("Score so far"), text=_score, right=True),
-    Column(
+    TableColumn(title=mark("Goals"), text=_goals, right=True),
+    TableColumn(title=mark("Score so far"), text=_score, right=True),
+    TableColumn(
         title=mark("Can reach"),
         text=_reachable,
         right=True,
-        tip=_reachable_told,
+        tip=_format_reachable,
         sample="100 100 100 100 100",
     ),
-    Column(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
-    Column(title=mark("Last command"), text=_last_act, tip=_last_act),
+    TableColumn(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
+    TableColumn(title=mark("Last command"), text=_last_act, tip=_last_act),
 )
 
 
-def _needs(tile: Tile) -> tuple[float | str, ...]:
+def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
     """Raised hands as they came, then who differs, is stuck or is away, then all others."""
     return tile["hand_place"] or len(ORDERS) ** 9, {"bad": 0, "warn": 1}.get(_tone(tile) or "", 2)
 
 
 ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
     mark("by seat"): lambda tile: (),
-    mark("by need of help"): _needs,
+    mark("by need of help"): _rank_by_need,
     mark("by group"): lambda tile: (tile["group"].casefold(),),
     mark("by name"): lambda tile: (tile["name"].casefold(),),
     mark("by score"): lambda tile: (-(tile["verdict"]["score"] or 0.0) if tile["verdict"] else 0.0,),
@@ -378,7 +384,7 @@ class ClassBoard(QDialog):
         self.answer.setTextInteractionFlags(TYPED)
         self.answer.hide()
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
-        self.tiles.say_if_empty(
+        self.tiles.set_empty_text(
             tr(
                 "Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code above."
             )
@@ -393,14 +399,14 @@ class ClassBoard(QDialog):
         self.next_part = QPushButton(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.setAutoDefault(False)
-        self.next_part.clicked.connect(lambda: self._say("next"))
+        self.next_part.clicked.connect(lambda: self._send_line("next"))
         self.report = QPushButton(tr("Save the &report…"))
         self.report.setAutoDefault(False)
         self.report.clicked.connect(self._save_report)
         self.end = QPushButton(tr("C&lose the class"))
-        self.freeze.clicked.connect(lambda: self._say("freeze"))
-        self.go.clicked.connect(lambda: self._say("go"))
-        self.finish.clicked.connect(lambda: self._say("finish"))
+        self.freeze.clicked.connect(lambda: self._send_line("freeze"))
+        self.go.clicked.connect(lambda: self._send_line("go"))
+        self.finish.clicked.connect(lambda: self._send_line("finish"))
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in ASKED:
@@ -424,11 +430,11 @@ class ClassBoard(QDialog):
             "show": QPushButton(tr("Show to &all")),
         }
         for word, button in self.of_seat.items():
-            button.clicked.connect(lambda _=False, word=word: self._about_seat(word))
+            button.clicked.connect(lambda _=False, word=word: self._send_seat_line(word))
             button.setAutoDefault(False)
         self.unshow = QPushButton(tr("Show &no longer"))
         self.unshow.setAutoDefault(False)
-        self.unshow.clicked.connect(lambda: self._say("show none"))
+        self.unshow.clicked.connect(lambda: self._send_line("show none"))
         self.send = QPushButton(tr("&Send"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
@@ -449,7 +455,7 @@ class ClassBoard(QDialog):
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
         layout.addLayout(line)
         of_all = (self.freeze, self.go, self.finish, self.next_part)
-        layout.addLayout(_row(*of_all, right=(self.report, self.end)))
+        layout.addLayout(_row(*of_all, right_widgets=(self.report, self.end)))
         self._enable(False)
         self.tiles.setFocus()
         fit_on_screen(
@@ -467,7 +473,7 @@ class ClassBoard(QDialog):
         sheet.open()
         return sheet
 
-    def show_board(self, board: Board) -> None:
+    def show_board(self, board: DashboardUpdate) -> None:
         """Some tiles are new or other ones, and how the class is."""
         for tile in board["tiles"]:
             self._tiles[tile["seat"]] = tile
@@ -477,7 +483,7 @@ class ClassBoard(QDialog):
                 self.who.insertItem(1, tr("to group {name}").format(name=tile["group"]), f"@{tile['group']}")
         self._show_tiles()
         self._show_who()
-        self.state.setText(self._said(board))
+        self.state.setText(self._format_status(board))
         self.freeze.setEnabled(board["state"] == "running")
         stopped = any(tile["stopped"] for tile in self._tiles.values())
         self.go.setEnabled(board["state"] == "frozen" or (stopped and board["state"] != "over"))
@@ -486,14 +492,14 @@ class ClassBoard(QDialog):
         self.next_part.setEnabled(board["state"] == "over" and board["part_number"] < board["parts"])
 
     @property
-    def chosen(self) -> int | None:
+    def selected_seat(self) -> int | None:
         """Number of the seat whose row is selected."""
         row = self.tiles.currentIndex().row()
         return self._places[row] if 0 <= row < len(self._places) else None
 
     def _show_tiles(self) -> None:
         """The seats in the order that is wanted; whose row was selected stays selected."""
-        chosen, by = self.chosen, ORDERS[self.order.currentData()]
+        chosen, by = self.selected_seat, ORDERS[self.order.currentData()]
         tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
         self._places = [tile["seat"] for tile in tiles]
         if self.nameless.isChecked():
@@ -512,14 +518,14 @@ class ClassBoard(QDialog):
     def _name(self, tile: Tile) -> str:
         return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
 
-    def _about_seat(self, word: str) -> None:
+    def _send_seat_line(self, command: str) -> None:
         """A line for the seat whose row is selected."""
-        if self.chosen is None:
+        if self.selected_seat is None:
             self.show_problem(tr("Select the row of a seat first."))
         else:
-            self._say(f"{word} {self.chosen}")
+            self._send_line(f"{command} {self.selected_seat}")
 
-    def _say(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         """*line*, and for whom it is: a number, a group or all."""
         word = line.split()[1] if " " in line else ALL
         if word.startswith("@"):
@@ -531,7 +537,7 @@ class ClassBoard(QDialog):
         self.show_problem("")
         self.said.emit(line, who)
 
-    def _said(self, board: Board) -> str:
+    def _format_status(self, board: DashboardUpdate) -> str:
         tiles = self._tiles.values()
         there = sum(bool(tile["connected"]) for tile in tiles)
         said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
@@ -569,10 +575,10 @@ class ClassBoard(QDialog):
     def _send(self) -> None:
         line, placeholder = ASKED[self.what.currentData()]
         text, who = self.text.text().strip(), str(self.who.currentData())
-        if "{seat}" in line and self.chosen is None:
+        if "{seat}" in line and self.selected_seat is None:
             self.show_problem(tr("Select the row of a seat first."))
         elif text or not placeholder or line.endswith("?"):
-            self._say(line.rstrip("?").format(who=who, text=text, seat=self.chosen).strip())
+            self._send_line(line.rstrip("?").format(who=who, text=text, seat=self.selected_seat).strip())
             self.text.clear()
 
     def _show_what(self) -> None:
@@ -582,15 +588,15 @@ class ClassBoard(QDialog):
         self.text.setEnabled(bool(placeholder))
         self.who.setEnabled("{who}" in line)
 
-    def _enable(self, there: bool) -> None:
+    def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.unshow)
         others = (
             self.copy, self.sheet, self.without, self.report, self.freeze, self.go, self.finish, self.send,
         )  # fmt: skip
         for button in (*others, *of_seat):
-            button.setEnabled(there)
+            button.setEnabled(enabled)
 
-    def _hand_out(self) -> None:
+    def _export_sheet(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
             self, tr("Save what seats begin with"), "class.seat", seat_files()
         )
@@ -613,11 +619,11 @@ class ClassBoard(QDialog):
         self.hide()
 
 
-def _row(*parts: QWidget, right: Sequence[QWidget] = ()) -> QHBoxLayout:
+def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:
     """On the left and on the right, where there is no room in as many rows as it takes."""
     row = QHBoxLayout()
-    for side, stretch in ((parts, 1), (right, 0)):
-        flow = Flow(GAP_PX)
+    for side, stretch in ((parts, 1), (right_widgets, 0)):
+        flow = FlowLayout(GAP_PX)
         for part in side:
             flow.addWidget(part)
         row.addLayout(flow, stretch)

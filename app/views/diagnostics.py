@@ -8,10 +8,10 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.widgets.room import fit_on_screen
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr, trn
-from app.words.sentences import said
+from app.words.localization import localize
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,16 @@ class LogLine:
 
 
 COLUMNS: Final = (
-    Column(
+    TableColumn(
         title=mark("State"),
         text=lambda line: tr("✓ fine") if line.well else tr("✗ check this"),
         tone=lambda line: "ok" if line.well else "bad",
         sample="✗ check this",
     ),
-    Column(title=mark("Item"), text=lambda line: said(line.name), sample="storage and more"),
-    Column(title=mark("Result"), text=lambda line: said(line.text), tip=lambda line: said(line.text)),
+    TableColumn(title=mark("Item"), text=lambda line: localize(line.name), sample="storage and more"),
+    TableColumn(
+        title=mark("Result"), text=lambda line: localize(line.text), tip=lambda line: localize(line.text)
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtWidgets import QWidget
 
 from app.widgets.event_table import EventTable
-from app.widgets.tables import Column
+from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
@@ -35,7 +35,7 @@ class ErrorLogLine:
     tone: str | None = None
 
     @property
-    def words(self) -> str:
+    def search_text(self) -> str:
         return f"{self.date} {self.source} {self.message}"
 
 
@@ -54,15 +54,15 @@ def lines_of(event: Event, world: World) -> Iterator[ErrorLogLine]:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Date"), text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
-    Column(title=mark("Source"), text=lambda line: line.source, sample="spid21s"),
-    Column(title=mark("Message"), text=lambda line: line.message, tone=lambda line: line.tone,
+    TableColumn(title=mark("Date"), text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
+    TableColumn(title=mark("Source"), text=lambda line: line.source, sample="spid21s"),
+    TableColumn(title=mark("Message"), text=lambda line: line.message, tone=lambda line: line.tone,
            tip=lambda line: line.message),
 )  # fmt: skip
 
 
 SHORT: Final = (
-    Column(
+    TableColumn(
         title=mark("Time"), text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"
     ),
     *COLUMNS[1:],
@@ -95,4 +95,4 @@ class ErrorLog(EventTable):
             for server, lines in drill.errorlog_before.items()
             for tick, *fields, text in lines
         ]
-        return drill.events.after(before) if before else drill.events
+        return drill.events.prepend(before) if before else drill.events

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.widgets.bars import hang
 from app.widgets.event_table import EventTable
-from app.widgets.tables import Column
+from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.events import KINDS, Event, EventKind
 from engine.model import World
 
@@ -53,12 +53,12 @@ class EventRow:
         return label_of(self.kind)
 
     @property
-    def words(self) -> str:
-        return f"{self.label} {self.server or ''} {self.database or ''} {_shown(self)}"
+    def search_text(self) -> str:
+        return f"{self.label} {self.server or ''} {self.database or ''} {_format_text(self)}"
 
 
-def _shown(row: EventRow) -> str:
-    return said(row.text)
+def _format_text(row: EventRow) -> str:
+    return localize(row.text)
 
 
 def rows_of(event: Event, world: World) -> Iterator[EventRow]:
@@ -73,12 +73,12 @@ def rows_of(event: Event, world: World) -> Iterator[EventRow]:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
-    Column(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
+    TableColumn(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s, 2), right=True, sample="1:00:00.00"),
+    TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
            sample=mark("Monitor alert")),
-    Column(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
-    Column(title=mark("Event"), text=lambda row: _shown(row), tip=lambda row: _shown(row)),
+    TableColumn(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
+    TableColumn(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
+    TableColumn(title=mark("Event"), text=lambda row: _format_text(row), tip=lambda row: _format_text(row)),
 )  # fmt: skip
 
 

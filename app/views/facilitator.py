@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 from app.widgets import theme
 from app.widgets.prose import Prose
 from app.words import formatting
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -30,7 +30,7 @@ class Facilitator(QScrollArea):
         super().__init__(parent)
         self._drill: Drill | None = None
         self._shown: tuple[int, ...] = ()
-        self._notes = Prose(whole=True)
+        self._notes = Prose(full_height=True)
         self._coming_title = QLabel(tr("Coming events"))
         self._coming = QLabel()
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
@@ -58,13 +58,13 @@ class Facilitator(QScrollArea):
     def show_world(self, world: World) -> None:
         if self._drill is None:
             return
-        coming = self._drill.coming()
+        coming = self._drill.list_scheduled_inputs()
         key = tuple(tick for tick, _ in coming)
         if key != self._shown or not self._coming.text():
             self._shown = key
             asked = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
             lines = [
-                f"{formatting.run_time(tick / TICKS_PER_S)}  {worded(item.words, asked)}"
+                f"{formatting.run_time(tick / TICKS_PER_S)}  {describe_input(item.line_without_time, asked)}"
                 for tick, item in coming
             ]
             self._coming.setText("\n".join(lines) or tr("No further events are scheduled."))

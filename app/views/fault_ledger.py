@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
-from app.widgets.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.running.modes import Terms
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
-from engine.verbs import VERBS, ledger
+from engine.verbs import VERBS, fault_log
 
 
 class HasJournal(Protocol):
@@ -53,14 +53,14 @@ def state_of(fault: Fault) -> str:
     return FELT if fault.effective_tick is not None else NOT_FELT
 
 
-def words_of(fault: Fault) -> str:
+def format_input_line(fault: Fault) -> str:
     """The fault as an input line has it."""
     return " ".join((fault.verb, *fault.args))
 
 
-def effect_of(fault: Fault) -> str:
+def format_effect(fault: Fault) -> str:
     if fault.effect:
-        return said(fault.effect)
+        return localize(fault.effect)
     return tr("it was never noticed") if fault.reverted_tick is not None else tr("not noticed yet")
 
 
@@ -76,7 +76,7 @@ def _delay(fault: Fault) -> str:
     return tr("{time} after the action").format(time=formatting.seconds(after_s))
 
 
-def _felt(fault: Fault) -> str:
+def _format_effective_time(fault: Fault) -> str:
     """When it was felt, and how long after it was done."""
     return f"{_time(fault.effective_tick)} ({_delay(fault)})"
 
@@ -95,17 +95,17 @@ def sentence_of(fault: Fault) -> str:
         else tr("{when}, noticed at {felt}: {effect}.")
     )
     when = when.format(asked=_time(fault.asked_tick), active=_time(fault.active_tick))
-    parts = [f"{words_of(fault)}: {_help(fault)}."]
-    parts.append(told.format(when=when, felt=_felt(fault), effect=effect_of(fault)))
+    parts = [f"{format_input_line(fault)}: {_help(fault)}."]
+    parts.append(told.format(when=when, felt=_format_effective_time(fault), effect=format_effect(fault)))
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_time(fault.reverted_tick)))
-    elif ledger.reverse_of(fault) is None:
+    elif fault_log.reverse_of(fault) is None:
         parts.append(tr("It ends by itself."))
     return " ".join(parts)
 
 
 def _tip(fault: Fault) -> str:
-    return f"{words_of(fault)}\n{_help(fault)}"
+    return f"{format_input_line(fault)}\n{_help(fault)}"
 
 
 def _help(fault: Fault) -> str:
@@ -113,15 +113,15 @@ def _help(fault: Fault) -> str:
 
 
 COLUMNS: Final = (
-    Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
+    TableColumn(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
            tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ undone …")),
-    Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off S"),
-    Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
-    Column(title=mark("Noticed"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
+    TableColumn(title=mark("Fault"), text=format_input_line, tone=_muted, tip=_tip, sample="power-off S"),
+    TableColumn(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
+    TableColumn(title=mark("Noticed"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
            sample="0:00.00"),
-    Column(title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
-    Column(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
-    Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
+    TableColumn(title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
+    TableColumn(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
+    TableColumn(title=mark("Effect"), text=format_effect, tone=lambda f: _muted(f) if f.effect else "muted", tip=format_effect),
 )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ class FaultLedger(QWidget):
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.only_active = QAction(tr("&Active only"), self)
         self.only_active.setCheckable(True)
-        self.only_active.toggled.connect(lambda _: self._show(again=True))
+        self.only_active.toggled.connect(lambda _: self._show(force=True))
         self.revert_all = QAction(tr("Undo a&ll"), self)
         """A button without a key: the key belongs to the window, where it works without this panel."""
         self.revert_all.triggered.connect(lambda: self.requested.emit("revert-all"))
@@ -191,7 +191,7 @@ class FaultLedger(QWidget):
     @Slot(object)
     def show_drill(self, drill: HasJournal) -> None:
         self._drill, self._world = drill, drill.world
-        self._show(again=True)
+        self._show(force=True)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -204,16 +204,16 @@ class FaultLedger(QWidget):
 
     # --- rows ---------------------------------------------------------------------------------------------
 
-    def _show(self, again: bool = False) -> None:
+    def _show(self, force: bool = False) -> None:
         """Rows from the ledger; *again* also if nothing has happened to it."""
         if self._drill is None or self._world is None:
             return
         ledger = tuple(self._world.faults)
-        if ledger == self._seen and not again:
+        if ledger == self._seen and not force:
             return
         self._seen = ledger
         # where the truth is not told, the faults of the scenario stay to be found
-        mine = ledger if self._drill.terms.truth else _done_here(ledger, self._drill.journal)
+        mine = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
         wanted = [f for f in mine if f.reverted_tick is None] if self.only_active.isChecked() else list(mine)
         if [fault.id for fault in wanted] == [fault.id for fault in self.model.rows]:
             self.model.update(wanted)
@@ -242,7 +242,7 @@ class FaultLedger(QWidget):
 
     def _show_others(self, wanted: list[Fault]) -> None:
         """Other rows than before; the selected fault stays selected if it is still there."""
-        chosen = self._chosen()
+        chosen = self._find_selected_fault()
         self.model.replace(wanted)
         ids = [fault.id for fault in wanted]
         if chosen is not None and chosen.id in ids:
@@ -253,34 +253,34 @@ class FaultLedger(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Who comes here by a key finds a fault selected: of one row alone no arrow key would select it."""
         by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
-        if by_key and self._chosen() is None and self.model.rows:
+        if by_key and self._find_selected_fault() is None and self.model.rows:
             active = [place for place, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
             self.table.selectRow((active or [len(self.model.rows) - 1])[-1])
         return super().eventFilter(watched, event)
 
-    def _chosen(self) -> Fault | None:
+    def _find_selected_fault(self) -> Fault | None:
         rows = self.table.selectionModel().selectedRows()
         return self.model.rows[rows[0].row()] if rows else None
 
     def _revert(self) -> None:
-        fault = self._chosen()
-        reverse = ledger.reverse_of(fault) if fault is not None else None
+        fault = self._find_selected_fault()
+        reverse = fault_log.reverse_of(fault) if fault is not None else None
         if reverse is not None:
-            self.requested.emit(reverse.words)
+            self.requested.emit(reverse.line_without_time)
 
     def _refresh(self) -> None:
-        fault = self._chosen()
-        reverse = ledger.reverse_of(fault) if fault is not None else None
+        fault = self._find_selected_fault()
+        reverse = fault_log.reverse_of(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
         self.detail.setText(sentence_of(fault) if fault is not None else self._count)
         revert.setToolTip(
-            reverse.words if reverse is not None
+            reverse.line_without_time if reverse is not None
             else tr("Select a fault") if fault is None
             else tr("This ends by itself")
         )  # fmt: skip
         self.revert_all.setEnabled(
-            any(f.reverted_tick is None and ledger.reverse_of(f) is not None for f in self.model.rows)
+            any(f.reverted_tick is None and fault_log.reverse_of(f) is not None for f in self.model.rows)
         )
 
     # --- looks --------------------------------------------------------------------------------------------
@@ -296,13 +296,13 @@ class FaultLedger(QWidget):
         self.revert_all.setIcon(theme.icon("mend", colours))
 
 
-def _done_here(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
+def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
     """The faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 
-    def here(fault: Fault) -> bool:
+    def was_requested(fault: Fault) -> bool:
         if fault.verb in VERBS:
-            return ledger.asked(fault, journal)
+            return fault_log.is_requested(fault, journal)
         return any(tick <= fault.asked_tick and server == fault.args[0] for tick, server in batches)
 
-    return tuple(fault for fault in faults if here(fault))
+    return tuple(fault for fault in faults if was_requested(fault))

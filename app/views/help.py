@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 from app.widgets.docks import DOCKS
 from app.widgets.prose import Prose
 from app.widgets.reader import follow_selection
-from app.widgets.room import fit_on_screen, keep_readable
+from app.widgets.scroll_container import fit_on_screen, keep_readable
 from app.words import language
 from app.words.language import tr
 
@@ -46,9 +46,9 @@ def text_of(page: str) -> str:
 
 
 @cache
-def _text(page: str, words: str) -> str:
+def _text(page: str, language: str) -> str:
     pages = files("assets") / "help"
-    translated = pages / words / f"{page}.md"
+    translated = pages / language / f"{page}.md"
     return (translated if translated.is_file() else pages / f"{page}.md").read_text(encoding="utf-8")
 
 

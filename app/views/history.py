@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.widgets.reader import name_box
 from app.widgets.score_chart import ScoreChart, Scored
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FinishedRun:
     """A finished run as the page lists it."""
 
     run_id: int
@@ -45,31 +45,31 @@ class Run:
 
 
 COLUMNS: Final = (
-    Column(
+    TableColumn(
         title=mark("Finished"),
         text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),
         sample="2005-10-22 12:39",
     ),
-    Column(
+    TableColumn(
         title=mark("Drill"), text=lambda run: run.title, sample="Mirroring: principal loses power and more"
     ),
-    Column(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
-    Column(
+    TableColumn(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
+    TableColumn(
         title=mark("Score"),
-        text=lambda run: formatting.NOTHING if run.score is None else formatting.plain(run.score),
+        text=lambda run: formatting.NOTHING if run.score is None else formatting.plain_number(run.score),
         right=True,
         sample="100.0",
     ),
-    Column(
+    TableColumn(
         title=mark("Downtime"),
         text=lambda run: formatting.seconds(run.downtime_s, 1),
         right=True,
         sample="59 min 59 s",
     ),
-    Column(
+    TableColumn(
         title=mark("Transactions lost"), text=lambda run: formatting.number(run.lost_transactions), right=True
     ),
-    Column(
+    TableColumn(
         title=mark("Rewound"),
         text=lambda run: tr("yes") if run.retried else "",
         spoken=lambda run: tr("yes") if run.retried else tr("no"),
@@ -84,7 +84,7 @@ TITLE: Final = 1
 GOOD, FAIR = 80.0, 50.0
 """Points from which a run is green, and yellow, as in the ring of its debrief."""
 
-OUTCOMES: Final[tuple[tuple[str, Callable[[Run], bool]], ...]] = (
+OUTCOMES: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
     (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
     (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
@@ -101,14 +101,14 @@ DATES: Final = (
 """How it is called, and of how many days, today included; 0: of all."""
 
 
-def since(days: int, now: datetime) -> datetime:
+def compute_period_start(days: int, current_time: datetime) -> datetime:
     """Midnight at which the last *days* days begin where *now* is; the beginning of time for 0."""
     if not days:
         return datetime.min.replace(tzinfo=UTC)
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
+    return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
 
 
-class HistoryPage(QWidget):
+class RunHistoryPage(QWidget):
     """A table of finished runs under what chooses among them."""
 
     opened = Signal(int)
@@ -130,7 +130,7 @@ class HistoryPage(QWidget):
         self._sharing = QTimer(self, singleShot=True, interval=0)
         """When the table has its size and font, too."""
         self._sharing.timeout.connect(self._share_width)
-        self._runs: tuple[Run, ...] = ()
+        self._runs: tuple[FinishedRun, ...] = ()
         self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
         name_box(self.drill, tr("Drill"))
         name_box(self.outcome, tr("Outcome"))
@@ -179,7 +179,7 @@ class HistoryPage(QWidget):
         layout.addLayout(buttons)
         self._show_font()
 
-    def show_runs(self, runs: Sequence[Run]) -> None:
+    def show_runs(self, runs: Sequence[FinishedRun]) -> None:
         """All finished runs, newest first; what was chosen among them before stays chosen."""
         self._runs = tuple(runs)
         titles = {run.scenario: run.title for run in runs}
@@ -195,31 +195,31 @@ class HistoryPage(QWidget):
     def _filter(self) -> None:
         """Show the runs that are wanted, and what they come to."""
         name, of = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
-        begin = since(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
+        begin = compute_period_start(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
             run for run in self._runs if name in ("", run.scenario) and of(run) and run.finished_at >= begin
         ]
         none = tr("No run has been finished yet.")
-        self._table.say_if_empty(tr("No run matches.") if self._runs else none)
+        self._table.set_empty_text(tr("No run matches.") if self._runs else none)
         self._table.table.replace(runs)
-        self._count.setText(_in_words(runs, len(self._runs)))
+        self._count.setText(_format_summary(runs, len(self._runs)))
         self._sharing.start()
         if runs:
             self._table.selectRow(0)
         self._show_chosen()
 
     @property
-    def chosen(self) -> list[Run]:
+    def selected_runs(self) -> list[FinishedRun]:
         """The runs that are selected, newest first."""
         rows = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
         return [self._table.table.rows[row] for row in rows]
 
-    def _selected(self) -> Run | None:
-        return next(iter(self.chosen), None)
+    def _selected(self) -> FinishedRun | None:
+        return next(iter(self.selected_runs), None)
 
-    def _pair(self) -> tuple[Run, Run] | None:
+    def _pair(self) -> tuple[FinishedRun, FinishedRun] | None:
         """What would be compared, the earlier one first: two that are selected, or one and the one before it."""
-        chosen = self.chosen
+        chosen = self.selected_runs
         if len(chosen) == 2:
             return chosen[1], chosen[0]
         if len(chosen) == 1:
@@ -234,12 +234,12 @@ class HistoryPage(QWidget):
             self.compared.emit(pair[0].run_id, pair[1].run_id)
 
     def _delete(self) -> None:
-        if self.chosen:
-            self.deleted.emit(self.chosen)
+        if self.selected_runs:
+            self.deleted.emit(self.selected_runs)
 
     def _show_chosen(self) -> None:
         """What can be done with the selected runs, and how the drill of the first of them went over time."""
-        chosen = self.chosen
+        chosen = self.selected_runs
         self._open_button.setEnabled(len(chosen) == 1)
         self.delete.setEnabled(bool(chosen))
         self.compare.setEnabled(self._pair() is not None)
@@ -259,7 +259,7 @@ class HistoryPage(QWidget):
 
     def _open(self) -> None:
         run = self._selected()
-        if run is not None and len(self.chosen) == 1:
+        if run is not None and len(self.selected_runs) == 1:
             self.opened.emit(run.run_id)
 
     def _show_chart(self) -> None:
@@ -299,13 +299,13 @@ class HistoryPage(QWidget):
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
 
 
-def _in_words(runs: Sequence[Run], every: int) -> str:
+def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
     """How many are shown, and their mean score."""
-    if not every:
+    if not total:
         return tr("No run has been finished yet.")
     said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))
-    if len(runs) < every:
-        said = tr("{some} of {all}").format(some=said, all=formatting.number(every))
+    if len(runs) < total:
+        said = tr("{some} of {all}").format(some=said, all=formatting.number(total))
     scores = [run.score for run in runs if run.score is not None]
     if scores:
         said += ", " + tr("{points:.0f} points on average").format(points=sum(scores) / len(scores))

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Clash, Command, Keys
-from app.widgets.room import fit_on_screen
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
 
@@ -55,20 +55,20 @@ def _tone(row: KeyRow) -> str | None:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone, sample="Object Explorer"),
-    Column(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_tone, sample="Object Explorer"),
+    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_tone, bold=lambda r: r.changed,
            sample="Reset layout"),
-    Column(title=mark("Keys"), text=lambda r: written(r.keys), tone=_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_tone, bold=lambda r: r.changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
-    Column(title=mark("Default"), text=lambda r: written(r.usual) if r.changed else "", tone=lambda r: "muted",
+    TableColumn(title=mark("Default"), text=lambda r: format_keys(r.usual) if r.changed else "", tone=lambda r: "muted",
            sample="Ctrl+Shift+Backspace"),
-    Column(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
+    TableColumn(title=mark("Where"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted"),
 )  # fmt: skip
 
 
-def written(texts: tuple[str, ...]) -> str:
+def format_keys(texts: tuple[str, ...]) -> str:
     between = tr("or")
-    return f"  {between}  ".join(keys.shown(text) for text in texts) or formatting.NOTHING
+    return f"  {between}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
 
 
 class KeyEditor(QDialog):
@@ -121,8 +121,8 @@ class KeyEditor(QDialog):
         top.addWidget(self.field, 1)
         self.set_button.clicked.connect(lambda: self._put(add=False))
         self.add_button.clicked.connect(lambda: self._put(add=True))
-        self.none_button.clicked.connect(self._give_none)
-        self.usual_button.clicked.connect(self._give_usual)
+        self.none_button.clicked.connect(self._remove_keys)
+        self.usual_button.clicked.connect(self._restore_default_keys)
         self.set_button.setToolTip(tr("Replace the present keys by these"))
         self.add_button.setToolTip(tr("Add these keys to the present ones"))
         bottom = QGridLayout()
@@ -218,23 +218,23 @@ class KeyEditor(QDialog):
         row, pressed = self._row, self._pressed
         refusal, clashes = "", list[Clash]()
         if row is not None and (pressed or row.command.fixed):
-            refusal = keys.why_not(self._keys, row.command.name, pressed)
+            refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
             clashes = [] if refusal else keys.clashes_with(self._keys, row.command.name, pressed)
         free = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(free)
         self.set_button.setText(tr("&Set and take over") if clashes else tr("&Set"))
         self.add_button.setEnabled(free and row is not None and bool(row.keys))
         if row is not None and row.command.fixed:
-            self._say("muted", refusal)
+            self._show_warning("muted", refusal)
         elif refusal:
-            self._say("bad", refusal)
+            self._show_warning("bad", refusal)
         elif clashes:
-            self._say(
+            self._show_warning(
                 "warn",
                 " ".join([*(clash.sentence for clash in clashes), tr("The other command would lose them.")]),
             )
         else:
-            self._say("ok", tr("No other command uses these keys.")) if free else self._say(
+            self._show_warning("ok", tr("No other command uses these keys.")) if free else self._show_warning(
                 "muted", tr(_PRESS)
             )
 
@@ -243,9 +243,9 @@ class KeyEditor(QDialog):
         if event.type() == QEvent.Type.PaletteChange:
             self._judge()
 
-    def _say(self, tone: str, words: str) -> None:
+    def _show_warning(self, tone: str, text: str) -> None:
         colour = theme.tokens(self.palette()).named(tone)
-        self.warning.setText(f'<span style="color:{colour.name()}">{words}</span>')
+        self.warning.setText(f'<span style="color:{colour.name()}">{text}</span>')
 
     @property
     def _pressed(self) -> str:
@@ -255,20 +255,20 @@ class KeyEditor(QDialog):
         """Give the command the pressed keys and take them from the command that has them."""
         row, pressed = self._row, self._pressed
         if row is not None and pressed:
-            self._keys = keys.given(self._keys, row.command.name, pressed, add=add)
+            self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)
             self._show()
 
-    def _give_none(self) -> None:
+    def _remove_keys(self) -> None:
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()
             self._show()
 
-    def _give_usual(self) -> None:
+    def _restore_default_keys(self) -> None:
         """As the scheme has it, even if another command has got these keys meanwhile."""
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()
             for text in row.usual:
-                self._keys = keys.given(self._keys, row.command.name, text, add=True)
+                self._keys = keys.assign_key(self._keys, row.command.name, text, add=True)
             self._show()

@@ -12,7 +12,7 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.input_lines import short
 from app.words.language import tr
-from engine.drill.authoring.schema import Step
+from engine.drill.authoring.schema import SolutionStep
 
 
 class LookBack(QFrame):
@@ -68,7 +68,7 @@ class LookBack(QFrame):
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def show_past(self, t_s: float, now_s: float, may_go_on: bool) -> None:
+    def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """A moment of the run that goes on."""
         self._head.setText(tr("Looking back"))
         said = tr(
@@ -76,9 +76,9 @@ class LookBack(QFrame):
         )
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(now_s, 1)))
         self._line.hide()
-        self._offer(self.now, *([self.go_on] if may_go_on else []))
+        self._offer(self.now, *([self.go_on] if can_continue else []))
 
-    def show_recorded(self, t_s: float, end_s: float, may_go_on: bool) -> None:
+    def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
         """A moment of a run that is over."""
         self._head.setText(tr("A finished run"))
         said = tr(
@@ -87,27 +87,29 @@ class LookBack(QFrame):
         )
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), now=formatting.run_time(end_s, 1)))
         self._line.hide()
-        self._offer(*([self.go_on] if may_go_on else []), self.leave)
+        self._offer(*([self.go_on] if can_continue else []), self.leave)
 
-    def show_step(self, done: int, steps: tuple[Step, ...], lines: list[str], t_s: float) -> None:
+    def show_step(
+        self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
+    ) -> None:
         """The reference after *done* of its *steps*; *lines* are what it has done."""
         self._head.setText(tr("The reference solution"))
         moment = formatting.run_time(t_s, 1)
-        if not done:
+        if not done_count:
             said = tr("No step yet. Next step goes to the first action; Run plays up to it.")
             self._text.setText(said)
         else:
-            why = steps[done - 1].why if done <= len(steps) else ""
+            why = steps[done_count - 1].why if done_count <= len(steps) else ""
             said = tr("{moment}, step {done} of {all}: {why}")
-            self._text.setText(said.format(moment=moment, done=done, all=len(steps), why=why))
-        self._show_line(done, lines)
+            self._text.setText(said.format(moment=moment, done=done_count, all=len(steps), why=why))
+        self._show_line(done_count, lines)
         self._offer(self.previous, self.next, self.leave)
 
-    def show_best(self, own: int, done: int, lines: list[str], t_s: float) -> None:
+    def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
         """The best possible after *done* of its *lines*, the first of them the run's *own*; the user can take over."""
         self._head.setText(tr("The best possible"))
         moment = formatting.run_time(t_s, 1)
-        if done <= own:
+        if done_count <= own_count:
             said = tr(
                 "{moment}: up to here it is your own run. Next step goes to what would have been best from here; "
                 "Continue from here lets you go on yourself."
@@ -115,17 +117,19 @@ class LookBack(QFrame):
             self._text.setText(said.format(moment=moment))
         else:
             said = tr("{moment}, action {done} of {all}. Continue from here lets you go on yourself.")
-            self._text.setText(said.format(moment=moment, done=done - own, all=len(lines) - own))
-        self._show_line(done if done > own else 0, lines)
-        self.previous.setEnabled(done > own)
-        self.next.setEnabled(done < len(lines))
+            self._text.setText(
+                said.format(moment=moment, done=done_count - own_count, all=len(lines) - own_count)
+            )
+        self._show_line(done_count if done_count > own_count else 0, lines)
+        self.previous.setEnabled(done_count > own_count)
+        self.next.setEnabled(done_count < len(lines))
         self._offer(self.previous, self.next, self.go_on, self.leave)
 
-    def _show_line(self, done: int, lines: list[str]) -> None:
-        self._line.setText(short(lines[done - 1], LINE_LENGTH_MAX) if done else "")
-        self._line.setVisible(done > 0)
-        self.previous.setEnabled(done > 0)
-        self.next.setEnabled(done < len(lines))
+    def _show_line(self, done_count: int, lines: list[str]) -> None:
+        self._line.setText(short(lines[done_count - 1], LINE_LENGTH_MAX) if done_count else "")
+        self._line.setVisible(done_count > 0)
+        self.previous.setEnabled(done_count > 0)
+        self.next.setEnabled(done_count < len(lines))
 
     def _offer(self, *offered: QPushButton) -> None:
         for button in (self.previous, self.next, self.now, self.go_on, self.leave):

@@ -60,7 +60,7 @@ _TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PaletteEntry:
     """An action under its group, and which letters were found."""
 
     group: str
@@ -70,7 +70,7 @@ class Entry:
     @property
     def text(self) -> str:
         """What is searched and drawn: `Time: Run or pause`."""
-        return self.heading + plain(self.action.text())
+        return self.heading + strip_mnemonic(self.action.text())
 
     @property
     def searched(self) -> str:
@@ -94,7 +94,7 @@ class Entry:
         return ", ".join(part for part in parts if part)
 
 
-def plain(text: str) -> str:
+def strip_mnemonic(text: str) -> str:
     """A menu text without the mark of its mnemonic."""
     return re.sub(r"&(.)", r"\1", text)
 
@@ -108,7 +108,7 @@ class Palette(QFrame):
         self.setProperty("card", True)
         self.setAutoFillBackground(True)
         self._window = window
-        self._offered: list[Entry] = []
+        self._offered: list[PaletteEntry] = []
         self._recent: list[QAction] = []
         self._before: QWidget | None = None
         self.field = QLineEdit()
@@ -146,7 +146,7 @@ class Palette(QFrame):
     def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
         """(group, its actions): everything that can be found, in the order in which it stands without a search."""
         self._offered = [
-            Entry(group, action)
+            PaletteEntry(group, action)
             for group, actions in groups
             for action in actions
             if not action.isSeparator()
@@ -174,10 +174,12 @@ class Palette(QFrame):
 
     def _search(self, query: str) -> None:
         there = [entry for entry in self._offered if entry.action.isVisible()]
-        there.sort(key=lambda entry: self._since(entry.action))  # equally good ones stay in this order
+        there.sort(
+            key=lambda entry: self._rank_by_recency(entry.action)
+        )  # equally good ones stay in this order
         if query.strip():
             found = [
-                Entry(entry.group, entry.action, frozenset(fit.places))
+                PaletteEntry(entry.group, entry.action, frozenset(fit.places))
                 for entry, fit in fuzzy.best(query, there, lambda entry: entry.searched)
             ]
         else:
@@ -188,13 +190,13 @@ class Palette(QFrame):
         self._nothing.setVisible(not found)
         self.list.setCurrentIndex(self.model.index(0))
         self.list.scrollToTop()
-        self._say_current()
-        self._place()
+        self._announce_current()
+        self._update_geometry()
 
-    def _since(self, action: QAction) -> int:
+    def _rank_by_recency(self, action: QAction) -> int:
         return self._recent.index(action) if action in self._recent else RECENT_KEPT
 
-    def _do(self, entry: Entry) -> None:
+    def _do(self, entry: PaletteEntry) -> None:
         if not entry.action.isEnabled():
             return
         self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][:RECENT_KEPT]
@@ -210,7 +212,7 @@ class Palette(QFrame):
             if event.type() == QEvent.Type.FocusOut and self.window().isActiveWindow():
                 self.close_it()
         elif isinstance(event, QResizeEvent):
-            self._place()
+            self._update_geometry()
         return False
 
     def _on_key(self, event: QKeyEvent) -> bool:
@@ -221,12 +223,12 @@ class Palette(QFrame):
                 self._do(self.model.entries[self.list.currentIndex().row()])
         elif event.key() in _TO_LIST:
             QApplication.sendEvent(self.list, event)
-            self._say_current()
+            self._announce_current()
         elif event.key() not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             return False
         return True
 
-    def _say_current(self) -> None:
+    def _announce_current(self) -> None:
         """The field has the keyboard, so it tells a screen reader what is chosen."""
         index, count = self.list.currentIndex(), self.model.rowCount()
         chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
@@ -241,9 +243,9 @@ class Palette(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and not self.isHidden():
-            self._place()
+            self._update_geometry()
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         """At the top of the window, in the middle, as high as its rows need."""
         room = self._window.size()
         width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
@@ -256,9 +258,9 @@ class Palette(QFrame):
 class _Entries(QAbstractListModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.entries: list[Entry] = []
+        self.entries: list[PaletteEntry] = []
 
-    def replace(self, entries: list[Entry]) -> None:
+    def replace(self, entries: list[PaletteEntry]) -> None:
         self.beginResetModel()
         self.entries = entries
         self.endResetModel()
@@ -281,7 +283,7 @@ class _Line(QStyledItemDelegate):
         return QSize(0, option.fontMetrics.height() + 10)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
         colours = theme.tokens(QApplication.palette())  # the list's own is transparent
         room: QRect = option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -305,7 +307,7 @@ class _Line(QStyledItemDelegate):
 
 
 def _draw_found(
-    painter: QPainter, room: QRect, entry: Entry, text: QColor, muted: QColor, found: QColor
+    painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_colour: QColor
 ) -> None:
     """The name in runs of letters: as it is, and bold where it was found."""
     usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
@@ -315,7 +317,7 @@ def _draw_found(
         enumerate(entry.text), lambda at: (at[0] in entry.places, at[0] < start_of_name)
     ):
         painter.setFont(bold if hit else usual)
-        painter.setPen(found if hit else muted if in_group else text)
+        painter.setPen(hit_colour if hit else muted if in_group else text)
         letters = "".join(letter for _, letter in run)
         left = QRectF(x, room.top(), max(0.0, room.right() - x), room.height())
         width = QFontMetricsF(painter.font()).horizontalAdvance(letters)

@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.memory import SkillStanding
-from app.learning.next_drills import Next
+from app.learning.next_drills import Recommendation
 from app.widgets import theme
 from app.widgets.calibration_curve import CalibrationCurve
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
@@ -44,30 +44,30 @@ class SkillRow(NamedTuple):
     now: datetime
 
     @property
-    def is_due(self) -> bool:
-        return self.standing.is_due(self.now)
+    def needs_review(self) -> bool:
+        return self.standing.is_review_due(self.now)
 
 
-def days_between(earlier: datetime, later: datetime) -> int:
+def days_between(start: datetime, end: datetime) -> int:
     """Calendar days of this computer's time zone from one moment to the other."""
-    return (later.astimezone().date() - earlier.astimezone().date()).days
+    return (end.astimezone().date() - start.astimezone().date()).days
 
 
-def ago(then: datetime | None, now: datetime) -> str:
-    if then is None:
+def format_elapsed(time: datetime | None, current_time: datetime) -> str:
+    if time is None:
         return formatting.NOTHING
-    days = days_between(then, now)
+    days = days_between(time, current_time)
     if days <= 0:
         return tr("today")
     return trn("{n} day ago", "{n} days ago", days).format(n=days)
 
 
-def ahead(due: datetime | None, now: datetime) -> str:
-    if due is None:
+def format_due(due_time: datetime | None, current_time: datetime) -> str:
+    if due_time is None:
         return formatting.NOTHING
-    if due <= now:
+    if due_time <= current_time:
         return tr("now")
-    days = days_between(now, due)
+    days = days_between(current_time, due_time)
     if days <= 0:
         return tr("later today")
     return trn("in {n} day", "in {n} days", days).format(n=days)
@@ -89,33 +89,33 @@ def _proof(row: SkillRow) -> str:
 
 
 COLUMNS: Final = (
-    Column(
+    TableColumn(
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),
         tip=lambda row: tr(row.standing.skill.text),
         sample="No automatic failover: why\nRecovery of a group\nData movement in a group",
     ),
-    Column(
+    TableColumn(
         title=mark("Mastery"),
         text=lambda row: f"{row.standing.mastery:.0f}",
         spoken=lambda row: tr("{points:.0f} of 100").format(points=row.standing.mastery),
         sample="mmmmmmmmmmmmmmmmm",
     ),
-    Column(
+    TableColumn(
         title=mark("Evidence"),
         text=_evidence,
         tip=_proof,
         tone=lambda row: None if row.standing.runs else "muted",
         sample="never practised",
     ),
-    Column(
+    TableColumn(
         title=mark("Last practised"),
-        text=lambda row: ago(row.standing.last, row.now),
+        text=lambda row: format_elapsed(row.standing.last, row.now),
         sample="100 days ago",
     ),
-    Column(
+    TableColumn(
         title=mark("Due"),
-        text=lambda row: ahead(row.standing.due, row.now),
+        text=lambda row: format_due(row.standing.due, row.now),
         tone=lambda row: "warn" if row.is_due else None,
         bold=lambda row: row.is_due,
         sample="in 100 days",
@@ -188,17 +188,17 @@ class ProgressPage(QWidget):
     def show_progress(
         self,
         skills: Sequence[SkillStanding],
-        following: Sequence[Next],
+        following: Sequence[Recommendation],
         titles: Mapping[str, str],
-        now: datetime,
+        current_time: datetime,
         answers: Calibration | None = None,
     ) -> None:
         """*following*: what to take next, the most needed first; *titles*: of scenarios by name; *answers*: how sure
         they were given."""
-        rows = [SkillRow(standing, now) for standing in skills]
+        rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace(rows)
         known = sum(row.standing.runs > 0 for row in rows)
-        due = sum(row.is_due for row in rows)
+        due = sum(row.needs_review for row in rows)
         said = tr("{known} of {all} skills practised").format(known=known, all=len(rows))
         waiting = trn("{n} is due", "{n} are due", due).format(n=due)
         self._summary.setText(f"{said}, {waiting}")
@@ -208,7 +208,7 @@ class ProgressPage(QWidget):
                 widget.hide()
                 widget.deleteLater()
         for each in following:
-            card = _NextCard(each, titles.get(each.scenario, each.scenario), now)
+            card = _NextCard(each, titles.get(each.scenario, each.scenario), current_time)
             card.started.connect(self.started)
             self._cards.addWidget(card)
         if not following:
@@ -245,11 +245,11 @@ class _NextCard(QFrame):
 
     started = Signal(str)
 
-    def __init__(self, what: Next, title: str, now: datetime) -> None:
+    def __init__(self, recommendation: Recommendation, title: str, current_time: datetime) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        name, why, skills = QLabel(title), QLabel(_why(what, now)), QLabel()
-        skills.setText(", ".join(tr(skill.title) for skill in what.skills))
+        name, why, skills = QLabel(title), QLabel(format_reason(recommendation, current_time)), QLabel()
+        skills.setText(", ".join(tr(skill.title) for skill in recommendation.skills))
         for label in (name, why, skills):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
@@ -259,7 +259,7 @@ class _NextCard(QFrame):
         self.start = QPushButton(tr("Open"))
         self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
         self.start.setProperty("primary", "true")
-        self.start.clicked.connect(lambda: self.started.emit(what.scenario))
+        self.start.clicked.connect(lambda: self.started.emit(recommendation.scenario))
         texts = QVBoxLayout()
         texts.setSpacing(3)
         for label in (name, why, skills):
@@ -301,10 +301,10 @@ def _calibration(answers: Calibration) -> QFrame:
     return card
 
 
-def _why(what: Next, now: datetime) -> str:
-    if what.since is None:
+def format_reason(recommendation: Recommendation, current_time: datetime) -> str:
+    if recommendation.since is None:
         return tr("New: skills never practised")
-    days = days_between(what.since, now)
+    days = days_between(recommendation.since, current_time)
     if days <= 0:
         return tr("Due since today")
     return trn("Due for {n} day", "Due for {n} days", days).format(n=days)

@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.view_models.run_comparison import BETTER, WORSE, Act, ComparisonRow
+from app.view_models.run_comparison import BETTER, WORSE, ComparedAction, ComparisonRow
 from app.widgets import theme
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 
@@ -19,38 +19,44 @@ TONES: Final = {BETTER: "ok", WORSE: "bad"}
 SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
 
 
-def _heard(row: ComparisonRow) -> str:
+def _describe_difference(row: ComparisonRow) -> str:
     if row.verdict:
         return tr(SPOKEN[row.verdict]).format(difference=row.difference)
-    return row.difference or (tr("the same") if row.same else "")
+    return row.difference or (tr("the same") if row.is_equal else "")
 
 
-def figure_columns(left: str, right: str) -> tuple[Column, ...]:
+def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     """*left* and *right*: what the two runs are called."""
     return (
-        Column(title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.same, sample="x" * 28),
-        Column(title=left, as_is=True, text=lambda row: row.left, right=True, tip=lambda row: row.left),
-        Column(title=right, as_is=True, text=lambda row: row.right, right=True, tip=lambda row: row.right),
-        Column(
+        TableColumn(
+            title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.is_equal, sample="x" * 28
+        ),
+        TableColumn(
+            title=left_name, as_is=True, text=lambda row: row.left, right=True, tip=lambda row: row.left
+        ),
+        TableColumn(
+            title=right_name, as_is=True, text=lambda row: row.right, right=True, tip=lambda row: row.right
+        ),
+        TableColumn(
             title=mark("Difference"),
             text=lambda row: row.difference,
             right=True,
             tone=lambda row: TONES.get(row.verdict),
-            spoken=_heard,
+            spoken=_describe_difference,
         ),
     )
 
 
-def act_columns(left: str, right: str) -> tuple[Column, ...]:
+def act_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
     return (
-        Column(
+        TableColumn(
             title=mark("Time"),
             text=lambda act: formatting.run_time(act.t_s, 1),
             right=True,
             sample="1:00:00.0",
         ),
-        Column(title=left, as_is=True, text=lambda act: act.left, tip=lambda act: act.left),
-        Column(title=right, as_is=True, text=lambda act: act.right, tip=lambda act: act.right),
+        TableColumn(title=left_name, as_is=True, text=lambda act: act.left, tip=lambda act: act.left),
+        TableColumn(title=right_name, as_is=True, text=lambda act: act.right, tip=lambda act: act.right),
     )
 
 
@@ -69,7 +75,7 @@ class RunComparison(QWidget):
         self._note.setTextFormat(Qt.TextFormat.PlainText)
         self.figures = TableView(TableModel(figure_columns("", "")), tr("Outcomes"))
         self.acts = TableView(TableModel(act_columns("", "")), tr("Actions"))
-        self.acts.say_if_empty(tr("No actions in either run."))
+        self.acts.set_empty_text(tr("No actions in either run."))
         back = QPushButton(tr("Back to the history"))
         back.setToolTip(tr("Back to the history (Esc)"))
         back.clicked.connect(self.left)
@@ -93,7 +99,7 @@ class RunComparison(QWidget):
         names: tuple[str, str],
         note: str,
         figures: Sequence[ComparisonRow],
-        acts: Sequence[Act],
+        acts: Sequence[ComparedAction],
     ) -> None:
         """*names*: what the runs are called over their columns."""
         self._note.setText(f"{title}\n{note}")

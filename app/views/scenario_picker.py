@@ -33,8 +33,8 @@ from app.view_models.drill_cards import ORDERS, Card
 from app.widgets import theme
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
 from app.widgets.prose import Prose
-from app.widgets.reader import follow_selection, name_box, say
-from app.widgets.theme import Tokens
+from app.widgets.reader import announce, follow_selection, name_box
+from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
 from engine.drill.judging import skills
 
@@ -206,7 +206,7 @@ class ScenarioPicker(QWidget):
 
     def show_reading(self) -> None:
         """No drill is known yet."""
-        self._details.say(tr("Loading drills…"))
+        self._details.show_message(tr("Loading drills…"))
 
     def show_due(self) -> None:
         """List what is due only."""
@@ -267,7 +267,7 @@ class ScenarioPicker(QWidget):
         if before is not None:
             self.choose_card(before.name)
         self._show_details()
-        self._tell_count()
+        self._show_count()
 
     def _is_wanted(self, card: Card) -> bool:
         skill, level = self._skill.currentData(), self._level.currentData()
@@ -275,7 +275,7 @@ class ScenarioPicker(QWidget):
         words = self._search.text().lower().split()
         return fits and level in (None, card.level) and all(word in card.searched for word in words)
 
-    def _tell_count(self) -> None:
+    def _show_count(self) -> None:
         listed, there = self._list.count(), len(self._cards)
         said = tr("{n} of {of}").format(n=listed, of=there)
         if listed == there:
@@ -283,7 +283,7 @@ class ScenarioPicker(QWidget):
         if said != self._count.text():
             self._count.setText(said if there else "")
             if self._search.hasFocus() or self._skill.hasFocus() or self._level.hasFocus():
-                say(self._count, said)
+                announce(self._count, said)
 
     def _show_details(self) -> None:
         self._details.show_card(self.current())
@@ -358,7 +358,7 @@ class _Details(QFrame):
     def _show_font(self) -> None:
         self._title.setFont(theme.sized(self.font(), 1.4, bold=True))
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         """There is no drill to tell of."""
         for label in (self._title, self._facts, self._skills):
             label.clear()
@@ -369,7 +369,7 @@ class _Details(QFrame):
     def show_card(self, card: Card | None) -> None:
         self._start.setEnabled(card is not None)
         if card is None:
-            self.say(tr("No drill matches. Clear the search, or choose all skills and all levels."))
+            self.show_message(tr("No drill matches. Clear the search, or choose all skills and all levels."))
             return
         self._edit.setEnabled(card.known)
         self._edit.setText(tr("Edit a copy") if card.shipped or card.origin else tr("Edit"))
@@ -381,7 +381,7 @@ class _Details(QFrame):
         if lesson is not None:
             where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
             said.append(f"{where}: {lesson.teaches}")
-        said += [proved] if card.shipped and (proved := proof.told(card.name)) else []
+        said += [proved] if card.shipped and (proved := proof.describe_proof(card.name)) else []
         self._skills.setText("\n".join(said))
         self._skills.setVisible(bool(said))
         sources = "\n".join(f"- {source}" for source in card.sources)
@@ -412,7 +412,7 @@ class _CardDelegate(QStyledItemDelegate):
         )  # as if it were there: rows are measured once
         room = self._list.contentsRect().width() - beside - _LEFT_PX - _RIGHT_PX
         card: Card = index.data(_CARD)
-        said = _said(card.title, card.summary, drawn.font.toString(), room)
+        said = _wrap_text(card.title, card.summary, drawn.font.toString(), room)
         more = _TITLE_UNITS * (len(said.title) - 1) + len(said.summary) - 1
         return QSize(200, round(option.fontMetrics.height() * (_ROW_UNITS + more)))
 
@@ -436,7 +436,7 @@ class _CardDelegate(QStyledItemDelegate):
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _WrappedText:
     """The words of a row in lines."""
 
     title: list[str]
@@ -446,16 +446,18 @@ class _Said:
 
 
 @lru_cache(maxsize=1024)
-def _said(title: str, summary: str, font_text: str, width: float) -> _Said:
+def _wrap_text(title: str, summary: str, font_text: str, width: float) -> _WrappedText:
     """The list asks for all of its rows again whenever anything of it changes."""
     font = QFont()
     font.fromString(font_text)
     large = QFontMetricsF(theme.sized(font, 1.1, bold=True))
-    summary_lines = wrapped(summary, QFontMetricsF(font), width, _LINES_MAX)
-    return _Said(wrapped(title, large, width, _LINES_MAX), summary_lines, large.horizontalAdvance(title))
+    summary_lines = wrap_lines(summary, QFontMetricsF(font), width, _LINES_MAX)
+    return _WrappedText(
+        wrap_lines(title, large, width, _LINES_MAX), summary_lines, large.horizontalAdvance(title)
+    )
 
 
-def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
+def wrap_lines(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
     """*text* in lines of that *width*, one at least; what does not fit into so many ends in dots."""
     if metrics.horizontalAdvance(text) <= width:
         return [text]
@@ -473,13 +475,13 @@ def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> 
 
 
 def _draw_card(
-    painter: QPainter, card: Card, box: QRectF, font: QFont, colours: Tokens, chosen: bool
+    painter: QPainter, card: Card, box: QRectF, font: QFont, colours: ThemeTokens, selected: bool
 ) -> None:
-    text = colours.on_selection if chosen else colours.text
-    muted = colours.on_selection if chosen else colours.muted
+    text = colours.on_selection if selected else colours.text
+    muted = colours.on_selection if selected else colours.muted
     line = QFontMetricsF(font).height()
     title, small = theme.sized(font, 1.1, bold=True), theme.sized(font, 0.9)
-    said = _said(card.title, card.summary, font.toString(), box.width())
+    said = _wrap_text(card.title, card.summary, font.toString(), box.width())
     beside = said.title_px + QFontMetricsF(small).horizontalAdvance(card.result) + 14 <= box.width()
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
     row = QRectF(box.left(), box.top() + line * 0.4, box.width(), line * _TITLE_UNITS)
@@ -521,7 +523,7 @@ def _dots(level: str) -> int:
     return LEVELS.index(level) + 1
 
 
-def _draw_due(painter: QPainter, box: QRectF, font: QFont, colours: Tokens) -> None:
+def _draw_due(painter: QPainter, box: QRectF, font: QFont, colours: ThemeTokens) -> None:
     """A mark at the right end: time to repeat this one."""
     words = tr("due")
     width = QFontMetricsF(font).horizontalAdvance(words) + 14

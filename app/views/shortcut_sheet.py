@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, Command, Keys
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
 
@@ -85,9 +85,9 @@ class ShortcutSheet(QDialog):
             row.addWidget(button)
         return row
 
-    def show_keys(self, scheme: str, chosen: Keys) -> None:
+    def show_keys(self, scheme: str, keymap: Keys) -> None:
         """The keys that hold now, and the scheme that they come from."""
-        self._scheme, self._keys = scheme, dict(chosen)
+        self._scheme, self._keys = scheme, dict(keymap)
         self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
         self._show()
 
@@ -98,18 +98,20 @@ class ShortcutSheet(QDialog):
         wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
         font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (COLUMNS_PRINTED * COLUMN_EM * LETTER_EM)))
         document.setDefaultFont(font)
-        document.setHtml(sheet_html(self._found(), self._keys, theme.light(), COLUMNS_PRINTED, self._title))
+        document.setHtml(
+            sheet_html(self._find_commands(), self._keys, theme.light(), COLUMNS_PRINTED, self._title)
+        )
         document.print_(printer)
 
     @property
     def _title(self) -> str:
         return tr("Mirrordrill: shortcuts ({scheme})").format(scheme=self._scheme)
 
-    def _found(self) -> list[Command]:
+    def _find_commands(self) -> list[Command]:
         return search(self.field.text(), self._keys)
 
     def _show(self) -> None:
-        found = self._found()
+        found = self._find_commands()
         self._count.setText(tr("{count} of {count2} commands").format(count=len(found), count2=len(COMMANDS)))
         columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
         place = self.sheet.verticalScrollBar().value()
@@ -143,23 +145,25 @@ class ShortcutSheet(QDialog):
 # --- what stands on it --------------------------------------------------------------------------------------
 
 
-def search(query: str, chosen: Keys) -> list[Command]:
+def search(query: str, keymap: Keys) -> list[Command]:
     """The commands whose group, text, place or keys fit, in the order of the table."""
     names = {
         command.name
         for command, _ in fuzzy.best(
-            query, COMMANDS, lambda command: _searched(command, chosen[command.name])
+            query, COMMANDS, lambda command: _searched(command, keymap[command.name])
         )
     }
     return [command for command in COMMANDS if command.name in names]
 
 
 def _searched(command: Command, texts: Sequence[str]) -> str:
-    return " ".join((tr(command.group), tr(command.text), *texts, *(keys.shown(text) for text in texts)))
+    return " ".join(
+        (tr(command.group), tr(command.text), *texts, *(keys.format_native(text) for text in texts))
+    )
 
 
 def sheet_html(
-    commands: Sequence[Command], chosen: Keys, colours: theme.Tokens, columns: int, title: str = ""
+    commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens, columns: int, title: str = ""
 ) -> str:
     """The sheet as HTML that QTextDocument understands."""
     if not commands:
@@ -168,7 +172,7 @@ def sheet_html(
     groups: dict[str, list[Command]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
-    blocks = [_group_html(name, rows, chosen, colours) for name, rows in groups.items()]
+    blocks = [_group_html(name, rows, keymap, colours) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
     if len(commands) == len(COMMANDS):  # nobody searches for one
         blocks.append(_absent_html(colours))
@@ -190,21 +194,21 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
     return columns
 
 
-def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: theme.Tokens) -> str:
+def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens) -> str:
     """A heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
     scope = commands[-1].scope
     rows = "".join(
         _row_html(
             escape(tr(command.text))
             + ("" if command.scope == scope else _place_html(command.scope, colours)),
-            _keys_html(chosen[command.name], colours),
+            _keys_html(keymap[command.name], colours),
         )
         for command in commands
     )
     return _block_html(name, "" if scope == keys.WINDOW else _place_html(scope, colours), rows)
 
 
-def _absent_html(colours: theme.Tokens) -> str:
+def _absent_html(colours: theme.ThemeTokens) -> str:
     """What a user of Management Studio may look for."""
     rows = "".join(
         _row_html(
@@ -215,9 +219,9 @@ def _absent_html(colours: theme.Tokens) -> str:
     return _block_html(tr("Management Studio shortcuts without a function here"), "", rows)
 
 
-def _block_html(name: str, place: str, rows: str) -> str:
+def _block_html(name: str, suffix: str, rows: str) -> str:
     return (
-        f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>{place}</p>'
+        f'<p style="margin:14px 0 5px 0"><b>{escape(name)}</b>{suffix}</p>'
         f'<table width="100%" cellspacing="0">{rows}</table>'
     )
 
@@ -229,17 +233,17 @@ def _row_html(text: str, caps: str) -> str:
     )
 
 
-def _place_html(scope: str, colours: theme.Tokens) -> str:
+def _place_html(scope: str, colours: theme.ThemeTokens) -> str:
     return f'<span style="color:{colours.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
 
 
-def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:
+def _keys_html(texts: Sequence[str], colours: theme.ThemeTokens) -> str:
     if not texts:
         return tr('<span style="color:{name}">no shortcut</span>').format(name=colours.muted.name())
     style = f"background-color:{colours.idle_soft.name()};color:{colours.text.name()}"
     caps = []
     for text in texts:
-        strokes = [_whole(keys.shown(stroke)) for stroke in text.split(", ")]
+        strokes = [_escape_unbroken(keys.format_native(stroke)) for stroke in text.split(", ")]
         caps.append(
             tr("&nbsp;then&nbsp;").join(
                 f'<span style="{style}">&nbsp;{stroke}&nbsp;</span>' for stroke in strokes
@@ -248,6 +252,6 @@ def _keys_html(texts: Sequence[str], colours: theme.Tokens) -> str:
     return " &nbsp;".join(caps)
 
 
-def _whole(text: str) -> str:
+def _escape_unbroken(text: str) -> str:
     """The text in a form that no line breaks apart."""
     return escape("\u2060".join(text))

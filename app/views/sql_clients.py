@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.room import fit_on_screen
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
@@ -47,7 +47,7 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ClientInput:
     """What a client did, as it stands in the journal."""
 
     t_s: float
@@ -57,24 +57,24 @@ class Deed:
 
 
 CONNECTED: Final = (
-    Column(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
-    Column(title=mark("Login"), text=lambda row: row.login, sample="monitoring"),
-    Column(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
-    Column(title=mark("Database"), text=lambda row: row.database, sample="Warehouse"),
-    Column(
+    TableColumn(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
+    TableColumn(title=mark("Login"), text=lambda row: row.login, sample="monitoring"),
+    TableColumn(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
+    TableColumn(title=mark("Database"), text=lambda row: row.database, sample="Warehouse"),
+    TableColumn(
         title=mark("Since"),
         text=lambda row: formatting.run_time(row.since_s),
         right=True,
         sample="10:00:00.0",
     ),
-    Column(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
+    TableColumn(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
 )
 DEEDS: Final = (
-    Column(
+    TableColumn(
         title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"
     ),
-    Column(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
-    Column(
+    TableColumn(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
+    TableColumn(
         title=mark("Journal"),
         text=lambda row: row.text,
         tip=lambda row: row.text,
@@ -117,9 +117,9 @@ class SqlClients(QDialog):
         self.copy = QPushButton(tr("&Copy"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
         self.connected = TableView(TableModel(CONNECTED), tr("Connected"))
-        self.connected.say_if_empty(tr("No SQL client is connected."))
+        self.connected.set_empty_text(tr("No SQL client is connected."))
         self.deeds = TableView(TableModel(DEEDS), tr("What they have done"))
-        self.deeds.say_if_empty(tr("What clients do stands here as in the journal of the run."))
+        self.deeds.set_empty_text(tr("What clients do stands here as in the journal of the run."))
         for table, columns in ((self.connected, CONNECTED), (self.deeds, DEEDS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.end = QPushButton(tr("C&lose the ports"))
@@ -198,7 +198,7 @@ class SqlClients(QDialog):
             said += " " + tr("The run is paused: clients wait in silence until it goes on.")
         self.state.setText(said)
 
-    def add_deeds(self, rows: Sequence[Deed]) -> None:
+    def add_inputs(self, rows: Sequence[ClientInput]) -> None:
         """What was done since; the latest stands last and is in sight."""
         if rows:
             table = self.deeds.table

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.team.shapes import Seat, Seen, Welcome
+from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole
 from app.widgets import theme
-from app.widgets.room import fit_on_screen
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.scroll_container import fit_on_screen
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 
@@ -109,7 +109,7 @@ class TakeRole(QDialog):
     def _show_take(self) -> None:
         self.take.setText(tr("&Take the role over") if self._instead else tr("&Take the role"))
 
-    def show_roles(self, roles: Collection[Seat]) -> None:
+    def show_roles(self, roles: Collection[TeamRole]) -> None:
         """All roles; those that are free first."""
         self.role.clear()
         self.problem.clear()
@@ -186,14 +186,14 @@ SHOWN: Final[Mapping[str, Callable[[Row], tuple[str, str, str]]]] = {
 """Part of a view -> its rows as kind, name and state."""
 
 SEEN: Final = (
-    Column(title=mark("What"), text=lambda row: row[0], sample="Computer"),
-    Column(
+    TableColumn(title=mark("What"), text=lambda row: row[0], sample="Computer"),
+    TableColumn(
         title=mark("Name"),
         text=lambda row: row[1],
         sample="PAY1 is the mirror of Payments, synchronized",
         tip=lambda row: row[1],
     ),
-    Column(
+    TableColumn(
         title=mark("State"), text=lambda row: row[2], sample="PRINCIPAL, SYNCHRONIZED", tip=lambda row: row[2]
     ),
 )
@@ -203,7 +203,7 @@ def _text(call: Row) -> str:
     return str(call["text"])
 
 
-def _stands(call: Row) -> str:
+def _format_progress(call: Row) -> str:
     """How far an order or a question has come."""
     if call["kind"] == "question":
         return call["status"] or tr("waits for an answer")
@@ -217,14 +217,19 @@ def _stands(call: Row) -> str:
 
 
 CALLS: Final = (
-    Column(
+    TableColumn(
         title=mark("Time"), text=lambda call: formatting.run_time(call["t_s"]), sample="10:00", right=True
     ),
-    Column(title=mark("From"), text=lambda call: call["by_name"], sample="Computer room"),
-    Column(title=mark("To"), text=lambda call: call["to_name"], sample="Computer room"),
-    Column(title=mark("Order or question"), text=_text, tip=_text, sample="plug in the cable of SERVER_A"),
-    Column(
-        title=mark("Stands"), text=_stands, tip=_stands, tone=lambda call: "warn" if call["waits"] else None
+    TableColumn(title=mark("From"), text=lambda call: call["by_name"], sample="Computer room"),
+    TableColumn(title=mark("To"), text=lambda call: call["to_name"], sample="Computer room"),
+    TableColumn(
+        title=mark("Order or question"), text=_text, tip=_text, sample="plug in the cable of SERVER_A"
+    ),
+    TableColumn(
+        title=mark("Stands"),
+        text=_format_progress,
+        tip=_format_progress,
+        tone=lambda call: "warn" if call["waits"] else None,
     ),
 )
 
@@ -238,7 +243,7 @@ class TeamSeat(QDialog):
     """The question of a raised hand; None: it is lowered."""
     left = Signal()
 
-    def __init__(self, welcome: Welcome, parent: QWidget | None = None) -> None:
+    def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
         self._role = welcome["role"]
@@ -301,19 +306,19 @@ class TeamSeat(QDialog):
 
     # --- what comes
 
-    def show_view(self, said: Seen) -> None:
+    def show_view(self, message: RoleView) -> None:
         """One moment of the world."""
-        view: Any = said["view"]
+        view: Any = message["view"]
         self.seen.table.replace([show(row) for part, show in SHOWN.items() for row in view[part]])
         self._show_calls(view["calls"])
         for row in view["news"]:
-            self.tell(f"{formatting.run_time(row['t_s'])}  {row['text']}")
+            self.append_line(f"{formatting.run_time(row['t_s'])}  {row['text']}")
             for line in _answers(row):
-                self.tell(line)
-        how = tr("The class is frozen.") if said["frozen"] else tr("Over.") if view["over"] else ""
+                self.append_line(line)
+        how = tr("The class is frozen.") if message["frozen"] else tr("Over.") if view["over"] else ""
         self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
 
-    def tell(self, text: str) -> None:
+    def append_line(self, text: str) -> None:
         """A line below all others."""
         self.news.appendPlainText(text)
 
@@ -326,13 +331,13 @@ class TeamSeat(QDialog):
 
     @property
     def _to_read_back(self) -> Row | None:
-        return self._first(lambda call: call["to"] == self._role and not call["read_back"])
+        return self._find_order(lambda call: call["to"] == self._role and not call["read_back"])
 
     @property
     def _to_confirm(self) -> Row | None:
-        return self._first(lambda call: call["by"] == self._role and bool(call["read_back"]))
+        return self._find_order(lambda call: call["by"] == self._role and bool(call["read_back"]))
 
-    def _first(self, holds: Callable[[Row], bool]) -> Row | None:
+    def _find_order(self, holds: Callable[[Row], bool]) -> Row | None:
         orders = (call for call in self.calls.table.rows if call["kind"] == "order" and call["waits"])
         return next((call for call in orders if holds(call)), None)
 
@@ -359,7 +364,7 @@ class TeamSeat(QDialog):
         """What is in the line is asked."""
         self._raised = not self._raised
         self.asked.emit(self.line.text().strip() if self._raised else None)
-        self.tell(
+        self.append_line(
             tr("Your hand is raised: the instructor sees it.") if self._raised else tr("Your hand is down.")
         )
 
@@ -369,7 +374,7 @@ class TeamSeat(QDialog):
         super().reject()
 
 
-def _beginnings(welcome: Welcome) -> Iterator[str]:
+def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
     """How lines of the role begin."""
     yield from welcome["does"]
     others = [seat["key"] for seat in welcome["roles"] if seat["key"] != welcome["role"]]

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.view_models.course import Course, asynchronous, in_step
+from app.view_models.course import RunTimeline, asynchronous, find_synchronized_databases
 from app.widgets import theme
-from app.widgets.strip import Strip
+from app.widgets.strip import TimeStrip
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.client_service import clients_at_start
 from engine.events import Event
@@ -24,7 +24,7 @@ VEIL_ALPHA = 150
 """Of 255: how much of what came after the moment on screen is veiled."""
 
 
-class Timeline(Strip):
+class Timeline(TimeStrip):
     """A strip that follows a drill."""
 
     scrubbed = Signal(float)
@@ -32,15 +32,15 @@ class Timeline(Strip):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._followed = Course((), ())
+        self._followed = RunTimeline((), ())
         self._look_s: float | None = None
         self._pressed_x: float | None = None
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        self._followed = Course(
+        self._followed = RunTimeline(
             drill.world.availability,
-            in_step(drill.scenario),
+            find_synchronized_databases(drill.scenario),
             asynchronous(drill.scenario),
             clients_at_start(drill.scenario),
         )
@@ -94,7 +94,7 @@ class Timeline(Strip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
         x = self.x_of(self._look_s)
-        veil = theme.see_through(colours.surface, VEIL_ALPHA)
+        veil = theme.with_alpha(colours.surface, VEIL_ALPHA)
         painter.fillRect(QRectF(x, 0.0, lanes.right() + 8.0 - x, lanes.bottom()), veil)
         painter.setPen(QPen(colours.info, 2.4))
         painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))

@@ -9,12 +9,12 @@ from typing import Final, Protocol
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, Sign
-from app.view_models.offers import Offer, Target, offers
-from app.view_models.picture import all_copies, picture_of, veiled
-from app.widgets.acts import Acts, put_heading
+from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
+from app.view_models.offers import ActionOffer, ActionTarget, list_offers
+from app.view_models.picture import all_copies, hide_unknown, picture_of
+from app.widgets.acts import SharedActions, put_heading
 from app.widgets.bars import menu_button, open_menu_on
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
 from engine.drill.running.modes import Terms
@@ -22,7 +22,7 @@ from engine.events import Event
 from engine.model import World
 
 
-class HasWorld(Protocol):
+class TableSource(Protocol):
     """What is shown of a drill here."""
 
     @property
@@ -41,19 +41,19 @@ Face = ServerFace | CopyFace | LinkFace | ClientFace
 class TopologyRow:
     """A server, copy, link or application; its cells are made of its face when they are looked at."""
 
-    target: Target
+    target: ActionTarget
     name: str
     face: Face
 
     @property
-    def key(self) -> tuple[Target, str]:
+    def key(self) -> tuple[ActionTarget, str]:
         """Tells the row from others; two copies of a database have the same target."""
         return self.target, self.name
 
 
 def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
     """Each server with its copies under it, then links, then applications; without *truth* as in an exam."""
-    picture = picture_of(world) if truth else veiled(picture_of(world))
+    picture = picture_of(world) if truth else hide_unknown(picture_of(world))
     copies: dict[str, list[CopyFace]] = {}
     for face in all_copies(world, truth):
         copies.setdefault(face.server, []).append(face)
@@ -62,35 +62,35 @@ def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
 
 def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[TopologyRow]:
     for server in picture.servers:
-        yield TopologyRow(Target("server", (server.name,)), server.name, server)
+        yield TopologyRow(ActionTarget("server", (server.name,)), server.name, server)
         for copy in copies.get(server.name, ()):
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
-            yield TopologyRow(Target("database", (copy.database,)), name, copy)
+            yield TopologyRow(ActionTarget("database", (copy.database,)), name, copy)
     for link in picture.links:
         # its name stays the same when roles change, unlike that of the face
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
-        target = Target("link", ends)
+        target = ActionTarget("link", ends)
         yield TopologyRow(target, target.title, link)
     for client in picture.clients:
-        yield TopologyRow(Target("client", (client.name,)), client.name, client)
+        yield TopologyRow(ActionTarget("client", (client.name,)), client.name, client)
 
 
 # --- cells --------------------------------------------------------------------------------------------------
 
-_NOTHING: Final = Sign(formatting.NOTHING, "muted", "")
+_NOTHING: Final = StatusSign(formatting.NOTHING, "muted", "")
 _WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
-def _joined(signs: Sequence[Sign]) -> Sign:
+def _joined(signs: Sequence[StatusSign]) -> StatusSign:
     """Several facts in one cell, in the tone of the worst."""
     if not signs:
         return _NOTHING
     worst = min(signs, key=lambda sign: _WORST_FIRST.index(sign.tone))
-    return Sign(", ".join(sign.word for sign in signs), worst.tone, worst.shape)
+    return StatusSign(", ".join(sign.label for sign in signs), worst.tone, worst.shape)
 
 
-def _listed(words: Sequence[str], tone: str) -> Sign:
-    return Sign(", ".join(words), tone, "") if words else _NOTHING
+def _listed(names: Sequence[str], tone: str) -> StatusSign:
+    return StatusSign(", ".join(names), tone, "") if names else _NOTHING
 
 
 LINK_KINDS: Final = {
@@ -106,30 +106,30 @@ def role_of(row: TopologyRow) -> str:
         case ServerFace(kind=kind):
             return tr(KINDS[kind])
         case CopyFace(role=role):
-            return role.word
+            return role.label
         case LinkFace(kind=kind):
             return tr(LINK_KINDS[kind])
         case _:
             return tr("application")
 
 
-def state_of(row: TopologyRow) -> Sign:
+def state_of(row: TopologyRow) -> StatusSign:
     match row.face:
-        case CopyFace(state=Sign() as state, db_state=db_state):
-            return Sign(f"{state.word}, {db_state.word}", state.tone, state.shape)
+        case CopyFace(state=StatusSign() as state, db_state=db_state):
+            return StatusSign(f"{state.label}, {db_state.label}", state.tone, state.shape)
         case CopyFace(db_state=db_state):
             return db_state
         case ServerFace(status=status) | LinkFace(status=status) | ClientFace(status=status):
             return status
 
 
-def service_of(row: TopologyRow) -> Sign:
+def service_of(row: TopologyRow) -> StatusSign:
     """What is served, and what is in the way of it."""
     match row.face:
         case ServerFace(troubles=(), listeners=found) if found:
             return _joined(found)
         case ServerFace(troubles=(), place=place) if place:
-            return Sign(place, "text", "")
+            return StatusSign(place, "text", "")
         case ServerFace(troubles=troubles):
             return _listed(troubles, "warn")
         case CopyFace(signs=signs):
@@ -137,7 +137,7 @@ def service_of(row: TopologyRow) -> Sign:
         case LinkFace(notes=notes):
             return _listed(notes, "muted")
         case ClientFace(rate=rate):
-            return Sign(rate, "text", "")
+            return StatusSign(rate, "text", "")
 
 
 def queue_of(row: TopologyRow) -> str:
@@ -150,7 +150,7 @@ def queue_of(row: TopologyRow) -> str:
             return formatting.NOTHING
 
 
-def witness_of(row: TopologyRow) -> Sign:
+def witness_of(row: TopologyRow) -> StatusSign:
     match row.face:
         case ServerFace(duties=duties):
             return _joined(duties)
@@ -171,17 +171,17 @@ def spoken_of(row: TopologyRow) -> str:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Item"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
+    TableColumn(title=mark("Item"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
            bold=lambda r: r.target.kind == "server", sample="SERVER_W – SERVER_W"),
-    Column(title=mark("State"), text=lambda r: state_of(r).word, tone=lambda r: state_of(r).tone,
+    TableColumn(title=mark("State"), text=lambda r: state_of(r).label, tone=lambda r: state_of(r).tone,
            sample="SYNCHRONIZED, RESTORING"),
-    Column(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
-    Column(title=mark("Service"), text=lambda r: service_of(r).word, tone=lambda r: service_of(r).tone,
+    TableColumn(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
+    TableColumn(title=mark("Service"), text=lambda r: service_of(r).label, tone=lambda r: service_of(r).tone,
            sample="down, no quorum"),
-    Column(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
-    Column(title=mark("Witness"), text=lambda r: witness_of(r).word, tone=lambda r: witness_of(r).tone,
+    TableColumn(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
+    TableColumn(title=mark("Witness"), text=lambda r: witness_of(r).label, tone=lambda r: witness_of(r).tone,
            sample="no witness"),
-    Column(title=mark("Safety"), text=safety_of, sample="FULL"),
+    TableColumn(title=mark("Safety"), text=safety_of, sample="FULL"),
 )  # fmt: skip
 
 
@@ -200,7 +200,7 @@ class TopologyTable(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._truth = True
-        self._acts = Acts(self)
+        self._acts = SharedActions(self)
         self._acts.requested.connect(self.requested)
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Filter: disconnected, SERVER_B, link …"))
@@ -222,7 +222,7 @@ class TopologyTable(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self.table, 1)
 
-    def share(self, acts: Acts) -> None:
+    def share(self, acts: SharedActions) -> None:
         """From now on the actions are those of another view, and it is that view that asks for them."""
         self._acts.requested.disconnect(self.requested)
         self._acts = acts
@@ -230,7 +230,7 @@ class TopologyTable(QWidget):
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: HasWorld) -> None:
+    def show_drill(self, drill: TableSource) -> None:
         self._truth = self._acts.truth = drill.terms.truth
         self.show_world(drill.world)
 
@@ -248,7 +248,7 @@ class TopologyTable(QWidget):
             return
         rows, query = rows_of(self._world, self._truth), self.field.text()
         if query.strip():
-            rows = [row for row in rows if _fits(row, query)]
+            rows = [row for row in rows if _matches_query(row, query)]
         selected = {row.key for row in self.selected()}
         if [row.key for row in rows] == [row.key for row in self.model.rows]:
             self.model.update(rows)
@@ -263,7 +263,7 @@ class TopologyTable(QWidget):
     # --- choosing and doing -------------------------------------------------------------------------------
 
     @property
-    def target(self) -> Target | None:
+    def target(self) -> ActionTarget | None:
         """What the current row is about."""
         place = self.table.currentIndex().row()
         return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
@@ -272,11 +272,13 @@ class TopologyTable(QWidget):
         return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
 
     @Slot(object)
-    def choose(self, target: Target | None) -> None:
+    def choose(self, target: ActionTarget | None) -> None:
         """Select the row of *target*, if there is one."""
-        if target is None or (self.target is not None and _same(target, self.target)):
+        if target is None or (self.target is not None and _is_same_target(target, self.target)):
             return
-        place = next((p for p, row in enumerate(self.model.rows) if _same(row.target, target)), None)
+        place = next(
+            (p for p, row in enumerate(self.model.rows) if _is_same_target(row.target, target)), None
+        )
         if place is not None:
             self.table.selectRow(place)
 
@@ -301,19 +303,23 @@ class TopologyTable(QWidget):
             self.requested.emit(line)
 
 
-def _same(one: Target, other: Target) -> bool:
+def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
     """A link has two ends and no direction."""
-    return one.kind == other.kind and sorted(one.names) == sorted(other.names)
+    return target.kind == other_target.kind and sorted(target.names) == sorted(other_target.names)
 
 
-def _fits(row: TopologyRow, query: str) -> bool:
+def _matches_query(row: TopologyRow, query: str) -> bool:
     fit = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
     return fit is not None and not fit.scattered
 
 
-def common_offers(world: World, targets: Sequence[Target], truth: bool = True) -> list[tuple[str, list[str]]]:
+def common_offers(
+    world: World, targets: Sequence[ActionTarget], truth: bool = True
+) -> list[tuple[str, list[str]]]:
     """(label, a line for each target) of the acts that make sense for every one of *targets*."""
-    found = [{_act(offer, target): offer for offer in offers(world, target, truth)} for target in targets]
+    found = [
+        {_act(offer, target): offer for offer in list_offers(world, target, truth)} for target in targets
+    ]
     return [
         (offer.label, [one[act].line for one in found])
         for act, offer in found[0].items()
@@ -321,7 +327,7 @@ def common_offers(world: World, targets: Sequence[Target], truth: bool = True) -
     ]
 
 
-def _act(offer: Offer, target: Target) -> tuple[str, ...]:
+def _act(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
     """The line without the names of the target."""
     verb, *words = offer.line.split()
     return (verb, *words[len(target.names) :])

@@ -124,7 +124,7 @@ class Tour(QFrame):
 
     def _go(self, step: int) -> None:
         at = self._at + step
-        while 0 <= at < len(self._stops) and not _seen(self._stops[at].widget()):
+        while 0 <= at < len(self._stops) and not _is_visible(self._stops[at].widget()):
             at += step
         if at >= len(self._stops):
             self.stop()
@@ -134,7 +134,7 @@ class Tour(QFrame):
 
     def _show(self) -> None:
         stop = self.stop_shown
-        there = [place for place, other in enumerate(self._stops) if _seen(other.widget())]
+        there = [place for place, other in enumerate(self._stops) if _is_visible(other.widget())]
         number = there.index(self._at) + 1
         self.count.setText(tr("{number} of {count}").format(number=number, count=len(there)))
         self.title.setText(stop.title)
@@ -144,10 +144,10 @@ class Tour(QFrame):
         self.setAccessibleName(f"{stop.title}. {stop.text}")
         if stop.bring is not None:
             stop.bring()
-        self._place()
+        self._update_geometry()
         self._placing.start()
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         """Below the thing, above, right or left of it, or where it hides least of it; never outside the window."""
         widget = self.stop_shown.widget()
         if widget is None or self.isHidden():
@@ -162,7 +162,7 @@ class Tour(QFrame):
         self.text.setFixedHeight(self.text.heightForWidth(width - 32))
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
-        around = self._pointed_at = _in_sight(widget, self._over)
+        around = self._pointed_at = _compute_visible_rect(widget, self._over)
         self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
         self._ring.show()
         self._ring.raise_()
@@ -176,20 +176,20 @@ class Tour(QFrame):
             QPoint(around.left() - GAP_PX - box.width(), middle.y()),
             middle,
         )
-        pushed = [_pushed(box.translated(place), inside) for place in places]
-        best = min(pushed, key=lambda place: _covered(place, around))  # of equal ones the first
+        pushed = [_move_inside(box.translated(place), inside) for place in places]
+        best = min(pushed, key=lambda place: _compute_overlap(place, around))  # of equal ones the first
         self.move(best.topLeft())
         self.raise_()
 
     def _follow(self) -> None:
         """Place it again if the thing stands elsewhere; always to do so would ask for the next layout, for ever."""
         widget = self.stop_shown.widget()
-        if widget is not None and _in_sight(widget, self._over) != self._pointed_at:
-            self._place()
+        if widget is not None and _compute_visible_rect(widget, self._over) != self._pointed_at:
+            self._update_geometry()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and not self.isHidden():
-            self._place()
+            self._update_geometry()
         elif event.type() is QEvent.Type.LayoutRequest and not self.isHidden():
             self._placing.start()
         return bool(super().eventFilter(watched, event))
@@ -197,7 +197,7 @@ class Tour(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
-            self._place()
+            self._update_geometry()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Right, Qt.Key.Key_PageDown):
@@ -215,28 +215,28 @@ class Tour(QFrame):
         painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
 
 
-def _seen(widget: QWidget | None) -> bool:
+def _is_visible(widget: QWidget | None) -> bool:
     return widget is not None and widget.isVisible()
 
 
-def _in_sight(widget: QWidget, over: QWidget) -> QRect:
+def _compute_visible_rect(widget: QWidget, ancestor: QWidget) -> QRect:
     """What of *widget* is not scrolled away, in the coordinates of *over*."""
-    found, around = QRect(widget.mapTo(over, QPoint(0, 0)), widget.size()), widget.parentWidget()
-    while around is not None and around is not over:
-        found = found.intersected(QRect(around.mapTo(over, QPoint(0, 0)), around.size()))
+    found, around = QRect(widget.mapTo(ancestor, QPoint(0, 0)), widget.size()), widget.parentWidget()
+    while around is not None and around is not ancestor:
+        found = found.intersected(QRect(around.mapTo(ancestor, QPoint(0, 0)), around.size()))
         around = around.parentWidget()
-    return found.intersected(over.rect())
+    return found.intersected(ancestor.rect())
 
 
-def _pushed(box: QRect, inside: QRect) -> QRect:
+def _move_inside(box: QRect, bounds: QRect) -> QRect:
     """*box*, moved into the window as far as it is outside."""
     found = QRect(box)
-    found.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
-    found.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
+    found.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
+    found.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))
     return found
 
 
-def _covered(box: QRect, around: QRect) -> int:
+def _compute_overlap(box: QRect, target: QRect) -> int:
     """How much of the thing *box* hides, in pixels."""
-    common = box.intersected(around)
+    common = box.intersected(target)
     return max(0, common.width()) * max(0, common.height())

@@ -9,7 +9,7 @@ from typing import Final
 from PySide6.QtWidgets import QWidget
 
 from app.widgets.event_table import EventTable
-from app.widgets.tables import Column
+from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import tr
 from engine.events import Event
@@ -32,7 +32,7 @@ class TraceRow:
     database: str | None
 
     @property
-    def words(self) -> str:
+    def search_text(self) -> str:
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 
@@ -45,20 +45,20 @@ def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
 
 
 COLUMNS: Final = (
-    Column(title="StartTime", as_is=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    Column(title="TextData", as_is=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+    TableColumn(title="StartTime", as_is=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
+    TableColumn(title="TextData", as_is=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
-    Column(title="State", as_is=True, text=lambda row: str(row.state), right=True),
-    Column(title="IntegerData", as_is=True, text=lambda row: str(row.integer_data), right=True),
-    Column(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title="DatabaseName", as_is=True, text=lambda row: row.database or "", sample="Sales"),
+    TableColumn(title="State", as_is=True, text=lambda row: str(row.state), right=True),
+    TableColumn(title="IntegerData", as_is=True, text=lambda row: str(row.integer_data), right=True),
+    TableColumn(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    TableColumn(title="DatabaseName", as_is=True, text=lambda row: row.database or "", sample="Sales"),
 )  # fmt: skip
 
 
 SHORT: Final = (
-    Column(title="StartTime", as_is=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
-    Column(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
-    Column(title="State", as_is=True, text=lambda row: str(row.state), right=True),
+    TableColumn(title="StartTime", as_is=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
+    TableColumn(title="ServerName", as_is=True, text=lambda row: row.server or "", sample="SERVER_A"),
+    TableColumn(title="State", as_is=True, text=lambda row: str(row.state), right=True),
     replace(COLUMNS[1], sample=""),
 )
 """For a narrow dock: the rest is in the text, or in the wide view."""

@@ -67,9 +67,9 @@ def typed_speed(text: str) -> float | None:
     return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole}.{found[2] or 0}")))
 
 
-def next_speed(speed: float, up: bool) -> float:
+def next_speed(speed: float, faster: bool) -> float:
     """The step above or below *speed*."""
-    if up:
+    if faster:
         return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
     return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
 
@@ -102,7 +102,7 @@ class SpeedField(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.chosen.emit(next_speed(self._speed, up=event.key() == Qt.Key.Key_Up))
+            self.chosen.emit(next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
         else:
             super().keyPressEvent(event)
 
@@ -120,7 +120,7 @@ def _lag_text(reached: float) -> str:
     return tr("only {speed_text} reached").format(speed_text=speed_text(reached))
 
 
-class _Between(QWidget):
+class _SliderArea(QWidget):
     """The slider, or what stands in its place; gives way where there is little room."""
 
     def __init__(self, *bars: QWidget) -> None:
@@ -202,7 +202,7 @@ class Transport(QWidget):
         above.addStretch()
         above.addWidget(self._note)
         speed.addLayout(above)
-        speed.addWidget(_Between(self._slider, self._progress))
+        speed.addWidget(_SliderArea(self._slider, self._progress))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 6, 4)
         row.setSpacing(2)

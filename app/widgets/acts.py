@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import Offer, Target, offers
+from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from app.widgets import theme
 from app.widgets.tables import plain_tip
 from app.words.fuzzy import ALSO
@@ -14,7 +14,7 @@ from app.words.language import tr
 from engine.model import World
 
 
-class Acts(QObject):
+class SharedActions(QObject):
     """What may be done to a thing now; the same act is always the same QAction object."""
 
     requested = Signal(str)
@@ -34,12 +34,12 @@ class Acts(QObject):
         self.opened = ""
         """The database among many that the user looks at: acts on a server are offered for it, not for all."""
 
-    def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
+    def actions_for(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
         """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
-        found = offers(world, target, self.truth, self.opened)
+        found = list_offers(world, target, self.truth, self.opened)
         return [self._action(offer, theme.tokens(palette)) for offer in found]
 
-    def fill_menu(self, menu: QMenu, world: World, target: Target) -> None:
+    def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
         """Put the acts for *target* into *menu*: repairs apart from faults, what is rarer in submenus."""
         put_heading(menu, target.title)
         self._watch(menu)
@@ -92,7 +92,7 @@ class Acts(QObject):
             action.triggered.connect(lambda: self.shell_wanted.emit(node))
         return action
 
-    def _action(self, offer: Offer, colours: theme.Tokens) -> QAction:
+    def _action(self, offer: ActionOffer, colours: theme.ThemeTokens) -> QAction:
         action = self._actions.get(offer.line)
         if action is None:
             action = self._actions[offer.line] = QAction(self)

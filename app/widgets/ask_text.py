@@ -6,7 +6,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 
 WIDTH_UNITS: Final = 30
 """In line heights: a sentence can be read while it is written."""

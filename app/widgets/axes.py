@@ -55,9 +55,9 @@ class ValueAxis(AxisItem):
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         if self._logarithmic:
             values = [10.0**value for value in values]
-        return [self._words(value) if value else "0" for value in values]
+        return [self._format_tick(value) if value else "0" for value in values]
 
-    def _words(self, value: float) -> str:
+    def _format_tick(self, value: float) -> str:
         """Times without the noughts of a reading: 10 ms, 1 s, 1,000 s; others in the unit's own words."""
         if self._unit not in (MS, SECONDS):
             return self._unit.text(value)

@@ -73,11 +73,11 @@ def hang(menu: QMenu, button: QToolButton) -> None:
 def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
     """A right click on *table*, Return or Enter opens a menu; *fill* says whether there is anything in it."""
 
-    def pop(place: QPoint) -> None:
+    def pop(position: QPoint) -> None:
         menu = QMenu(table)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if fill(menu):
-            menu.popup(table.viewport().mapToGlobal(place))
+            menu.popup(table.viewport().mapToGlobal(position))
         else:
             menu.deleteLater()
 

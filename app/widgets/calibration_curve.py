@@ -20,11 +20,13 @@ DOT_PX: Final = (3.5, 9.0)
 class CalibrationCurve(QWidget):
     """A square as high as the widget, dots joined by sureness."""
 
-    def __init__(self, found: Calibration, parent: QWidget | None = None) -> None:
+    def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._found = found
+        self._found = calibration
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        said = (f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in found["curve"])
+        said = (
+            f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in calibration["curve"]
+        )
         self.setAccessibleName(tr("How often right, by how sure: {points}").format(points=", ".join(said)))
 
     def sizeHint(self) -> QSize:
@@ -38,22 +40,24 @@ class CalibrationCurve(QWidget):
         side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
         box = QRectF(left, self.height() - foot - side, side, side)
 
-        def at(sure: float, right: float) -> QPointF:
-            return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * right / 100.0)
+        def map_to_point(sure: float, correct: float) -> QPointF:
+            return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * correct / 100.0)
 
         painter.setPen(QPen(colours.muted, 1.0))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         painter.drawLine(box.bottomLeft(), box.topLeft())
         painter.setPen(QPen(colours.muted, 1.0, Qt.PenStyle.DashLine))
-        painter.drawLine(at(0.0, 0.0), at(100.0, 100.0))
+        painter.drawLine(map_to_point(0.0, 0.0), map_to_point(100.0, 100.0))
         painter.setPen(colours.muted)
         for percent in (0, 50, 100):
-            words, point = f"{percent} %", at(percent, percent)
+            words, point = f"{percent} %", map_to_point(percent, percent)
             y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
             painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
             x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
             painter.drawText(x, Qt.AlignmentFlag.AlignHCenter, words)
-        curve = [at(point["sure_percent"], point["right_percent"]) for point in self._found["curve"]]
+        curve = [
+            map_to_point(point["sure_percent"], point["right_percent"]) for point in self._found["curve"]
+        ]
         painter.setPen(QPen(colours.accent, 1.5))
         painter.drawPolyline(curve)
         painter.setBrush(colours.accent)

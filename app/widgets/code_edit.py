@@ -51,7 +51,7 @@ many; a line of a million 250 ms, and as long again to paint it."""
 
 Complete = Callable[[str, int], Sequence[str]]
 """Words that may stand at a position of a text."""
-Colour = Callable[[QTextDocument, theme.Tokens], Highlighter]
+Colour = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
 """Gives a document its colours."""
 
 
@@ -87,7 +87,7 @@ class CodeEdit(QPlainTextEdit):
                 "Ctrl+F": self.find_bar.open,
                 "Ctrl+H": lambda: self.find_bar.open(replacing=True),
                 "F3": self.find_bar.step,
-                "Shift+F3": lambda: self.find_bar.step(back=True),
+                "Shift+F3": lambda: self.find_bar.step(backward=True),
             }
         )
         self.blockCountChanged.connect(self._place_margin)
@@ -180,9 +180,9 @@ class CodeEdit(QPlainTextEdit):
             if completing:
                 self._narrow_completion()
 
-    def _indent(self, back: bool) -> None:
+    def _indent(self, unindent: bool) -> None:
         cursor = self.textCursor()
-        if back:
+        if unindent:
             self.change_lines(lambda line: line[min(TAB_SPACES, len(line) - len(line.lstrip(" "))) :])
         elif "\n" in self.selected_text():
             self.change_lines(lambda line: " " * TAB_SPACES + line if line else line)
@@ -205,14 +205,14 @@ class CodeEdit(QPlainTextEdit):
         cursor.setPosition(document.findBlock(cursor.selectionStart()).position())
         cursor.setPosition(last.position() + len(last.text()), QTextCursor.MoveMode.KeepAnchor)
         start = cursor.selectionStart()
-        text = "\n".join(change(line) for line in _plain(cursor.selectedText()).split("\n"))
+        text = "\n".join(change(line) for line in _normalize_newlines(cursor.selectedText()).split("\n"))
         cursor.insertText(text)
         cursor.setPosition(start)
         cursor.setPosition(start + len(text), QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
 
     def selected_text(self) -> str:
-        return _plain(self.textCursor().selectedText())
+        return _normalize_newlines(self.textCursor().selectedText())
 
     def _ask_for_line(self) -> None:
         here = self.textCursor().blockNumber() + 1
@@ -225,7 +225,7 @@ class CodeEdit(QPlainTextEdit):
 
     # --- completion ---------------------------------------------------------------------------------------
 
-    def _word_before(self) -> str:
+    def _get_identifier_prefix(self) -> str:
         cursor = self.textCursor()
         # Not the whole line: the pattern looks at each of its words to the end, and a line may have a million.
         found = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
@@ -234,14 +234,14 @@ class CodeEdit(QPlainTextEdit):
     def _open_completion(self) -> None:
         words = self._complete(self.toPlainText(), self.textCursor().position())
         self._words.setStringList(list(words))
-        self._completer.setCompletionPrefix(self._word_before())
+        self._completer.setCompletionPrefix(self._get_identifier_prefix())
         if self._completer.completionCount() == 1:
             self._insert_word(self._completer.currentCompletion())
         else:
             self._narrow_completion()
 
     def _narrow_completion(self) -> None:
-        prefix, popup = self._word_before(), self._popup
+        prefix, popup = self._get_identifier_prefix(), self._popup
         self._completer.setCompletionPrefix(prefix)
         if self._completer.completionCount() == 0 or self._completer.currentCompletion() == prefix:
             popup.hide()
@@ -251,19 +251,21 @@ class CodeEdit(QPlainTextEdit):
         place.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
         self._completer.complete(place)
 
-    def _insert_word(self, word: str) -> None:
+    def _insert_word(self, completion: str) -> None:
         cursor = self.textCursor()
         cursor.movePosition(
-            QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(self._word_before())
+            QTextCursor.MoveOperation.Left,
+            QTextCursor.MoveMode.KeepAnchor,
+            len(self._get_identifier_prefix()),
         )
-        cursor.insertText(word)
+        cursor.insertText(completion)
         self.setTextCursor(cursor)
         self._popup.hide()
 
     # --- looks --------------------------------------------------------------------------------------------
 
     @property
-    def colours(self) -> theme.Tokens:
+    def colours(self) -> theme.ThemeTokens:
         return theme.tokens(self.palette())
 
     def changeEvent(self, event: QEvent) -> None:
@@ -347,15 +349,15 @@ class _Margin(QWidget):
         self._editor.paint_numbers(event)
 
 
-def _common(one: str, other: str) -> int:
+def _common(text: str, other_text: str) -> int:
     """How many characters both begin with."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(text), len(other_text))
     while low < high:  # slices are compared many times as fast as characters
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+        low, high = (middle, high) if text[low:middle] == other_text[low:middle] else (low, middle - 1)
     return low
 
 
-def _plain(selected: str) -> str:
+def _normalize_newlines(selected: str) -> str:
     """Qt gives line ends of a selection as U+2029."""
     return selected.replace("\u2029", "\n")

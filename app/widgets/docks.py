@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.model import World
 
 
-class View(Protocol):
+class DeskView(Protocol):
     """What every view of the desk has: a model comes in, input lines go out."""
 
     @property
@@ -41,7 +41,7 @@ Span = tuple[float, float]
 
 
 @runtime_checkable
-class OverTime(Protocol):
+class TimeRangeView(Protocol):
     """A view of a course over time."""
 
     def show_time(self, t_s: float | None) -> None:
@@ -52,7 +52,7 @@ class OverTime(Protocol):
 
 
 @runtime_checkable
-class InParts(Protocol):
+class IncrementalView(Protocol):
     """A view that is too much for one frame at a high speed."""
 
     def show_parts(self, world: World) -> Iterator[None]:
@@ -60,7 +60,7 @@ class InParts(Protocol):
 
 
 @runtime_checkable
-class ChoosesTime(Protocol):
+class TimeChooser(Protocol):
     """A view in which a moment can be chosen for all."""
 
     @property
@@ -69,7 +69,7 @@ class ChoosesTime(Protocol):
 
 
 @runtime_checkable
-class ChoosesSpan(Protocol):
+class SpanChooser(Protocol):
     """A view in which a span can be chosen for all."""
 
     @property
@@ -81,7 +81,7 @@ LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "pre
 PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
 
 
-def _always(_: World) -> object:
+def _accept_any_world(_: World) -> object:
     return True
 
 
@@ -117,7 +117,7 @@ class Dock:
     """Layout profiles in which it is open at first."""
     truth: bool = False
     """It shows what really is, whatever any server believes; closed in an exam."""
-    belongs_in: Callable[[World], object] = _always
+    belongs_in: Callable[[World], object] = _accept_any_world
     """Whether a world has what it shows; elsewhere it is closed."""
     absent: str = ""
     """What it would show is not there: said when it is asked for."""

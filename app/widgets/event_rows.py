@@ -46,7 +46,7 @@ class Wanted:
 class EventRows(Sequence[object]):
     """The rows of the events of a run that are wanted.
 
-    Another moment of the same run keeps what is known of the past that they share; `look` goes on from there.
+    Another moment of the same run keeps what is known of the past that they share; `scan` goes on from there.
     """
 
     def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
@@ -67,8 +67,8 @@ class EventRows(Sequence[object]):
 
     def start(self, events: Iterable[Event], world: World) -> None:
         """Another run, or the same at another moment."""
-        log = self._own(events)
-        same = self._log.agrees(log)
+        log = self._filter_kinds(events)
+        same = self._log.count_shared(log)
         self._log, self._world = log, world
         self._looked = min(self._looked, same)
         self._shown = self._shown[: np.searchsorted(self._shown[:, 0], self._looked)]
@@ -86,16 +86,16 @@ class EventRows(Sequence[object]):
             self._wanted = wanted
             self._looked, self._shown = 0, NONE
 
-    def look(self, go_on: Callable[[], bool]) -> bool:
+    def scan(self, should_continue: Callable[[], bool]) -> bool:
         """Find rows among the events not yet looked at, as long as *go_on* says so; whether all have been."""
         while self._looked < len(self._log):
             until = self._looked + SLICE if self._wanted.words else len(self._log)
-            found = self._with_rows(self._passing(self._looked, until))
+            found = self._with_rows(self._find_matches(self._looked, until))
             if self._wanted.words:
                 found = found[[self._matches(self._rows_at(place)[part]) for place, part in found.tolist()]]
             self._shown = np.concatenate([self._shown, found])
             self._looked = min(until, len(self._log))
-            if not go_on():
+            if not should_continue():
                 break
         return self._looked >= len(self._log)
 
@@ -110,25 +110,25 @@ class EventRows(Sequence[object]):
         return len(self._shown)
 
     @overload
-    def __getitem__(self, place: int) -> object: ...
+    def __getitem__(self, index: int) -> object: ...
     @overload
-    def __getitem__(self, place: slice) -> list[object]: ...
-    def __getitem__(self, place: int | slice) -> object:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        event, part = self._shown[place].tolist()
+    def __getitem__(self, index: slice) -> list[object]: ...
+    def __getitem__(self, index: int | slice) -> object:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        event, part = self._shown[index].tolist()
         return self._rows_at(event)[part]
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _own(self, events: Iterable[Event]) -> EventLog:
+    def _filter_kinds(self, events: Iterable[Event]) -> EventLog:
         if not isinstance(events, EventLog):
             return EventLog(event for event in events if self._kinds is None or event.kind in self._kinds)
-        return events.first(len(events)) if self._kinds is None else events.only(self._kinds)
+        return events.take_first(len(events)) if self._kinds is None else events.filter_kinds(self._kinds)
 
-    def _passing(self, first: int, until: int) -> Array:
+    def _find_matches(self, start_index: int, end_index: int) -> Array:
         wanted = self._wanted
-        found: Array = self._log.places(wanted.kinds, wanted.server, first, until)
+        found: Array = self._log.find_indices(wanted.kinds, wanted.server, start_index, end_index)
         if wanted.span is not None:
             ticks = self._log.columns["tick"][found]
             low, high = (seconds * TICKS_PER_S for seconds in wanted.span)
@@ -151,13 +151,13 @@ class EventRows(Sequence[object]):
         parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         return np.column_stack([np.repeat(places, counts), parts])
 
-    def _rows_at(self, place: int) -> list[object]:
-        rows = self._made.get(place)
+    def _rows_at(self, index: int) -> list[object]:
+        rows = self._made.get(index)
         if rows is None:
             assert self._world is not None
             if len(self._made) >= MADE_MAX:
                 self._made.clear()
-            rows = self._made[place] = list(self._rows_of(self._log[place], self._world))
+            rows = self._made[index] = list(self._rows_of(self._log[index], self._world))
         return rows
 
     def _matches(self, row: Any) -> bool:

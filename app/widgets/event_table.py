@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QTabBa
 
 from app.widgets import theme
 from app.widgets.event_rows import EventRows, RowsOf, Wanted
-from app.widgets.tables import NOWHERE, Column, Index, TableModel, TableView
+from app.widgets.tables import NOWHERE, Index, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
@@ -40,7 +40,9 @@ LOOK_S: Final = 0.006
 class EventModel(TableModel):
     """The rows of a run's events, each made when it is looked at."""
 
-    def __init__(self, columns: Sequence[Column], events: EventRows, parent: QObject | None = None) -> None:
+    def __init__(
+        self, columns: Sequence[TableColumn], events: EventRows, parent: QObject | None = None
+    ) -> None:
         super().__init__(columns, parent)
         self.events = events
         self._told = 0
@@ -54,12 +56,12 @@ class EventModel(TableModel):
     def total(self) -> int:
         return self.events.total
 
-    def show_columns(self, columns: Sequence[Column]) -> None:
+    def show_columns(self, columns: Sequence[TableColumn]) -> None:
         self.beginResetModel()
         self.columns = tuple(columns)
         self.endResetModel()
 
-    def show_anew(self) -> None:
+    def reset_rows(self) -> None:
         """The rows are others now."""
         self.beginResetModel()
         self._told = len(self.events)
@@ -91,8 +93,8 @@ class EventTable(QWidget):
     def __init__(
         self,
         name: str,
-        columns: Sequence[Column],
-        short: Sequence[Column],
+        columns: Sequence[TableColumn],
+        short: Sequence[TableColumn],
         rows_of: RowsOf,
         everywhere: bool,
         kinds: Sequence[str] | None = None,
@@ -224,14 +226,14 @@ class EventTable(QWidget):
         words = tuple(self.filter.text().lower().split())
         self._events.want(Wanted(self.kinds(), self.server, self._between, words))
         self._look()
-        self.model.show_anew()
+        self.model.reset_rows()
         self._count()
         self.table.scrollToBottom()
 
     def _look(self) -> None:
         """Find rows for a few milliseconds; the rest comes when the window has been drawn."""
         until = perf_counter() + LOOK_S
-        if not self._events.look(lambda: perf_counter() < until):
+        if not self._events.scan(lambda: perf_counter() < until):
             self._rest.start()
 
     @Slot()
@@ -245,9 +247,9 @@ class EventTable(QWidget):
         narrowed = bool(self.filter.text()) or self._between is not None
         self.found.setText(tr("{shown} found").format(shown=formatting.number(shown)) if narrowed else "")
         self.found.setVisible(narrowed)
-        self.table.say_if_empty(self._why_empty())
+        self.table.set_empty_text(self._explain_empty())
 
-    def _why_empty(self) -> str:
+    def _explain_empty(self) -> str:
         if self.filter.text():
             return tr("No row matches. Clear the filter to see all rows.")
         if self._between is not None:

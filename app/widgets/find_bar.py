@@ -61,7 +61,7 @@ class FindBar(QFrame):
         self.same_case.setCheckable(True)
         self.same_case.toggled.connect(lambda _: self._typed())
         before = self._tool("↑", tr("Previous match (Shift+F3)"))
-        before.clicked.connect(lambda: self.step(back=True))
+        before.clicked.connect(lambda: self.step(backward=True))
         after = self._tool("↓", tr("Next match (F3)"))
         after.clicked.connect(lambda: self.step())
         close = self._tool("×", tr("Close (Esc)"))
@@ -84,7 +84,7 @@ class FindBar(QFrame):
             rows.addLayout(row)
         for key, act in {
             "F3": self.step,
-            "Shift+F3": lambda: self.step(back=True),
+            "Shift+F3": lambda: self.step(backward=True),
             "Ctrl+F": self.open,
             "Ctrl+H": lambda: self.open(replacing=True),
         }.items():
@@ -123,7 +123,7 @@ class FindBar(QFrame):
         self._editor.ensureCursorVisible()
         self.needle.setFocus()
         self.needle.selectAll()
-        self._tell_place()
+        self._show_match_number()
 
     def leave(self) -> None:
         """Back to the text; what was found last stays selected."""
@@ -133,11 +133,11 @@ class FindBar(QFrame):
 
     # --- finding ------------------------------------------------------------------------------------------
 
-    def _flags(self, back: bool = False) -> QTextDocument.FindFlag:
+    def _flags(self, backward: bool = False) -> QTextDocument.FindFlag:
         flags = _Flag(0)
         if self.same_case.isChecked():
             flags |= _Flag.FindCaseSensitively
-        return flags | _Flag.FindBackward if back else flags
+        return flags | _Flag.FindBackward if backward else flags
 
     def _typed(self) -> None:
         cursor = self._editor.textCursor()
@@ -145,37 +145,37 @@ class FindBar(QFrame):
         self._editor.setTextCursor(cursor)
         self.step()
 
-    def step(self, back: bool = False) -> None:
+    def step(self, backward: bool = False) -> None:
         """To the next place, or the one before; after the last comes the first. Without a bar: as it was left."""
         needle = self.needle.text()
         if not needle:
-            self._tell("", "muted")
+            self._show_status("", "muted")
             return
-        document, flags = self._editor.document(), self._flags(back)
+        document, flags = self._editor.document(), self._flags(backward)
         found = document.find(needle, self._editor.textCursor(), flags)
         if found.isNull():
             ends = QTextCursor(document)
-            if back:
+            if backward:
                 ends.movePosition(QTextCursor.MoveOperation.End)
             found = document.find(needle, ends, flags)
         if not found.isNull():
             self._editor.setTextCursor(found)
             self._from = found.selectionStart()
-        self._tell_place()
+        self._show_match_number()
 
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(
             re.escape(self.needle.text()), re.NOFLAG if self.same_case.isChecked() else re.IGNORECASE
         )
 
-    def _at_a_place(self) -> bool:
+    def _is_match_selected(self) -> bool:
         """What is selected is a place that was found."""
         chosen = self._editor.textCursor().selectedText()
         return bool(chosen) and self._pattern().fullmatch(chosen) is not None
 
-    def _tell_place(self) -> None:
+    def _show_match_number(self) -> None:
         if not self.needle.text():
-            self._tell("", "muted")
+            self._show_status("", "muted")
             return
         text = self._editor.toPlainText()
         start = _characters(text, self._editor.textCursor().selectionStart())
@@ -186,13 +186,13 @@ class FindBar(QFrame):
             if count > COUNTED_MAX:
                 break
         if not count:
-            self._tell(tr("no match"), "bad")
+            self._show_status(tr("no match"), "bad")
         elif count > COUNTED_MAX:
-            self._tell(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
+            self._show_status(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
         else:
-            self._tell(tr("{number} of {count}").format(number=max(1, here), count=count), "muted")
+            self._show_status(tr("{number} of {count}").format(number=max(1, here), count=count), "muted")
 
-    def _tell(self, text: str, tone: str) -> None:
+    def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)
         self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
         if text and QAccessible.isActive():
@@ -202,7 +202,7 @@ class FindBar(QFrame):
 
     def replace(self) -> None:
         """Replace the place that is selected, and go to the next one."""
-        if self.needle.text() and self._at_a_place():
+        if self.needle.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
         self.step()
 
@@ -213,7 +213,7 @@ class FindBar(QFrame):
         before, new = self._editor.toPlainText(), self.with_.text()
         count = sum(1 for _ in self._pattern().finditer(before))
         if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_MAX:
-            self._tell(tr("the text would become too long"), "bad")
+            self._show_status(tr("the text would become too long"), "bad")
             return
         text = self._pattern().sub(lambda _: new, before)
         if count:
@@ -221,7 +221,7 @@ class FindBar(QFrame):
             cursor.select(QTextCursor.SelectionType.Document)
             cursor.insertText(text)
         said = trn("{n} match replaced", "{n} matches replaced", count).format(n=count)
-        self._tell(said, "muted" if count else "bad")
+        self._show_status(said, "muted" if count else "bad")
 
     # --- keys ---------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class FindBar(QFrame):
             if self.with_.hasFocus():
                 self.replace()
             else:
-                self.step(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+                self.step(backward=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         event.accept()  # what the bar has no use for is not the text's either
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
-class Flow(QLayout):
+class FlowLayout(QLayout):
     """From left to right, each as wide as it wants to be, and on in the next row."""
 
     def __init__(self, gap_px: int, parent: QWidget | None = None) -> None:
@@ -36,11 +36,11 @@ class Flow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._arranged(QRect(0, 0, width, 0), place=False)
+        return self._arrange_items(QRect(0, 0, width, 0), apply=False)
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._arranged(rect, place=True)
+        self._arrange_items(rect, apply=True)
 
     def sizeHint(self) -> QSize:
         """All in one row."""
@@ -54,23 +54,23 @@ class Flow(QLayout):
             least = least.expandedTo(item.minimumSize())
         return least.grownBy(self.contentsMargins())
 
-    def _arranged(self, whole: QRect, place: bool) -> int:
+    def _arrange_items(self, bounds: QRect, apply: bool) -> int:
         """The height that is needed in the width of *whole*."""
-        rect, bottom = whole.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
+        rect, bottom = bounds.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
         y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
         for item in (each for each in self._items if not each.isEmpty()):
             width = min(item.sizeHint().width(), rect.width())
             height = item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
             x = row[-1][1].right() + 1 + self._gap_px if row else rect.x()
             if row and x + width > rect.right() + 1:
-                x, y, row = rect.x(), y + _placed(row, place) + self._gap_px, []
+                x, y, row = rect.x(), y + _layout_row(row, apply) + self._gap_px, []
             row.append((item, QRect(x, y, width, height)))
-        return y + _placed(row, place) + bottom - whole.y()
+        return y + _layout_row(row, apply) + bottom - bounds.y()
 
 
-def _placed(row: Sequence[tuple[QLayoutItem, QRect]], place: bool) -> int:
+def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
     """The height of a row; its items are put at half of it."""
     height = max((where.height() for _, where in row), default=0)
-    for item, where in row if place else ():
+    for item, where in row if apply else ():
         item.setGeometry(where.translated(0, (height - where.height()) // 2))
     return height

@@ -11,7 +11,7 @@ from pygments.token import _TokenType
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 
 LEXED_MAX: Final = 100_000
 """Characters up to which a text has colours."""
@@ -33,7 +33,7 @@ ToneOf = Callable[[_TokenType, str], str | None]
 class Highlighter(QSyntaxHighlighter):
     """Lexes the whole text when it has changed, since comments and strings span lines; a longer one in turns."""
 
-    def __init__(self, document: QTextDocument, colours: Tokens, lexer: Lexer, tone_of: ToneOf) -> None:
+    def __init__(self, document: QTextDocument, colours: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
         super().__init__(document)
         self._colours = colours
         self._lexer = lexer
@@ -49,9 +49,9 @@ class Highlighter(QSyntaxHighlighter):
         """Lines that are still to be given what came of that."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._go_on)
+        self._turn.timeout.connect(self._process_slice)
 
-    def recolour(self, colours: Tokens) -> None:
+    def recolour(self, colours: ThemeTokens) -> None:
         self._colours = colours
         self.rehighlight()
 
@@ -62,7 +62,7 @@ class Highlighter(QSyntaxHighlighter):
         now = (self.document().revision(), size)
         if self._lexed != now:
             self._lexed = now
-            self._read_anew()
+            self._restart_reading()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
             colour = self._colours.named(tone)
@@ -71,13 +71,13 @@ class Highlighter(QSyntaxHighlighter):
             self.setFormat(start, length, style)
         self.setCurrentBlockState(1 if line in self._open else 0)  # a change makes Qt go on to the next line
 
-    def _read_anew(self) -> None:
+    def _restart_reading(self) -> None:
         """The text has changed: read it, or begin to when nobody types."""
         self._reading, self._to_colour = None, []
         size = self.document().characterCount()
         if size <= AT_ONCE_MAX:
             reading = self._begin()
-            reading.go_on(size)
+            reading.read_tokens(size)
             self._spans, self._open = reading.spans, reading.open
         else:
             self._turn.start(PAUSE_MS)
@@ -85,7 +85,7 @@ class Highlighter(QSyntaxHighlighter):
     def _begin(self) -> _Reading:
         return _Reading(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
-    def _go_on(self) -> None:
+    def _process_slice(self) -> None:
         """Read some more of a longer text, then colour its lines."""
         if self._to_colour:
             now, self._to_colour = self._to_colour[:LINES_A_TURN], self._to_colour[LINES_A_TURN:]
@@ -93,7 +93,7 @@ class Highlighter(QSyntaxHighlighter):
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
         elif self._reading is not None or self.document().characterCount() <= LEXED_MAX:
             self._reading = self._reading or self._begin()
-            if self._reading.go_on(WORDS_A_TURN):
+            if self._reading.read_tokens(WORDS_A_TURN):
                 done, self._reading = self._reading, None
                 self._spans, self._open = done.spans, done.open
                 self._to_colour = list(range(self.document().blockCount()))
@@ -107,14 +107,14 @@ Spans = dict[int, list[tuple[int, int, str]]]
 class _Reading:
     """The words of a text, one after the other, and what they come to."""
 
-    def __init__(self, words: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
+    def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
         self.spans: Spans = {}
         self.open: set[int] = set()
-        self._words = iter(words)
+        self._words = iter(tokens)
         self._tone_of = tone_of
         self._line = self._column = 0
 
-    def go_on(self, count: int) -> bool:
+    def read_tokens(self, count: int) -> bool:
         """Read *count* words more; True at the end."""
         read = 0
         for kind, word in islice(self._words, count):

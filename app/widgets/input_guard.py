@@ -56,12 +56,12 @@ class InputGuard(QObject):
         now_s = time.monotonic()
         if kind is QEvent.Type.KeyPress:
             self._key_s = now_s
-        if now_s < self._until_s and _is_fresh(watched, now_s):
+        if now_s < self._until_s and _appeared_recently(watched, now_s):
             event.accept()
             return True
-        return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second(watched, event)
+        return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second_click(watched, event)
 
-    def _is_second(self, watched: QWidget, event: QMouseEvent) -> bool:
+    def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
         """The second click of a double click whose first has done all that was wanted."""
         if event.type() is QEvent.Type.MouseButtonPress:
             if event.timestamp() != self._pressed_at:
@@ -74,7 +74,7 @@ class InputGuard(QObject):
         return elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
 
 
-def _is_fresh(widget: QWidget, now_s: float) -> bool:
+def _appeared_recently(widget: QWidget, now_s: float) -> bool:
     """It, or something around it in its window, has just appeared."""
     around: QWidget | None = widget
     while around is not None:

@@ -23,20 +23,20 @@ _NUMBERS: Final = count()
 _ASKED: Final[list[Make]] = []
 
 
-def offer(make: Make) -> None:
+def register_factory(make: Make) -> None:
     """Have Qt ask *make* before it makes an interface itself."""
 
-    def asked(name: str, of: QObject) -> QAccessibleInterface | None:
-        made = make(name, of)
+    def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
+        made = make(name, target)
         if made is not None:
             number = next(_NUMBERS)
             _KEPT[number] = made
             # Not at once: Qt deletes the interface when its object goes, and must be the first to do so.
-            of.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
+            target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
         return made
 
-    _ASKED.append(asked)
-    QAccessible.installFactory(asked)
+    _ASKED.append(create_interface)
+    QAccessible.installFactory(create_interface)
 
 
 class _Area(QAccessibleWidget):
@@ -46,12 +46,12 @@ class _Area(QAccessibleWidget):
         super().__init__(area, QAccessible.Role.Client)
 
 
-def _area(name: str, of: QObject) -> QAccessibleInterface | None:
-    return _Area(of) if name in MENDED and isinstance(of, QAbstractScrollArea) else None
+def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface | None:
+    return _Area(target) if name in MENDED and isinstance(target, QAbstractScrollArea) else None
 
 
 @cache
-def mend_areas() -> None:
+def register_scroll_areas() -> None:
     """Qt's own interface of a scroll area reads beyond the end of its children (and crashes, Qt 6.11) when it is asked
     for a scroll bar that has just gone, as it is by a reader that walks through a page which is left."""
-    offer(_area)
+    register_factory(_create_area_interface)

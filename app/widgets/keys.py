@@ -73,9 +73,9 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
 
 
-def _keys(written: str) -> tuple[str, ...]:
+def _keys(text: str) -> tuple[str, ...]:
     """Keys that mean the same, written with a bar between them."""
-    return tuple(written.split(" | ")) if written else ()
+    return tuple(text.split(" | ")) if text else ()
 
 
 def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
@@ -351,7 +351,7 @@ def as_text(key: int) -> str:
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
-def shown(text: str) -> str:
+def format_native(text: str) -> str:
     """Keys as this system's menus write them."""
     return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
 
@@ -390,21 +390,21 @@ class Clash:
     @property
     def sentence(self) -> str:
         one, other = BY_NAME[self.first], BY_NAME[self.second]
-        where = tr(SCOPES[_inner(one, other)][0])
+        where = tr(SCOPES[_find_inner_scope(one, other)][0])
         said = tr("{keys} means both “{one}” and “{other}” {where}.")
-        return said.format(keys=shown(self.keys), one=tr(one.text), other=tr(other.text), where=where)
+        return said.format(keys=format_native(self.keys), one=tr(one.text), other=tr(other.text), where=where)
 
 
 def clashes(keys: Keys) -> list[Clash]:
     """Every pair of commands that get in each other's way."""
     found = []
     for one, other in combinations(COMMANDS, 2):
-        if meet(one.scope, other.scope):
+        if scopes_overlap(one.scope, other.scope):
             for key in keys.get(one.name, ()):
                 found += [
                     Clash(key, one.name, other.name)
                     for second in keys.get(other.name, ())
-                    if _same_start(key, second)
+                    if _starts_alike(key, second)
                 ]
     return found
 
@@ -415,7 +415,7 @@ def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
     return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
 
 
-def why_not(keys: Keys, name: str, text: str) -> str:
+def explain_conflict(keys: Keys, name: str, text: str) -> str:
     """Why the command cannot have these keys, as a sentence; empty if it can, be it that others give them up."""
     command = BY_NAME[name]
     if command.fixed:
@@ -423,43 +423,47 @@ def why_not(keys: Keys, name: str, text: str) -> str:
             "The view handles these keys itself; they are listed so that no other command can use them."
         )
     if command.scope in (WINDOW, DESK) and types_a_character(text):
-        return tr("{keys} would no longer work in text fields.").format(keys=shown(text))
-    fixed = [clash for clash in clashes_with(keys, name, text) if BY_NAME[_other(clash, name)].fixed]
+        return tr("{keys} would no longer work in text fields.").format(keys=format_native(text))
+    fixed = [
+        clash for clash in clashes_with(keys, name, text) if BY_NAME[_find_other_command(clash, name)].fixed
+    ]
     return " ".join((fixed[0].sentence, tr("These keys cannot be changed."))) if fixed else ""
 
 
-def given(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
+def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
     """All keys once the command has these (beside its others if *add*); the command that had them gives them up."""
     found, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
-        other = _other(clash, name)
-        found[other] = tuple(key for key in found[other] if not _same_start(key, new))
-    kept = tuple(key for key in keys[name] if not _same_start(key, new)) if add else ()
+        other = _find_other_command(clash, name)
+        found[other] = tuple(key for key in found[other] if not _starts_alike(key, new))
+    kept = tuple(key for key in keys[name] if not _starts_alike(key, new)) if add else ()
     return {**found, name: (*kept, new)}
 
 
-def _other(clash: Clash, name: str) -> str:
+def _find_other_command(clash: Clash, name: str) -> str:
     return clash.first if clash.second == name else clash.second
 
 
-def meet(one: str, other: str) -> bool:
+def scopes_overlap(scope: str, other_scope: str) -> bool:
     """A keyboard can be in both scopes at once: one is the other, or may lie around it."""
-    return one in _around(other) or other in _around(one)
+    return scope in _find_enclosing_scopes(other_scope) or other_scope in _find_enclosing_scopes(scope)
 
 
-def _around(scope: str) -> set[str]:
+def _find_enclosing_scopes(scope: str) -> set[str]:
     """The scope and all that may lie around it."""
-    return {scope}.union(*(_around(outer) for outer in SCOPES[scope][1]))
+    return {scope}.union(*(_find_enclosing_scopes(outer) for outer in SCOPES[scope][1]))
 
 
-def _inner(one: Command, other: Command) -> str:
-    return one.scope if other.scope in _around(one.scope) else other.scope
+def _find_inner_scope(command: Command, other_command: Command) -> str:
+    return (
+        command.scope if other_command.scope in _find_enclosing_scopes(command.scope) else other_command.scope
+    )
 
 
-def _same_start(one: str, other: str) -> bool:
+def _starts_alike(key: str, other_key: str) -> bool:
     """Equal, or one is the beginning of the other: Ctrl+K leaves no Ctrl+K, Ctrl+C."""
     none = QKeySequence.SequenceMatch.NoMatch
-    a, b = QKeySequence(one), QKeySequence(other)
+    a, b = QKeySequence(key), QKeySequence(other_key)
     return a.matches(b) != none or b.matches(a) != none
 
 
@@ -518,7 +522,7 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
         action.setShortcutContext(window if command.scope in (WINDOW, DESK) else inside)
 
 
-def unbound(names: Iterable[str]) -> list[str]:
+def find_unbound_commands(names: Iterable[str]) -> list[str]:
     """Commands that have no action among *names*: the table would promise what nobody does."""
     there = set(names)
     return [command.name for command in COMMANDS if not command.fixed and command.name not in there]

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 
 GAP_PX = 6.0
 """Between the words and the plot."""
 
 
 def draw_levels(
-    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colours: Tokens
+    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colours: ThemeTokens
 ) -> None:
     """*levels*: share of the height of *plot*, 0 at the bottom, and the words, in the font of *painter*."""
     line = QFontMetricsF(painter.font()).height()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 from app.widgets import theme
 from app.widgets.input_guard import guard
 from app.widgets.keyboard import has_keys
-from app.widgets.reader import say
+from app.widgets.reader import announce
 from app.words.language import tr
 
 TOLD_MS: Final = 12_000
@@ -22,7 +22,7 @@ WIDTH_SHARE: Final = 0.7
 EDGE_PX: Final = 6
 
 
-class Notice(QFrame):
+class NoticeBar(QFrame):
     """Lies over the page of *parent*, which keeps its places, at the edge where neither pointer nor keyboard is."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -68,16 +68,16 @@ class Notice(QFrame):
     @Slot(str)
     def warn(self, text: str) -> None:
         """Something could not be done."""
-        self._say(text, "warn")
+        self._show_text(text, "warn")
 
     @Slot(str)
-    def tell(self, text: str, for_ms: int = TOLD_MS) -> None:
+    def show_info(self, text: str, for_ms: int = TOLD_MS) -> None:
         """Something worth knowing; *for_ms* 0: until it is closed or replaced."""
-        self._say(text, "info", for_ms)
+        self._show_text(text, "info", for_ms)
 
-    def offer(self, text: str, words: str, do: Callable[[], object], for_s: float | None = None) -> None:
+    def offer(self, text: str, label: str, do: Callable[[], object], for_s: float | None = None) -> None:
         """Tell *text* with a button *words* that does *do*; for *for_s* seconds, or until it is replaced."""
-        self._say(text, "info", round(for_s * 1000) if for_s is not None else 0, words)
+        self._show_text(text, "info", round(for_s * 1000) if for_s is not None else 0, label)
         self._do = do
 
     @Slot()
@@ -92,14 +92,14 @@ class Notice(QFrame):
         self.clear()
         do()
 
-    def _say(self, text: str, tone: str, for_ms: int = 0, words: str = "") -> None:
+    def _show_text(self, text: str, tone: str, for_ms: int = 0, button_text: str = "") -> None:
         self._tone = tone
         self._text.setText(text)
-        self._act.setText(words)
-        self._act.setVisible(bool(words))
+        self._act.setText(button_text)
+        self._act.setVisible(bool(button_text))
         self.setAccessibleName(text)
         self._show_theme()
-        self._place()
+        self._update_geometry()
         self.show()
         self.raise_()
         guard().appeared(self)
@@ -107,11 +107,11 @@ class Notice(QFrame):
             self._going.start(for_ms)
         else:
             self._going.stop()
-        say(self, text, urgent=tone == "warn")
+        announce(self, text, urgent=tone == "warn")
 
     # --- where it stands ------------------------------------------------------------------------------------
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         """At the lower edge, unless the pointer or the keyboard is there and not at the upper one."""
         page = self._page
         self.ensurePolished()
@@ -122,23 +122,23 @@ class Notice(QFrame):
         height = self.heightForWidth(width)
         place = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
         edges = [room.bottom() - height + 1, room.top()]
-        self.setGeometry(min((place.translated(0, y) for y in edges), key=self._in_the_way))
+        self.setGeometry(min((place.translated(0, y) for y in edges), key=self._measure_overlap))
 
-    def _in_the_way(self, place: QRect) -> int:
+    def _measure_overlap(self, rect: QRect) -> int:
         """How much it would disturb there: the pointer more than the keyboard."""
         page = self._page
-        pointer = place.contains(page.mapFromGlobal(QCursor.pos()))
+        pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))
         focus = QApplication.focusWidget()
         typed = False
         if focus is not None and page.isAncestorOf(focus):
             at = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle)
             cursor = at.toRect() if hasattr(at, "toRect") else at if isinstance(at, QRect) else QRect()
-            typed = place.contains(focus.mapTo(page, cursor.center()))
+            typed = rect.contains(focus.mapTo(page, cursor.center()))
         return 2 * pointer + typed
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._page and not self.isHidden():
-            self._place()
+            self._update_geometry()
         return super().eventFilter(watched, event)
 
     # --- looks ----------------------------------------------------------------------------------------------

@@ -14,17 +14,17 @@ class Prose(QTextBrowser):
 
     link_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None, whole: bool = False, ours: bool = False) -> None:
+    def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
         """*whole*: as high as its text, for a page that scrolls itself. *ours*: a text of the program, with tables;
         a stranger's would make cells without end out of a line of bars."""
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature
         tables = feature.MarkdownDialectGitHub if ours else feature.MarkdownNoHTML
         self._reading = feature.MarkdownNoHTML | tables
-        self._whole = whole
+        self._whole = full_height
         self.document().setDocumentMargin(0.0)
         self.document().setIndentWidth(18.0)
-        if whole:
+        if full_height:
             self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setOpenLinks(False)
         self.setProperty("plain", "true")

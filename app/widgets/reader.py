@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QMenu, QWidget
 
 
-def say(widget: QWidget, text: str, urgent: bool = False) -> None:
+def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
     """Have a screen reader say *text*; if *urgent* at once, whatever it is saying.
 
     An announcement, as the alerts of Qt are not handed on by its bridge to Linux.

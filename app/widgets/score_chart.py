@@ -46,7 +46,7 @@ class ScoreChart(QWidget):
 
     def show_runs(self, oldest_first: Sequence[Scored]) -> None:
         self._runs = tuple(oldest_first)
-        self.setAccessibleDescription(", ".join(formatting.plain(run.score) for run in self._runs))
+        self.setAccessibleDescription(", ".join(formatting.plain_number(run.score) for run in self._runs))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -62,7 +62,9 @@ class ScoreChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
-        draw_levels(painter, plot, [(points / 100.0, formatting.plain(points)) for points in LINES], colours)
+        draw_levels(
+            painter, plot, [(points / 100.0, formatting.plain_number(points)) for points in LINES], colours
+        )
         dots = self._dots(plot)
         painter.setPen(QPen(colours.accent, 2.0))
         painter.drawPolyline(QPolygonF(dots))

@@ -20,11 +20,11 @@ class Sparkline(QStyledItemDelegate):
     """All rows have the same scales, so that they can be compared."""
 
     def __init__(
-        self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], most: float
+        self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
     ) -> None:
         """*points* of a row: where, from 0 on, and how much, from 0 to *most*."""
         super().__init__(table)
-        self._table, self._points, self._most = table, points, most
+        self._table, self._points, self._most = table, points, maximum
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -30,17 +30,17 @@ from app.view_models.course import (
     OWN,
     PROTECTED,
     SERVING,
-    Course,
-    Marker,
-    Span,
+    RunTimeline,
+    TimelineMarker,
+    TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.reader import say
+from app.widgets.reader import announce
 from app.widgets.tables import plain_tip
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
@@ -97,7 +97,7 @@ WORDS: Final = {
 }
 
 
-class Strip(QWidget):
+class TimeStrip(QWidget):
     """From the start to now, or to the end of what is known. A click, or Enter on a marker, chooses a moment."""
 
     moment_chosen = Signal(float)
@@ -107,7 +107,7 @@ class Strip(QWidget):
         """*roomy*: on a page to read, not in a bar."""
         super().__init__(parent)
         self._roomy = roomy
-        self._course = Course((), ())
+        self._course = RunTimeline((), ())
         self._now_s = 0.0
         self._length_s: float | None = None
         self._at: int | None = None
@@ -117,7 +117,7 @@ class Strip(QWidget):
         self._cursor_s: float | None = None
         self._between: tuple[float, float] | None = None
         self._lane_box: QRectF | None = None
-        self._more: Sequence[tuple[str, Sequence[Span]]] = ()
+        self._more: Sequence[tuple[str, Sequence[TimelineSpan]]] = ()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -133,7 +133,7 @@ class Strip(QWidget):
 
     def show_course(
         self,
-        course: Course,
+        course: RunTimeline,
         now_s: float,
         length_s: float | None = None,
         live: bool = True,
@@ -149,7 +149,7 @@ class Strip(QWidget):
         self._describe()
         self.update()
 
-    def show_states(self, lanes: Sequence[tuple[str, Sequence[Span]]]) -> None:
+    def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
         """More lanes below the two: a name, and mirroring states over time."""
         self._more = lanes
         self._lane_box = None
@@ -158,12 +158,12 @@ class Strip(QWidget):
 
     def show_now(self, now_s: float) -> None:
         """The run has come this far; painted when that is another place."""
-        before = self._place_of_now()
+        before = self._compute_time_position()
         self._now_s = now_s
-        if self._place_of_now() != before:
+        if self._compute_time_position() != before:
             self.update()
 
-    def _place_of_now(self) -> tuple[float, int]:
+    def _compute_time_position(self) -> tuple[float, int]:
         """The scale, and how many half pixels of it have gone by."""
         return self.span_s, round(self.x_of(self._now_s) * 2.0)
 
@@ -186,14 +186,16 @@ class Strip(QWidget):
 
     def _describe(self) -> None:
         last = self.markers[-3:]
-        self.setAccessibleDescription("; ".join(f"{formatting.run_time(m.t_s)} {said(m.text)}" for m in last))
+        self.setAccessibleDescription(
+            "; ".join(f"{formatting.run_time(m.t_s)} {localize(m.text)}" for m in last)
+        )
 
     @property
-    def markers(self) -> list[Marker]:
+    def markers(self) -> list[TimelineMarker]:
         """The markers that may be shown."""
         return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
 
-    def _spans(self) -> tuple[list[Span], list[Span]]:
+    def _spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
         """Service and protection, as far as they may be known."""
         if not self._truth:
             return [], []
@@ -239,7 +241,7 @@ class Strip(QWidget):
         t_s = (x - lanes.left()) / lanes.width() * self.span_s
         return min(self._now_s, max(0.0, t_s))
 
-    def marker_near(self, x: float) -> Marker | None:
+    def marker_near(self, x: float) -> TimelineMarker | None:
         """The marker within a finger's breadth of *x*."""
         near = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
         return min(near, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
@@ -273,7 +275,7 @@ class Strip(QWidget):
             self._draw_names(painter, colours, rows)
         draw_times(painter, self, lanes, self.span_s)
         chosen = self.markers[self._at] if self._at is not None else None
-        for marker in self._apart():
+        for marker in self._select_markers():
             self._draw_marker(painter, marker, colours, marker == chosen)
         for (_, states), lane in zip(self._more, rows[2:], strict=True):
             for span in states:
@@ -285,7 +287,7 @@ class Strip(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
-    def _apart(self) -> list[Marker]:
+    def _select_markers(self) -> list[TimelineMarker]:
         """The markers, lesser ones first so that they lie below; of a kind one for each pixel."""
         lanes = self._lanes()
         left, pitch = (
@@ -297,21 +299,21 @@ class Strip(QWidget):
             found.values(), key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED)
         )
 
-    def _box(self, span: Span, lane: QRectF) -> QRectF:
+    def _box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
         left, right = self.x_of(span.from_s), self.x_of(span.to_s)
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
-    def _draw_word(self, painter: QPainter, box: QRectF, word: str, colours: Tokens) -> None:
+    def _draw_word(self, painter: QPainter, box: QRectF, text: str, colours: ThemeTokens) -> None:
         """A word in the middle of a stretch, where it fits."""
         painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
-        width = painter.fontMetrics().horizontalAdvance(word) + 8.0
+        width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
             place = QRectF(box.center().x() - width / 2.0, box.top(), width, box.height())
             painter.fillRect(place, colours.surface)
             painter.setPen(colours.text)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _draw_names(self, painter: QPainter, colours: Tokens, lanes: Sequence[QRectF]) -> None:
+    def _draw_names(self, painter: QPainter, colours: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colours.muted)
         names = (*map(tr, LANES), *(name for name, _ in self._more))
@@ -319,15 +321,17 @@ class Strip(QWidget):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
-    def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens, chosen: bool) -> None:
+    def _draw_marker(
+        self, painter: QPainter, marker: TimelineMarker, colours: ThemeTokens, selected: bool
+    ) -> None:
         tone, shape = SHAPES[marker.kind]
         colour = colours.named(tone)
-        size = self.fontMetrics().height() * (0.4 if chosen else 0.31)
+        size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
         painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)
         draw_shape(painter, shape, centre, size)
-        if marker.kind in MERGED and not chosen:
+        if marker.kind in MERGED and not selected:
             return
         stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colours.text if marker.kind == NO_RETURN else colour, 1.2, stroke))
@@ -335,7 +339,7 @@ class Strip(QWidget):
             QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
         )
 
-    def _draw_chosen(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+    def _draw_chosen(self, painter: QPainter, colours: ThemeTokens, lanes: QRectF) -> None:
         """The span and the moment that all views look at."""
         if self._between is not None:
             left, right = (self.x_of(t_s) for t_s in self._between)
@@ -347,7 +351,7 @@ class Strip(QWidget):
             painter.setPen(QPen(colours.accent, 1.4, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))
 
-    def _draw_now(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
+    def _draw_now(self, painter: QPainter, colours: ThemeTokens, lanes: QRectF) -> None:
         x = self.x_of(self._now_s)
         painter.setPen(QPen(colours.text, 1.6))
         painter.drawLine(QPointF(x, lanes.top() - 3.0), QPointF(x, lanes.bottom() + 3.0))
@@ -386,11 +390,11 @@ class Strip(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _show_marker(self, marker: Marker) -> None:
+    def _show_marker(self, marker: TimelineMarker) -> None:
         """The marker that the keys have come to, in words for eyes and ears."""
         tip = _tip(marker)
         self.setAccessibleDescription(tip)
-        say(self, tip)
+        announce(self, tip)
         place = QPoint(round(self.x_of(marker.t_s)), self.height())
         QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
         self.update()
@@ -416,7 +420,7 @@ _STATE_FILL: Final = {
 """Lane colours, with a pattern where something is wrong."""
 
 
-def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: Tokens) -> None:
+def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: ThemeTokens) -> None:
     tone, pattern = fill
     if pattern != Qt.BrushStyle.SolidPattern:
         painter.fillRect(box, colours.named(f"{tone}_soft"))
@@ -492,5 +496,5 @@ def nice_step(span_s: float, marks: int) -> float:
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
 
 
-def _tip(marker: Marker) -> str:
-    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {said(marker.text)}"
+def _tip(marker: TimelineMarker) -> str:
+    return f"{formatting.run_time(marker.t_s, 1)} {tr(WORDS[marker.kind])}: {localize(marker.text)}"

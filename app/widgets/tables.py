@@ -55,7 +55,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class TableColumn:
     """What a column shows of a row."""
 
     title: str
@@ -92,7 +92,7 @@ def plain_tip(text: str) -> str:
 class TableModel(QAbstractTableModel):
     """Rows of any kind under *columns*; `keep` says which of them are shown."""
 
-    def __init__(self, columns: Sequence[Column] = (), parent: QObject | None = None) -> None:
+    def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
         self.colours = theme.light()
@@ -114,22 +114,22 @@ class TableModel(QAbstractTableModel):
         """How many rows there are, shown or not."""
         return len(self._all)
 
-    def replace(self, rows: Iterable[object], columns: Sequence[Column] | None = None) -> None:
+    def replace(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
         self.beginResetModel()
         if columns is not None:
             self.columns = tuple(columns)
         self._all = list(rows)
-        self._shown = self._kept(self._all)
+        self._shown = self._filter_rows(self._all)
         self.endResetModel()
 
-    def show_columns(self, columns: Sequence[Column]) -> None:
+    def show_columns(self, columns: Sequence[TableColumn]) -> None:
         """The same rows under other columns."""
         self.replace(self._all, columns)
 
     def append(self, rows: Iterable[object]) -> None:
         new = list(rows)
         self._all += new
-        shown = self._kept(new)
+        shown = self._filter_rows(new)
         if shown:
             first = len(self._shown)
             self.beginInsertRows(NOWHERE, first, first + len(shown) - 1)
@@ -150,7 +150,7 @@ class TableModel(QAbstractTableModel):
         self._keep = wanted
         self.replace(self._all)
 
-    def _kept(self, rows: list[object]) -> list[object]:
+    def _filter_rows(self, rows: list[object]) -> list[object]:
         return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
 
     # --- as Qt asks for it --------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class TableView(QTableView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._fit()
 
-    def say_if_empty(self, sentence: str) -> None:
+    def set_empty_text(self, sentence: str) -> None:
         """What stands in place of rows while there are none: why, and what to do."""
         if sentence != self._empty:
             self._empty = sentence
@@ -279,7 +279,7 @@ class TableView(QTableView):
             event.ignore()
             return
         if event.keyCombination() in TO_THE_END and self.currentIndex().isValid():
-            self._select_to(last=event.key() == Qt.Key.Key_End)
+            self._select_to(to_end=event.key() == Qt.Key.Key_End)
             return
         super().keyPressEvent(event)
         here, selection = self.currentIndex(), self.selectionModel()
@@ -290,12 +290,12 @@ class TableView(QTableView):
         ):
             selection.select(here, selection.SelectionFlag.Select | self._whole_rows())
 
-    def _select_to(self, last: bool) -> None:
+    def _select_to(self, to_end: bool) -> None:
         """Select from the current cell to the first or last one, as in the grids of Management Studio."""
         here, selection = self.currentIndex(), self.selectionModel()
-        row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if last else (0, 0)
+        row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if to_end else (0, 0)
         end = self.table.index(row, column)
-        between = QItemSelection(here, end) if last else QItemSelection(end, here)
+        between = QItemSelection(here, end) if to_end else QItemSelection(end, here)
         selection.select(between, selection.SelectionFlag.ClearAndSelect | self._whole_rows())
         self.scrollTo(end)
 

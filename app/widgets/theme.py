@@ -28,7 +28,7 @@ CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class ThemeTokens:
     """Every colour by what it means. `*_soft` is the ground on which the text of the same name stands."""
 
     name: str
@@ -171,44 +171,44 @@ _CONTRAST_COLOURS: Final = {
 _CONTRAST_SERIES: Final = ("#6fc0ff", "#ffae52", "#d3b4ff", "#52e8da", "#ff9fc8", "#e6e452")
 
 
-def _tokens(name: str, dark: bool, colours: dict[str, str], series: tuple[str, ...]) -> Tokens:
+def _tokens(name: str, dark: bool, colours: dict[str, str], series: tuple[str, ...]) -> ThemeTokens:
     named = {key: QColor(value) for key, value in colours.items()}
-    return Tokens(name=name, dark=dark, series=tuple(QColor(value) for value in series), **named)
+    return ThemeTokens(name=name, dark=dark, series=tuple(QColor(value) for value in series), **named)
 
 
 @cache
-def light() -> Tokens:
+def light() -> ThemeTokens:
     return _tokens(LIGHT, False, _LIGHT_COLOURS, _LIGHT_SERIES)
 
 
 @cache
-def dark() -> Tokens:
+def dark() -> ThemeTokens:
     return _tokens(DARK, True, _DARK_COLOURS, _DARK_SERIES)
 
 
 @cache
-def high_contrast() -> Tokens:
+def high_contrast() -> ThemeTokens:
     """Text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
     return _tokens(CONTRAST, True, _CONTRAST_COLOURS, _CONTRAST_SERIES)
 
 
-def tokens(palette: QPalette) -> Tokens:
+def tokens(palette: QPalette) -> ThemeTokens:
     """The tokens that belong to *palette*."""
     if palette.color(QPalette.ColorRole.Window) == high_contrast().window:
         return high_contrast()
     return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
 
 
-def see_through(colour: QColor, alpha: int) -> QColor:
+def with_alpha(colour: QColor, alpha: int) -> QColor:
     """*colour* as a veil; *alpha* 0 (nothing) to 255."""
     found = QColor(colour)
     found.setAlpha(alpha)
     return found
 
 
-def contrast(one: QColor, other: QColor) -> float:
+def contrast(colour: QColor, other_colour: QColor) -> float:
     """Contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    high, low = sorted((_luminance(colour), _luminance(other_colour)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
@@ -248,25 +248,25 @@ def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
 ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
-def icon(name: str, colours: Tokens, colour: QColor | None = None) -> QIcon:
+def icon(name: str, colours: ThemeTokens, colour: QColor | None = None) -> QIcon:
     """`assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
     return _icon(name, (colour or colours.text).rgba(), _faint(colours).rgba())
 
 
 @cache
-def _icon(name: str, usual: int, disabled: int) -> QIcon:
+def _icon(name: str, normal: int, disabled: int) -> QIcon:
     """Many actions and tools share an icon, and each is drawn in ten ways."""
     found = QIcon()
-    for mode, drawn in ((QIcon.Mode.Normal, usual), (QIcon.Mode.Disabled, disabled)):
+    for mode, drawn in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
         renderer = _renderer(name, QColor.fromRgba(drawn))
         for size in ICON_SIZES:
-            found.addPixmap(_drawn(renderer, size), mode)
+            found.addPixmap(_render_pixmap(renderer, size), mode)
     return found
 
 
 def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
     """The icon in one *colour*, *size* device pixels wide and high."""
-    return _drawn(_renderer(name, colour), size)
+    return _render_pixmap(_renderer(name, colour), size)
 
 
 def _renderer(name: str, colour: QColor) -> QSvgRenderer:
@@ -278,7 +278,7 @@ def _source(name: str) -> str:
     return (files("assets") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
 
 
-def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
+def _render_pixmap(renderer: QSvgRenderer, size: int) -> QPixmap:
     found = QPixmap(QSize(size, size))
     found.fill(Qt.GlobalColor.transparent)
     painter = QPainter(found)
@@ -287,7 +287,7 @@ def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
     return found
 
 
-def _faint(colours: Tokens) -> QColor:
+def _faint(colours: ThemeTokens) -> QColor:
     faint = QColor(colours.muted)
     faint.setAlphaF(0.45)
     return faint
@@ -297,7 +297,7 @@ def _faint(colours: Tokens) -> QColor:
 
 
 @contextmanager
-def _collecting_nothing() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Python's collector deletes windows that have been closed and are held by nobody; Qt would go on to them, since it
     goes through a list of all widgets here."""
     collects = gc.isenabled()
@@ -309,16 +309,16 @@ def _collecting_nothing() -> Iterator[None]:
             gc.enable()
 
 
-@_collecting_nothing()
-def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> Tokens:
+@_pause_garbage_collection()
+def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
     """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
-    colours = _chosen(app, choice)
+    colours = _select_tokens(app, choice)
     if app.property("styled") is None:  # once: another style would polish every widget anew
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
-    chosen = _with_fonts_of_their_own(app)
+    chosen = _find_custom_fonts(app)
     app.setStyleSheet("")  # a sheet over another takes Qt four times as long as none and then the new one
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
@@ -331,7 +331,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         QApplication.sendEvent(widget, QEvent(QEvent.Type.FontChange))
     # And some hear of the new palette only while they still have the old one: icons would be drawn for that.
     for widget in app.allWidgets():
-        if _draws_itself(type(widget)):
+        if _has_palette_handler(type(widget)):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
     for widget, before in chosen:
         if (
@@ -342,12 +342,12 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     return colours
 
 
-def _draws_itself(kind: type[QWidget]) -> bool:
+def _has_palette_handler(kind: type[QWidget]) -> bool:
     """A widget of this program that does something about another palette."""
     return any("changeEvent" in each.__dict__ for each in kind.__mro__ if each.__module__.startswith("app."))
 
 
-def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, QFont]]:
+def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:
     """Widgets that the user has given a font, and that font."""
     return [
         (widget, QFont(widget.font()))
@@ -356,7 +356,7 @@ def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, QFont]]:
     ]
 
 
-def _chosen(app: QApplication, choice: str) -> Tokens:
+def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
     hints = app.styleHints()
     if choice == CONTRAST:
         hints.setColorScheme(Qt.ColorScheme.Dark)
@@ -370,7 +370,7 @@ def _chosen(app: QApplication, choice: str) -> Tokens:
     return dark() if choice == DARK else light()
 
 
-def palette(colours: Tokens) -> QPalette:
+def palette(colours: ThemeTokens) -> QPalette:
     """Every role, so that nothing of the desktop's own colours is mixed in."""
     role, found = QPalette.ColorRole, QPalette()
     for which, colour in (
@@ -402,7 +402,7 @@ def palette(colours: Tokens) -> QPalette:
     return found
 
 
-def style_sheet(colours: Tokens, line_px: int = 16) -> str:
+def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
     """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons. *line_px*: height of a line.
 
     Round things need whole pixels: a corner that is rounder than half of a box is drawn square.

@@ -24,12 +24,12 @@ KB: Final = Unit("KB", formatting.kb, 1024.0)
 KB_PER_S: Final = Unit("KB/s", formatting.kb_per_s, 1024.0)
 MS: Final = Unit("ms", formatting.ms)
 SECONDS: Final = Unit("s", lambda value: formatting.ms(None if value is None else 1000.0 * value))
-PER_S: Final = Unit("/s", lambda value: _with(formatting.short(value), "/s"))
-PERCENT: Final = Unit("%", lambda value: _with(formatting.short(value), " %"))
+PER_S: Final = Unit("/s", lambda value: _append_unit(formatting.short(value), "/s"))
+PERCENT: Final = Unit("%", lambda value: _append_unit(formatting.short(value), " %"))
 COUNT: Final = Unit("", formatting.short)
 
 
-def _with(number: str, unit: str) -> str:
+def _append_unit(number: str, unit: str) -> str:
     return number if number == formatting.NOTHING else number + unit
 
 

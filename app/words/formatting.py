@@ -8,7 +8,7 @@ from typing import Final
 
 from app.words import language
 from app.words.language import mark, tr, trn
-from engine import words
+from engine import localization
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
 
@@ -53,7 +53,7 @@ def local(text: str) -> str:
     return text.translate(_SWAPPED) if language.current() in _COMMA else text
 
 
-def plain(value: float) -> str:
+def plain_number(value: float) -> str:
     """A number without needless digits and without separators of thousands: 2.5, 12, 1234."""
     return local(f"{value:g}")
 
@@ -109,7 +109,7 @@ def seconds(value: float | None, decimals: int = 2) -> str:
     """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return local(words.lasting(value, f".{decimals}f"))
+    return local(localization.format_duration(value, f".{decimals}f"))
 
 
 def hms(value: float | None) -> str:
@@ -129,7 +129,7 @@ def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
 
 def run_time(t_s: float, decimals: int = 0) -> str:
     """Seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
-    return local(words.run_time(t_s, decimals))
+    return local(localization.format_run_time(t_s, decimals))
 
 
 def moment(tick: int) -> str:
@@ -182,11 +182,11 @@ def text_table(columns: list[str], rows: list[list[str]]) -> str:
     )
 
 
-def brier(found: Calibration) -> str:
+def brier(calibration: Calibration) -> str:
     """How well it was known which answers are right, in one number."""
     return tr(
         "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
     ).format(
-        score=local(f"{found['brier']:.2f}"),
-        n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
+        score=local(f"{calibration['brier']:.2f}"),
+        n=trn("{n} answer", "{n} answers", calibration["answers"]).format(n=calibration["answers"]),
     )

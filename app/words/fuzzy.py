@@ -53,43 +53,43 @@ def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list
     found = [(item, fit) for item in items if (fit := match(query, text(item))) is not None]
     if any(not fit.scattered for _, fit in found):
         found = [(item, fit) for item, fit in found if not fit.scattered]
-    wanted = plain(query)
+    wanted = normalize_text(query)
 
-    def place(pair: tuple[Item, Match]) -> tuple[int, float]:
-        words = plain(text(pair[0]))
+    def rank_item(pair: tuple[Item, Match]) -> tuple[int, float]:
+        words = normalize_text(text(pair[0]))
         is_phrase = " " in wanted and f" {wanted} " in f" {words} "
         rank = 0 if words == wanted else 1 if is_phrase else 2
         return rank, -pair[1].worth
 
-    return sorted(found, key=place)
+    return sorted(found, key=rank_item)
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Return *text* in lower case without punctuation around words, for comparing what is the same to a reader."""
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
-def _find(word: str, text: str) -> Match | None:
+def _find(query: str, text: str) -> Match | None:
     starts = [found.start() for found in _WORD_START.finditer(text)]
-    place = next((start for start in starts if text.startswith(word, start)), None)
+    place = next((start for start in starts if text.startswith(query, start)), None)
     if place is not None:
-        return _run(word, place, text, _AT_WORD)
-    place = text.find(word)
+        return _run(query, place, text, _AT_WORD)
+    place = text.find(query)
     if place >= 0:
-        return _run(word, place, text, _INSIDE)
-    places = _initials(word, text, starts) or _letters(word, text)
+        return _run(query, place, text, _INSIDE)
+    places = _initials(query, text, starts) or _letters(query, text)
     return Match(_SCATTERED - len(text) / 1000.0, tuple(places), True) if places else None
 
 
-def _run(word: str, place: int, text: str, worth: float) -> Match:
+def _run(query: str, start: int, text: str, score: float) -> Match:
     """Early and in a short text is a little better."""
-    return Match(worth - place / 1000.0 - len(text) / 10_000.0, tuple(range(place, place + len(word))))
+    return Match(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 
-def _initials(word: str, text: str, starts: list[int]) -> list[int]:
+def _initials(query: str, text: str, starts: list[int]) -> list[int]:
     """Places of the word's letters as first letters of words; empty if they are not."""
     places: list[int] = []
-    for letter in word:
+    for letter in query:
         after = places[-1] if places else -1
         place = next((start for start in starts if start > after and text[start] == letter), None)
         if place is None:
@@ -98,10 +98,10 @@ def _initials(word: str, text: str, starts: list[int]) -> list[int]:
     return places
 
 
-def _letters(word: str, text: str) -> list[int]:
+def _letters(query: str, text: str) -> list[int]:
     """Places of the word's letters in order, anywhere; empty if they are not all there."""
     places: list[int] = []
-    for letter in word:
+    for letter in query:
         place = text.find(letter, places[-1] + 1 if places else 0)
         if place < 0:
             return []

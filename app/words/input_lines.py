@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.words.sentences import said
-from engine.verbs.told import told_line
+from app.words.localization import localize
+from engine.verbs.input_descriptions import describe_line
 
 
 def short(line: str, letters: int) -> str:
@@ -14,6 +14,6 @@ def short(line: str, letters: int) -> str:
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
-def worded(line: str, asked: Mapping[str, Sequence[str]]) -> str:
+def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     """As a person would say it; what is no input line as it is. *asked*: question -> its choices."""
-    return said(told_line(line, asked))
+    return localize(describe_line(line, choices))

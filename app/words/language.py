@@ -6,8 +6,8 @@ English in every language, because it is what a DBA meets at work, or what an au
 - input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
 - texts of scenarios; rows and figures of the papers.
 Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
-a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.words.sentences` shows.
-Numbers that the interface composes are written as the language does (`app.words.formatting`); those of results, of
+a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.localization.sentences` shows.
+Numbers that the interface composes are written as the language does (`app.localization.formatting`); those of results, of
 files and of the servers' clocks keep SQL Server's form.
 
 Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
@@ -22,7 +22,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from engine.words import mark as mark
+from engine.localization import mark as mark
 
 ENGLISH: Final = "en"
 """The language in which the texts stand in the code."""
@@ -51,9 +51,9 @@ def tr(text: str) -> str:
     return _catalogue.gettext(text) if text else ""
 
 
-def trn(one: str, many: str, n: int) -> str:
+def trn(singular: str, plural: str, n: int) -> str:
     """The form of "{n} thing", "{n} things" that goes with *n* in the language of the interface."""
-    return _catalogue.ngettext(one, many, n)
+    return _catalogue.ngettext(singular, plural, n)
 
 
 def current() -> str:
@@ -78,7 +78,7 @@ def _catalogue_of(name: str) -> gettext.NullTranslations:
         return gettext.GNUTranslations(compiled)
 
 
-def chosen(by_environment: str, by_setting: str, by_system: str) -> str:
+def choose_language(by_environment: str, by_setting: str, by_system: str) -> str:
     """The first of the three that names a language there is, else English.
 
     *by_system* is a locale's name such as `de_AT`; only its first part counts.

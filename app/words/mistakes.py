@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from app.words.formatting import moment
 from app.words.language import tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.judging.mistakes import Mistake
 
 
 def cause(mistake: Mistake) -> str:
     """What was done or happened before it, and when, or what was never done; empty if it came from nothing."""
-    words = said(mistake.cause)
+    words = localize(mistake.cause)
     if mistake.omission or not words:
         return words
     if mistake.cause_tick is None:

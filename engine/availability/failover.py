@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from engine.availability import movement, removal, replicas
 from engine.cluster import config, roles
 from engine.flow.recovery import undo_s
+from engine.localization import LocalizableMessage, mark, say
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -25,7 +26,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
-from engine.words import Sentence, mark, say
 
 ONLINE_S: Final = 2.5
 """From redo done until the databases of the new primary are open. Derived from a published trace of a planned failover
@@ -61,7 +61,7 @@ def automatic_target(group: AvailabilityGroup, server: str) -> bool:
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
 
 
-def admission(world: World, group: AvailabilityGroup, server: str) -> Sentence | None:
+def admission(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
     """Why *server* may not become primary when the cluster asks it to; None if it may.
 
     The former primary may, except with forced quorum: it has the reference copy. A replica that was told to fail over
@@ -122,7 +122,7 @@ def begin(world: World, guid: int, server: str) -> None:
     assert group is not None
     asked = world.replicas[server, guid]
     kind = asked.pending or ("role-move" if _moved(world, group, server) else "automatic")
-    replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
+    replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
             _begin_one(world, group, copy, kind, asked.since_tick)
@@ -213,7 +213,7 @@ def consider(world: World, guid: int, server: str) -> None:
     for failover in here:
         _step(world, _update(world, failover, decided_tick=world.tick), say("decided"))
     promote_s = max((failover.promote_s for failover in here), default=ONLINE_S)
-    world.after(promote_s, "availability.online", guid, server, state.since_tick)
+    world.call_after(promote_s, "availability.online", guid, server, state.since_tick)
 
 
 def online(world: World, guid: int, server: str, since_tick: int) -> None:
@@ -228,13 +228,13 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
         return
     node = config.node_of(world, server)
     if world.instances[server].hung or node is None or not config.may_write(world, node.name):
-        world.after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
+        world.call_after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
         return
     forced = state.pending == "forced"
     for copy in replicas.copies(world, server, guid):
         _promote(world, group, copy, forced)
     replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
-    replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
+    replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
     for copy in replicas.copies(world, server, guid):
         replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZED)
         failover = running(world, copy)
@@ -244,13 +244,13 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
                 world, server, 3421, copy.database, copy.database_id, int(undo), 0, 0, int(undo * 1000)
             )
             _step(world, _update(world, failover, online_tick=world.tick), say("online"))
-            world.after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
+            world.call_after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
     if group.listener is not None:
         listen(world, server, group.listener)
     movement.meet_secondaries(world, guid, server)
     node = config.node_of(world, server)
     if node is not None:
-        roles.came_online(world, group.name, node.name)
+        roles.report_online(world, group.name, node.name)
 
 
 def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
@@ -306,22 +306,22 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
 
 
-def _account_loss(world: World, copy: DatabaseCopy, old: DatabaseCopy, stream: int) -> None:
+def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
     kept = world.flow.stream_positions(stream).hardened_kb
-    _account_end(world, copy, old, kept)
+    _account_end(world, copy, old_primary, kept)
 
 
-def _account_end(world: World, copy: DatabaseCopy, old: DatabaseCopy, kept_kb: float) -> None:
+def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Commits that clients were told of and that the new primary does not have."""
-    told = streams.committed_kb(world, old)
-    count = losses.count(world, old, kept_kb, told)
+    told = streams.committed_kb(world, old_primary)
+    count = losses.count(world, old_primary, kept_kb, told)
     failover = running(world, copy)
     if count == 0 or failover is None:
         return
     lost_kb = max(0.0, told - kept_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy(old.key, written_off_kb=told)
-    losses.note(world, old.database, copy.server, count, lost_kb, losses.THIS_COPY)
+    world.update_copy(old_primary.key, written_off_kb=told)
+    losses.record_loss(world, old_primary.database, copy.server, count, lost_kb, losses.THIS_COPY)
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
@@ -331,17 +331,17 @@ def undone(world: World, guid: int, detected_tick: int) -> None:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
 
 
-def cancel(world: World, key: Key, why: str) -> None:
+def cancel(world: World, key: Key, reason: str) -> None:
     """The copy is gone: if it was about to become primary, that comes to nothing."""
     copy = world.copies[key]
     failover = running(world, copy)
     guid = copy.availability.guid
     if failover is None or guid is None or failover.to_server != key[0]:
         return
-    _step(world, _update(world, failover, why=why), "cancelled")
+    _step(world, _update(world, failover, why=reason), "cancelled")
     group, node = replicas.group_of(world, key[0], guid), config.node_of(world, key[0])
     if group is not None and node is not None:
-        roles.broke_off(world, group.name, node.name, why)
+        roles.report_declined(world, group.name, node.name, reason)
 
 
 def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
@@ -355,7 +355,7 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
         errorlog.write(world, server, 41091 if reason is replicas.LEASE else 41075, name)
         if reason is replicas.OFFLINE and world.instances[server].version >= LEASE_STOP_SINCE:
             errorlog.write(world, server, 19420, name)
-    replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
+    replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
     if state.role is ReplicaRole.PRIMARY:
         for copy in replicas.copies(world, server, guid):
             errorlog.write(world, server, 35299, copy.database, 100)

@@ -11,6 +11,7 @@ from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import BACKUP_KB_PER_S
 from engine.identifiers import replica_id
+from engine.localization import say
 from engine.model import (
     AvailabilityGroup,
     CommitMode,
@@ -26,7 +27,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import errorlog, lineage, losses, network, streams
-from engine.words import say
 
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 """Log whose pages a secondary that was ahead copies back from the primary in a second. Assumed: random reads."""
@@ -74,7 +74,7 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
     role = node.config.role(group.name) if node is not None and group is not None else None
     away = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
     if away and state.word is ReplicaWord.SECONDARY_NORMAL:
-        replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+        replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
@@ -82,15 +82,15 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
     here, there = config.node_of(world, server), config.node_of(world, from_cluster.primary)
-    if here is None or there is None or not config.hears(world, here.name, there.name):
+    if here is None or there is None or not config.has_heartbeat(world, here.name, there.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
     mine = world.replicas[server, guid]
     if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or mine.primary == lead.server:
         return
     if mine.word is ReplicaWord.SECONDARY_NORMAL:
-        replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
-    replicas.set_word(
+        replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+    replicas.set_state_word(
         world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.ELSEWHERE, primary=lead.server
     )
     if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
@@ -101,15 +101,15 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 # --- connections ------------------------------------------------------------------------------------------
 
 
-def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
+def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     contact = world.contacts[guid, me, peer]
-    world.contacts[guid, me, peer] = replace(contact, lost_by=why, lost_tick=world.tick)
-    if why == "silent":
+    world.contacts[guid, me, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
+    if reason == "silent":
         errorlog.write(world, me, 35206, peer, replica_id(guid, peer))
-    world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=why)
+    world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=reason)
     lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
     for copy in replicas.copies(world, me, guid):
         key = (me, copy.database)
@@ -127,9 +127,9 @@ def hang_up(world: World, server: str) -> None:
     nothing reaches finds it out by its session timeout."""
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
-        told = me == server or network.passing(world, me, peer)
+        told = me == server or network.is_passing(world, me, peer)
         if (me, guid) in world.replicas and contact.connected and told:
-            on_lost(world, guid, me, peer, contact.epoch, "closed")
+            on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
 
 
 def lose(world: World, key: Key, server: str) -> None:
@@ -137,7 +137,7 @@ def lose(world: World, key: Key, server: str) -> None:
     modes] Until then commits wait: that copy might become primary with what it has.
     """
     was = world.copies[key].availability.peer(server)
-    replicas.set_peer(world, key, server, SyncState.NOT_SYNCHRONIZING)
+    replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
     if was is SyncState.SYNCHRONIZED:
         told = _set_ready(world, key, server, False)
@@ -155,7 +155,7 @@ def stop(world: World, key: Key) -> None:
     if mine.role is ReplicaRole.PRIMARY:
         for server, _ in mine.peers:
             _set_closing(world, key, server, None)
-            replicas.set_peer(world, key, server, SyncState.NOT_SYNCHRONIZING)
+            replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
             replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
     elif mine.guid is not None:
         primary = (world.replicas[key[0], mine.guid].primary or "", key[1])
@@ -186,7 +186,7 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
             _set_closing(world, key, server, None)
             if state is SyncState.SYNCHRONIZED:
                 _set_ready(world, key, server, False)
-                replicas.set_peer(world, key, server, SyncState.SYNCHRONIZING)
+                replicas.set_peer_state(world, key, server, SyncState.SYNCHRONIZING)
                 replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
         replicas.set_state(world, key, _own_state(world, key))
     world.touch(guid)
@@ -195,7 +195,7 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
 def _own_state(world: World, key: Key) -> SyncState:
     """A primary's own row. [DOC: database replica states]"""
     guid = world.copies[key].availability.guid
-    replica = replicas.own(world, key[0], guid) if guid is not None else None
+    replica = replicas.find_own_replica(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
     return SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
 
@@ -219,7 +219,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
     world.update_availability(key, closing=tuple(sorted(closing.items())))
 
 
-def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
+def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
@@ -229,14 +229,14 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
         world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
         return
     if other.connected:
-        on_lost(world, guid, peer, me, other.epoch, "closed")
+        on_connection_lost(world, guid, peer, me, other.epoch, "closed")
         network.reassess(world, guid)
         return
     if not {(me, guid), (peer, guid)} <= world.replicas.keys():
         return  # one has left the group
     words = {server: world.replicas[server, guid].word for server in (me, peer)}
     if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
-        _look_again(world, guid, me, peer, contact)
+        _retry_connection(world, guid, me, peer, contact)
         return
     network.open_contact(world, guid, me, peer)
     world.emit("detected", say("connected to {server}", server=peer), server=me, peer=peer, how="connected")
@@ -251,10 +251,10 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     network.reassess(world, guid)
 
 
-def _look_again(world: World, guid: int, me: str, peer: str, contact: Contact) -> None:
+def _retry_connection(world: World, guid: int, me: str, peer: str, contact: Contact) -> None:
     """One of the two has not found its role yet; both try again as they do after a loss."""
     world.contacts[guid, me, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
-    world.after(1.0, "availability.call", guid)
+    world.call_after(1.0, "availability.call", guid)
 
 
 def call(world: World, guid: int) -> None:
@@ -274,7 +274,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         return  # the primary has left the group, and the secondary has not learnt of it
     guid = follow.availability.guid
     if follow.availability.suspended is not None or lead.availability.suspended is not None:
-        replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
+        replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
         _acknowledge_suspension(world, secondary)
         return
     if {follow.fork, follow.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
@@ -283,14 +283,14 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
     if common < end and not _receives(world, lead, follow):
-        losses.give_up(world, follow, [lead])
-        streams.still(world, follow)
+        losses.discard_copy(world, follow, [lead])
+        streams.stop_log(world, follow)
         world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follow.redone_kb, common))
         world.update_copy(secondary, db_state=DbState.RECOVERING)
         replicas.set_state(world, secondary, SyncState.REVERTING)
         errorlog.write(world, secondary[0], 35278, secondary[1])
         errorlog.write(world, secondary[0], 17137, secondary[1])
-        world.after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
+        world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
     if not _receives(world, lead, follow):
@@ -298,7 +298,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         if follow.stream is None and follow.db_state is not DbState.RESTORING and not reverted:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
-        streams.still(world, follow)
+        streams.stop_log(world, follow)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         streams.attach(world, lead.source, secondary)
     stream = world.copies[secondary].stream
@@ -309,12 +309,12 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     world.update_availability(secondary, **replicas.doors(world, secondary))
     if (lead.extra_files, lead.encryption_key) != (follow.extra_files, follow.encryption_key):
         new_kb = [file.added_kb for file in lead.extra_files if file not in follow.extra_files]
-        world.after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
+        world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other = secondary[0] if server == primary[0] else primary[0]
         errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
-    replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZING)
+    replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZING)
     replicas.set_state(world, primary, _own_state(world, primary))
 
 
@@ -338,7 +338,7 @@ def _strand(world: World, primary: Key, secondary: Key) -> None:
     The page of forced failover names 1408, state 103. [DOC: forced failover]
     """
     reason = SuspendReason.XRF_UPDATE
-    replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
+    replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
     replicas.set_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
     world.update_availability(secondary, suspended=reason)
     errorlog.write(world, secondary[0], 1408, secondary[1], state=103)
@@ -402,7 +402,7 @@ def caught_up(world: World, stream: int) -> None:
         return
     if _set_ready(world, primary, secondary[0], True):
         _set_closing(world, primary, secondary[0], None)
-        replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZED)
+        replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZED)
         replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
 
 

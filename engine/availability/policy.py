@@ -20,7 +20,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import errorlog, groups, serving, streams
-from engine.protocol.groups import Precondition, StreamTerms
+from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 COMPRESS_SYNCHRONOUS: Final = 9592
 """Trace flag that compresses the log to synchronous secondaries, which is off since 2016. Documented [DOC: tune
@@ -53,10 +53,10 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
     """The replica has a routing URL, and its copy can be read now."""
     replica = group.replica(server)
     url = replica.read_only_routing_url if replica is not None else None
-    return bool(url) and serving.reads(world, (server, copy.database))
+    return bool(url) and serving.can_read(world, (server, copy.database))
 
 
-class Availability(groups.Policy):
+class AvailabilityPolicy(groups.Policy):
     """One primary, several secondaries, and a cluster that decides who is which."""
 
     def role(self, copy: DatabaseCopy) -> str:
@@ -69,38 +69,42 @@ class Availability(groups.Policy):
         """SYNCHRONIZED while one of the secondaries is."""
         states = [state for _, state in copy.availability.peers]
         best = (
-            SyncState.SYNCHRONIZED if self.in_step(copy) else max(states, default=SyncState.NOT_SYNCHRONIZING)
+            SyncState.SYNCHRONIZED
+            if self.has_synchronized_copy(copy)
+            else max(states, default=SyncState.NOT_SYNCHRONIZING)
         )
         return best.name
 
-    def words(self, world: World, copy: DatabaseCopy) -> set[str]:
+    def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
         mine = copy.availability
-        words = super().words(world, copy) | ({"SUSPENDED"} if mine.suspended is not None else set())
+        words = super().collect_state_names(world, copy) | (
+            {"SUSPENDED"} if mine.suspended is not None else set()
+        )
         group = replicas.group_of(world, copy.server, mine.guid or 0)
         ready = group is not None and (copy.database, copy.server) in group.ready
         return words | ({READY} if ready else set())
 
-    def leads(self, copy: DatabaseCopy) -> bool:
+    def is_leader(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.PRIMARY
 
-    def follows(self, copy: DatabaseCopy) -> bool:
+    def is_follower(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
         """With synchronous commit here and at some secondary."""
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
-        if group is None or not self.leads(copy):
+        if group is None or not self.is_leader(copy):
             return False
         others = (replica.server for replica in group.replicas if replica.server != copy.server)
         return any(movement.synchronous(world, copy, server) for server in others)
 
-    def writes(self, copy: DatabaseCopy) -> bool:
-        return self.leads(copy)
+    def can_write(self, copy: DatabaseCopy) -> bool:
+        return self.is_leader(copy)
 
-    def in_step(self, copy: DatabaseCopy) -> bool:
+    def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
-    def reads(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+    def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
         """While data movement is suspended connections stay, and new ones are refused [DOC: suspend an availability
         database]; since 2014 both are served without a primary [DOC: readable secondaries]."""
         mine = copy.availability
@@ -122,7 +126,7 @@ class Availability(groups.Policy):
             return self._writer(world, copy)
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         mine = group.replica(copy.server) if group is not None else None
-        if group is None or mine is None or not self.writes(copy):
+        if group is None or mine is None or not self.can_write(copy):
             return None
         there = [(place, server) for place, server in mine.routes if _is_route(world, copy, group, server)]
         first = [server for place, server in there if place == there[0][0]]
@@ -135,7 +139,7 @@ class Availability(groups.Policy):
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
         """Move the round robin of the routing list on by one login. [DOC: read-only routing]"""
         state = world.replicas.get((copy.server, copy.availability.guid or 0))
-        if state is not None and self.writes(copy):
+        if state is not None and self.can_write(copy):
             world.replicas[state.server, state.guid] = replace(state, routed=state.routed + 1)
 
     def _writer(self, world: World, copy: DatabaseCopy) -> str | None:
@@ -151,19 +155,19 @@ class Availability(groups.Policy):
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         mine = copy.availability
-        if mine.role is ReplicaRole.RESOLVING and not self.reads(copy, True, connected):
+        if mine.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
             return SqlError(983 if mine.quorum else 988, copy.database)
         if copy.disk_failed:
             return super().refusal(copy)
         if mine.role is not ReplicaRole.PRIMARY:
             if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
-            if mine.readers == "READ_ONLY" and not read_intent and self.reads(copy, True, connected):
+            if mine.readers == "READ_ONLY" and not read_intent and self.can_read(copy, True, connected):
                 return SqlError(978, copy.database)
-            return None if self.reads(copy, read_intent, connected) else SqlError(976, copy.database)
+            return None if self.can_read(copy, read_intent, connected) else SqlError(976, copy.database)
         if copy.db_state is not DbState.ONLINE:
             return SqlError(922, copy.database)
-        return None if self.reads(copy, read_intent) else SqlError(979, copy.database)
+        return None if self.can_read(copy, read_intent) else SqlError(979, copy.database)
 
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         guid, mine = lead.availability.guid, lead.availability
@@ -238,11 +242,11 @@ class Availability(groups.Policy):
     def schema_changed(self, world: World, key: Key) -> None:
         redo.note_schema_change(world, key)
 
-    def preconditions(self, world: World, database: str) -> list[Precondition]:
+    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)
 
-    def cancel(self, world: World, key: Key, why: str) -> None:
-        failover.cancel(world, key, why)
+    def cancel(self, world: World, key: Key, reason: str) -> None:
+        failover.cancel(world, key, reason)
 
     def log_lost(self, world: World, key: Key) -> None:
         movement.stop(world, key)
@@ -250,7 +254,7 @@ class Availability(groups.Policy):
     def instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
         assert guid is not None
-        replicas.set_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
+        replicas.set_state_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
         group = replicas.group_of(world, key[0], guid)
         if (
@@ -266,8 +270,8 @@ class Availability(groups.Policy):
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
-            replicas.set_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
-            world.after(0.0, "availability.leave")
+            replicas.set_state_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
+            world.call_after(0.0, "availability.leave")
         state = world.replicas[key[0], guid]
         contact = world.contacts.get((guid, key[0], state.primary or ""))
         if (
@@ -284,7 +288,7 @@ class Availability(groups.Policy):
                     movement.join(world, key, (other.server, key[1]))
         return True
 
-    def tell_start(self, world: World, key: Key) -> None:
+    def log_startup_state(self, world: World, key: Key) -> None:
         errorlog.write(world, key[0], 35262, key[1], world.copies[key].database_id)
 
     def timeout_s(self, world: World, group: int) -> int:
@@ -299,8 +303,10 @@ class Availability(groups.Policy):
         replica = known.replica(peer) if known is not None else None
         return replica.endpoint_url if replica is not None else None
 
-    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
-        movement.on_lost(world, group, me, peer, epoch, why)
+    def on_connection_lost(
+        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+    ) -> None:
+        movement.on_connection_lost(world, group, me, peer, epoch, reason)
 
-    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        movement.on_made(world, group, me, peer, epoch)
+    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+        movement.on_connection_made(world, group, me, peer, epoch)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.availability import failover, replicas
 from engine.cluster import config, roles
+from engine.localization import LocalizableMessage, join_messages, say
 from engine.model import (
     AvailabilityGroup,
     CommitMode,
@@ -14,11 +15,10 @@ from engine.model import (
     ResourceState,
     World,
 )
-from engine.protocol.groups import Precondition
-from engine.words import Sentence, joined, say
+from engine.protocol.groups import FailoverPrecondition
 
 
-def preconditions(world: World, database: str) -> list[Precondition]:
+def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """Of the group of *database*: those of the group, then those of each secondary, its best target first."""
     copy = next((c for c in world.copies_of(database) if c.availability.guid is not None), None)
     assert copy is not None and copy.availability.guid is not None, f"{database} is in no availability group"
@@ -47,17 +47,17 @@ def targets(group: AvailabilityGroup) -> list[str]:
     )
 
 
-def _cluster(world: World, group: AvailabilityGroup) -> Iterator[Precondition]:
+def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecondition]:
     """What holds for the group as a whole. [DOC: flexible failover policy]"""
     found = roles.find(world, group.name)
     forced = any(node.config.forced for node in world.nodes.values() if node.partition)
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the cluster was not started with forced quorum"),
         not forced,
         say("sys.dm_hadr_cluster: quorum_state_desc"),
     )
     used, most = roles.failures_used(world, group.name)
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the group has failures left within six hours"),
         used < most and (found is None or found[1].way != roles.EXHAUSTED),
         say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=group.name),
@@ -66,52 +66,56 @@ def _cluster(world: World, group: AvailabilityGroup) -> Iterator[Precondition]:
     )
 
 
-def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[Precondition]:
+def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[FailoverPrecondition]:
     ends = [end for end in (group.replica(group.primary), group.replica(target)) if end is not None]
     instance, node = world.instances.get(target), config.node_of(world, target)
-    yield Precondition(
+    yield FailoverPrecondition(
         say("primary and target both have automatic failover"),
         failover.automatic_target(group, target),
         say("sys.availability_replicas: failover_mode_desc"),
         target=target,
-        now=joined(", ", (say("{server} {word}", server=end.server, word=end.failover.name) for end in ends)),
+        now=join_messages(
+            ", ", (say("{server} {word}", server=end.server, word=end.failover.name) for end in ends)
+        ),
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("primary and target both have synchronous commit"),
         len(ends) == 2 and all(end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends),
         say("sys.availability_replicas: availability_mode_desc"),
         target=target,
-        now=joined(", ", (say("{server} {word}", server=end.server, word=end.mode.name) for end in ends)),
+        now=join_messages(
+            ", ", (say("{server} {word}", server=end.server, word=end.mode.name) for end in ends)
+        ),
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the node of the target is in a cluster with quorum"),
         config.has_quorum(world, target),
         say("sys.dm_hadr_cluster_members on {server}", server=target),
         target=target,
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the node of the target is not paused"),
         node is not None and not node.paused,
         say("Get-ClusterNode: State"),
         target=target,
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("SQL Server runs and answers on the target"),
         instance is not None and instance.answering,
         say("ERRORLOG of {server}", server=target),
         target=target,
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("every database was synchronized on the target when the primary was lost"),
         failover.ready(group, target),
         say("sys.dm_hadr_database_replica_cluster_states: is_failover_ready of {server}", server=target),
         about="memory",
         target=target,
-        now=joined(", ", (_readiness(world, group, name, target) for name in group.databases)),
+        now=join_messages(", ", (_readiness(world, group, name, target) for name in group.databases)),
     )
 
 
-def _readiness(world: World, group: AvailabilityGroup, database: str, target: str) -> Sentence:
+def _readiness(world: World, group: AvailabilityGroup, database: str, target: str) -> LocalizableMessage:
     """is_failover_ready of one database, and where it is 0 why: what the primary knows of it."""
     if (database, target) in group.ready:
         return say("{database} 1", database=database)
@@ -128,7 +132,7 @@ def _readiness(world: World, group: AvailabilityGroup, database: str, target: st
     return say("{database} 0: {word}", database=database, word=copy.availability.state.name)
 
 
-def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
+def _loss(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     found = roles.find(world, group.name)
     healthy = found is not None and found[1].state is ResourceState.ONLINE and not found[1].why
     member = config.has_quorum(world, group.primary)
@@ -139,14 +143,14 @@ def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
         state.role is ReplicaRole.PRIMARY or state.word is ReplicaWord.PRIMARY_PENDING
     )
     return [
-        Precondition(
+        FailoverPrecondition(
             say("the cluster has noticed the loss of the primary"),
             lost,
             say("the cluster log of {node}", node=observer),
             about="beginning",
             now=found[1].why if found is not None else "",
         ),
-        Precondition(
+        FailoverPrecondition(
             say("the former primary holds no lease any more"),
             not leads or instance is None or not instance.running,
             say("ERRORLOG of {server}: 19407, 19419 or 41091", server=group.primary),

@@ -11,10 +11,10 @@ from typing import Final
 
 from engine.availability import movement, replicas
 from engine.constants import REPLAY_LOOK_S
+from engine.localization import say
 from engine.mirroring.redo import files_of, trouble_with_files
 from engine.model import Client, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
-from engine.words import say
 
 
 def note_change(world: World, key: Key) -> None:
@@ -24,7 +24,7 @@ def note_change(world: World, key: Key) -> None:
         receiver = world.streams[stream]
         if receiver is not None and files_of(world.copies[receiver]) != files_of(lead):
             upto_kb = world.flow.positions(world.flow.source_of(stream)).generated_kb
-            world.after(0.0, "availability.replay", *receiver, upto_kb)
+            world.call_after(0.0, "availability.replay", *receiver, upto_kb)
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
@@ -34,7 +34,7 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         return  # RESUME looks again
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
-        world.after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)
+        world.call_after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)
         return
     trouble = trouble_with_files(world, copy, lead)
     if trouble is not None:
@@ -51,7 +51,7 @@ def note_schema_change(world: World, key: Key) -> None:
         receiver = world.streams[stream]
         if receiver is not None:
             upto_kb = world.flow.positions(world.flow.source_of(stream)).generated_kb
-            world.after(0.0, "availability.schema", *receiver, upto_kb)
+            world.call_after(0.0, "availability.schema", *receiver, upto_kb)
 
 
 def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
@@ -63,7 +63,7 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
             world.update_availability(key, redo_waits="")
         return
     if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
-        world.after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+        world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
         return
     reader = next((name for name, client in sorted(world.clients.items()) if _reads(client, key)), "")
     before = copy.availability.redo_waits
@@ -79,7 +79,7 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         what = "redo blocked" if reader else "redo released"
         world.emit("note", text, server=server, database=database, what=what)
     if reader:
-        world.after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+        world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
 
 
 def _reads(client: Client, key: Key) -> bool:

@@ -12,16 +12,16 @@ from engine.model import NO_AVAILABILITY, AvailabilityGroup, DbState, Place, Wor
 from engine.protocol import errorlog, streams
 
 
-def without(group: AvailabilityGroup, gone: Callable[[Place], bool]) -> AvailabilityGroup:
+def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
     """The configuration without the places (database, server) that are *gone*; a database without places goes, too."""
-    joined = tuple(place for place in group.joined if not gone(place))
+    joined = tuple(place for place in group.joined if not is_removed(place))
     left = {database for database, _ in joined}
     return replace(
         group,
         databases=tuple(database for database in group.databases if database in left),
         joined=joined,
-        ready=tuple(place for place in group.ready if not gone(place)),
-        pending_suspend=tuple(place for place in group.pending_suspend if not gone(place)),
+        ready=tuple(place for place in group.ready if not is_removed(place)),
+        pending_suspend=tuple(place for place in group.pending_suspend if not is_removed(place)),
     )
 
 
@@ -40,12 +40,16 @@ def _report_left(world: World, server: str, guid: int) -> None:
     """Copies that left the group while there was no quorum leave the configuration, too."""
     members = {copy.database for copy in replicas.copies(world, server, guid)}
 
-    def has_left(place: Place) -> bool:
-        return place[1] == server and (server, place[0]) in world.copies and place[0] not in members
+    def is_orphaned(database_place: Place) -> bool:
+        return (
+            database_place[1] == server
+            and (server, database_place[0]) in world.copies
+            and database_place[0] not in members
+        )
 
     group = replicas.group_of(world, server, guid)
-    if group is not None and any(map(has_left, group.joined)):
-        replicas.change(world, server, guid, lambda old: without(old, has_left))
+    if group is not None and any(map(is_orphaned, group.joined)):
+        replicas.change(world, server, guid, lambda old: remove_places(old, is_orphaned))
 
 
 def _leave(world: World, server: str, guid: int, name: str) -> None:
@@ -85,7 +89,7 @@ def unjoin(world: World, server: str, database: str, guid: int) -> None:
     """The copy is RESTORING, as a secondary is that leaves; its primary, if it has one, knows it no more."""
     key = (server, database)
     lead = world.replicas[server, guid].primary
-    streams.still(world, world.copies[key])
+    streams.stop_log(world, world.copies[key])
     world.update_copy(key, availability=NO_AVAILABILITY, db_state=DbState.RESTORING, recovering=False)
     if lead is not None and lead != server and (lead, database) in world.copies:
         movement.forget(world, (lead, database), server)

@@ -8,7 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import config
-from engine.messages import filled, wording
+from engine.localization import mark, say
+from engine.messages import fill_placeholders, wording
 from engine.model import (
     AvailabilityGroup,
     DatabaseCopy,
@@ -22,7 +23,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import errorlog
-from engine.words import mark, say
 
 STARTING: Final = "The state changed because the local instance of SQL Server is starting up."
 ELSEWHERE: Final = (
@@ -82,12 +82,12 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
 
 def enabled(world: World, server: str) -> bool:
     """The HADR switch of the instance is on. Derived: it is on nodes of a cluster since 2012; eviction leaves it on."""
-    return config.known(world, server) is not None and world.instances[server].version >= 2012
+    return config.find_known_config(world, server) is not None and world.instances[server].version >= 2012
 
 
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
     """The group as the computer of *server* has it configured, or had it when it last had quorum."""
-    known = config.known(world, server)
+    known = config.find_known_config(world, server)
     return known.group(guid) if known is not None else None
 
 
@@ -97,12 +97,12 @@ def on_server(world: World, server: str) -> list[ReplicaState]:
 
 def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
     """The group of that name as the node of *server* knows it."""
-    known = config.known(world, server)
+    known = config.find_known_config(world, server)
     groups = known.groups if known is not None else ()
     return next((group for group in groups if group.name.lower() == name.lower()), None)
 
 
-def own(world: World, server: str, guid: int) -> Replica | None:
+def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
     group = group_of(world, server, guid)
     return group.replica(server) if group is not None else None
 
@@ -130,11 +130,11 @@ CAUSE: Final = "role synchronization"
 CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
 
-def set_word(
+def set_state_word(
     world: World,
     server: str,
     guid: int,
-    word: ReplicaWord,
+    state_word: ReplicaWord,
     reason: str,
     *,
     primary: str | None = None,
@@ -143,21 +143,21 @@ def set_word(
     """The replica on *server* changes its state; its databases with it, except for those that become primary."""
     old = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
-        old, word=word, primary=primary, pending=pending, owed="", since_tick=world.tick
+        old, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
     )
     group = group_of(world, server, guid)
     name = group.name if group is not None else str(guid)
-    if old.word is not word:
-        errorlog.write(world, server, 19406, name, old.word.value, word.value, reason)
+    if old.word is not state_word:
+        errorlog.write(world, server, 19406, name, old.word.value, state_word.value, reason)
     for copy in copies(world, server, guid):
-        role = word.role if word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
+        role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
-        if word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened anew
+        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened anew
             world.update_availability((server, copy.database), reads_alone=False)
-    if old.word is word:
+    if old.word is state_word:
         return
-    text = say(CHANGED, group=name, old=old.word.value, new=word.value)
-    world.emit("replica", text, server=server, group=name, old=old.word.value, new=word.value)
+    text = say(CHANGED, group=name, old=old.word.value, new=state_word.value)
+    world.emit("replica", text, server=server, group=name, old=old.word.value, new=state_word.value)
     world.all_dirty()
 
 
@@ -177,7 +177,9 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         **doors(world, key),
     )
     if world.instances[key[0]].running:
-        told = filled(wording(1480, 2012).text, ("availability group", key[1], old.name, role.name, CAUSE))
+        told = fill_placeholders(
+            wording(1480, 2012).text, ("availability group", key[1], old.name, role.name, CAUSE)
+        )
         errorlog.write_line(world, key[0], 1480, 10, 1, told)
     text = say("{old} -> {new}", old=old.name, new=role.name)
     world.emit("role", text, server=key[0], database=key[1], new=role.name)
@@ -186,7 +188,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
 def doors(world: World, key: Key) -> dict[str, str]:
     """Whom the copy lets in as a secondary and as a primary, as its group is configured: fields of its membership."""
     guid = world.copies[key].availability.guid
-    replica = own(world, key[0], guid) if guid is not None else None
+    replica = find_own_replica(world, key[0], guid) if guid is not None else None
     group = group_of(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
@@ -195,26 +197,30 @@ def doors(world: World, key: Key) -> dict[str, str]:
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
 
-def set_state(world: World, key: Key, new: SyncState) -> None:
+def set_state(world: World, key: Key, new_state: SyncState) -> None:
     """What a server takes its own copy's synchronization state to be."""
     mine = world.copies[key].availability
     old = mine.state
-    if old is not new:
-        alone = mine.role is ReplicaRole.SECONDARY and new is SyncState.NOT_SYNCHRONIZING and old in MOVING
+    if old is not new_state:
+        alone = (
+            mine.role is ReplicaRole.SECONDARY and new_state is SyncState.NOT_SYNCHRONIZING and old in MOVING
+        )
         alone = alone and world.instances[key[0]].version >= READS_ALONE_SINCE
-        world.update_availability(key, state=new, reads_alone=alone)
+        world.update_availability(key, state=new_state, reads_alone=alone)
         group = group_of(world, key[0], mine.guid) if mine.guid is not None else None
         name = group.name if group is not None else str(mine.guid)
-        text = say("{old} -> {new}", old=old.name, new=new.name)
-        world.emit("state", text, server=key[0], database=key[1], old=old.name, new=new.name, group=name)
+        text = say("{old} -> {new}", old=old.name, new=new_state.name)
+        world.emit(
+            "state", text, server=key[0], database=key[1], old=old.name, new=new_state.name, group=name
+        )
 
 
-def set_peer(world: World, key: Key, server: str, new: SyncState) -> None:
+def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) -> None:
     """What the primary *key* takes the copy on *server* to be."""
     mine = world.copies[key].availability
     peers = dict(mine.peers)
-    if peers.get(server) is not new:
-        world.update_availability(key, peers=tuple(sorted({**peers, server: new}.items())))
+    if peers.get(server) is not new_state:
+        world.update_availability(key, peers=tuple(sorted({**peers, server: new_state}.items())))
 
 
 def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
@@ -235,7 +241,7 @@ def quorum_lost(world: World, server: str) -> None:
         errorlog.write(world, server, 41092, LOST_QUORUM)
         errorlog.write(world, server, 41050)
     for state in here:
-        set_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
+        set_state_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
 

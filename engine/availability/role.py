@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.availability import failover, movement, removal, replicas
 from engine.cluster import clusterlog, config, roles
+from engine.localization import say
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -18,7 +19,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import errorlog
-from engine.words import say
 
 SERVICE_NOTICED_S: Final = 0.5
 """From the end of the service until its resource is known to have failed: the cluster watches the process. Derived."""
@@ -102,9 +102,11 @@ class GroupRole(roles.RoleKind):
             return []
         servers = [group.primary, *(r.server for r in group.replicas if r.server != group.primary)]
         nodes = [world.instances[server].computer for server in servers if server in world.instances]
-        return [name for name in nodes if self._may(world, group, role, name)]
+        return [name for name in nodes if self._can_become_primary(world, group, role, name)]
 
-    def _may(self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str) -> bool:
+    def _can_become_primary(
+        self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str
+    ) -> bool:
         server = _server(world, role, node)
         return server is not None and (server == group.primary or failover.automatic_target(group, server))
 
@@ -140,7 +142,7 @@ class GroupRole(roles.RoleKind):
             errorlog.write(world, server, 41125 if forced else 41142, group.name)
             return refused
         if self._stalled(world, role, node):
-            world.after(LOGIN_S, "availability.login", role.name, node, role.step)
+            world.call_after(LOGIN_S, "availability.login", role.name, node, role.step)
             return ""
         lacks = world.instances[server].system_lacks
         if lacks:
@@ -149,7 +151,9 @@ class GroupRole(roles.RoleKind):
                 "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
-            replicas.set_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+            replicas.set_state_word(
+                world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE
+            )
         errorlog.write(world, server, 41074, group.name)
         failover.begin(world, group.guid, server)
         return ""
@@ -188,7 +192,7 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
         refused = say("no login to SQL Server within {n} s", n=LOGIN_S)
         clusterlog.write(world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server")
     if refused:
-        roles.broke_off(world, name, node, refused)
+        roles.report_declined(world, name, node, refused)
 
 
 def role_of(
@@ -240,7 +244,7 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
     ):
         clusterlog.write(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
-        replicas.set_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
+        replicas.set_state_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
@@ -248,7 +252,7 @@ def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
     found = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
-        if node.partition and config.up(world, node)
+        if node.partition and config.is_running(world, node)
         for group in node.config.groups
         if group.name == role.name
     ]

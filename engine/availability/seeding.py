@@ -137,7 +137,7 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
     _keep(world, state, (*state.seedings, attempt))
     _receive(world, lead, server)
     duration_s = max(1.0, files.transfer_s(world, lead.server, server, lead.size_kb))
-    world.after(duration_s, "availability.seeded", group.guid, server, database, attempt.id)
+    world.call_after(duration_s, "availability.seeded", group.guid, server, database, attempt.id)
 
 
 def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
@@ -183,7 +183,7 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
         delayed_durability=lead.delayed_durability,
         log_backup_every_s=lead.log_backup_every_s,
     )
-    restore.put(world, options.as_restored(made, lead, world.instances[server].service_account))
+    restore.put_copy(world, options.as_restored(made, lead, world.instances[server].service_account))
 
 
 def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
@@ -224,7 +224,7 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
     for one in running:
         copy = world.copies.get((state.server, one.database))
         if copy is not None and copy.availability.guid is None:
-            streams.still(world, copy)
+            streams.stop_log(world, copy)
             del world.copies[state.server, one.database]
         if world.instances[one.source].answering:
             errorlog.write(world, one.source, 19494, one.database, group.name)

@@ -17,22 +17,22 @@ RESERVED: Final = 40
 def watch(world: World) -> None:
     """After the log streams have been set up anew: instances whose threads have become too few, or enough again."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
-        if _short(world, server) != world.instances[server].short_of_threads:
-            world.after(0.0, "availability.threads", server)
+        if _lacks_threads(world, server) != world.instances[server].short_of_threads:
+            world.call_after(0.0, "availability.threads", server)
 
 
-def _short(world: World, server: str) -> bool:
+def _lacks_threads(world: World, server: str) -> bool:
     instance = world.instances[server]
     return instance.answering and world.flow.workers_left(instance.host) < RESERVED
 
 
-def changed(world: World, server: str) -> None:
+def update_thread_shortage(world: World, server: str) -> None:
     """Timer: the log says that a thread could not be started; groups at the highest failure condition level fail."""
-    short = _short(world, server)
+    short = _lacks_threads(world, server)
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)
         if short:
             errorlog.write(world, server, 35217)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.threads": changed}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.threads": update_thread_shortage}

@@ -8,9 +8,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from engine.cluster import config, membership, quarantine, roles, setup, witnesses
-from engine.inputs import InputProblem, but_there_are
+from engine.inputs import InputError, but_there_are
+from engine.localization import say
 from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
-from engine.words import say
 
 
 def stop(world: World, name: str) -> None:
@@ -22,17 +22,17 @@ def stop(world: World, name: str) -> None:
     world.all_dirty()
 
 
-def _leave(world: World, name: str, there: list[str]) -> None:
+def _leave(world: World, name: str, members: list[str]) -> None:
     membership.hand_over_vote(world, name)
     world.nodes[name] = replace(world.nodes[name], partition=0)
     roles.node_left(world, name)
-    living = [node for node in there if config.up(world, world.nodes[node])]
+    living = [node for node in members if config.is_running(world, world.nodes[node])]
     if not living:
         return
-    membership.level(world, living)
+    membership.synchronize_config(world, living)
     first = world.nodes[living[0]]
     membership.count(world, first.cluster)
-    membership.look_again(world, living)
+    membership.schedule_regroup(world, living)
     world.emit(
         "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
     )
@@ -65,13 +65,13 @@ def force_quorum(world: World, name: str) -> None:
     """The node forms the cluster alone; its database counts from now on. [DOC: Start-ClusterNode]"""
     node = world.nodes[name]
     if not world.computers[name].powered or node.service in ("off", "starting"):
-        raise InputProblem(say("{node} is off", node=name))
+        raise InputError(say("{node} is off", node=name))
     if node.partition:
-        raise InputProblem(
+        raise InputError(
             say("the cluster service runs on {node}; stop it before you force quorum", node=name)
         )
     quarantine.clear(world, name)
-    newest = max(node.config.epoch, witnesses.tag(world, node.config, (name,)))
+    newest = max(node.config.epoch, witnesses.read_tag(world, node.config, (name,)))
     known = replace(
         node.config,
         epoch=newest + membership.FORCED_EPOCHS,
@@ -88,7 +88,7 @@ def evict(world: World, name: str) -> None:
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
-        raise InputProblem(say("{node} is the last node of its cluster", node=name))
+        raise InputError(say("{node} is the last node of its cluster", node=name))
     there = [other for other in config.members(world, node.partition) if other != name]
     _leave(world, name, there)
     world.clusters[cluster.name] = replace(
@@ -100,7 +100,7 @@ def evict(world: World, name: str) -> None:
     for other in there:
         known = world.nodes[other].config
         weights = tuple(pair for pair in known.weights if pair[0] != name)
-        config.update(world, other, weights=weights, roles=setup.without_node(known.roles, name))
+        config.update(world, other, weights=weights, roles=setup.remove_node_from_roles(known.roles, name))
         break
     world.all_dirty()
 
@@ -133,8 +133,8 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
         spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
         there = config.members(world, first.partition)
-        if spelled is None or not witnesses.reaches(world, witness, there):
-            raise InputProblem(say("the share {name} cannot be reached", name=name))
+        if spelled is None or not witnesses.is_reachable(world, witness, there):
+            raise InputError(say("the share {name} cannot be reached", name=name))
     config.update(world, first.name, witness=witness)
     membership.count(world, cluster)
 
@@ -147,7 +147,7 @@ def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
     """(Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: heartbeats that may be missed."""
     least, most = THRESHOLD_LIMITS
     if not least <= missed <= most:
-        raise InputProblem(say("a threshold lies between {a} and {b}", a=least, b=most))
+        raise InputError(say("a threshold lies between {a} and {b}", a=least, b=most))
     first = _writer(world, cluster)
     field = "cross_threshold" if cross else "threshold"
     changes: dict[str, Any] = {field: missed}
@@ -158,7 +158,7 @@ def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> No
     """Suspend-ClusterNode and Resume-ClusterNode: a paused node takes no more roles; drained, it gives its own up."""
     node = world.nodes[name]
     if not node.partition:
-        raise InputProblem(say("{node} is not up in the cluster", node=name))
+        raise InputError(say("{node} is not up in the cluster", node=name))
     world.nodes[name] = replace(node, paused=paused)
     world.all_dirty()
     for role in world.nodes[name].config.roles if paused and drain else ():
@@ -170,14 +170,14 @@ def _writer(world: World, cluster: str) -> Node:
     living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
     found = [node for node in living if node is not None]
     if not found:
-        raise InputProblem(say("the cluster {cluster} has no quorum", cluster=cluster))
+        raise InputError(say("the cluster {cluster} has no quorum", cluster=cluster))
     return max(found, key=lambda node: node.config.epoch)
 
 
 def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
     found = roles.find(world, name)
     if found is None:
-        raise InputProblem(say("no cluster with quorum has a role {name!r}", name=name))
+        raise InputError(say("no cluster with quorum has a role {name!r}", name=name))
     return found
 
 
@@ -185,11 +185,11 @@ def move(world: World, name: str, target: str) -> None:
     """Move-ClusterGroup: the cluster does it, and asks nobody who knows about databases."""
     node, role = _role(world, name)
     if role.owner == target and role.state is ResourceState.ONLINE:
-        raise InputProblem(say("{node} owns {role} already", node=target, role=role.name))
+        raise InputError(say("{node} owns {role} already", node=target, role=role.name))
     if world.nodes[target].partition != node.partition:
-        raise InputProblem(say("{node} is not up in the cluster", node=target))
+        raise InputError(say("{node} is not up in the cluster", node=target))
     if not roles.KINDS[role.kind].hostable(world, role, target):
-        raise InputProblem(say("{node} is no possible owner of {role}", node=target, role=role.name))
+        raise InputError(say("{node} is no possible owner of {role}", node=target, role=role.name))
     roles.move(world, node.name, role, target)
 
 
@@ -201,7 +201,7 @@ def stop_role(world: World, name: str) -> None:
 def start_role(world: World, name: str) -> None:
     node, role = _role(world, name)
     if role.state is ResourceState.ONLINE:
-        raise InputProblem(say("{role} is online", role=role.name))
+        raise InputError(say("{role} is online", role=role.name))
     roles.bring_online(world, node.name, role)
 
 
@@ -221,12 +221,12 @@ def start_resource(world: World, name: str) -> None:
         roles.bring_online(world, node.name, role)
 
 
-def move_disk(world: World, name: str, to: str) -> None:
+def move_disk(world: World, name: str, role_name: str) -> None:
     """Move-ClusterResource: a disk of Available Storage becomes part of a role."""
-    node, role = _role(world, to)
+    node, role = _role(world, role_name)
     disk = next((one for one in node.config.storage if one.name.lower() == name.lower()), None)
     if disk is None:
-        raise InputProblem(
+        raise InputError(
             but_there_are(
                 say("there is no disk {name!r} in Available Storage", name=name),
                 [one.name for one in node.config.storage],
@@ -242,14 +242,14 @@ def add_dependency(world: World, name: str, provider: str) -> None:
     node, role, resource = _resource(world, name)
     needed = role.resource(provider)
     if needed is None or needed.name == resource.name:
-        raise InputProblem(
+        raise InputError(
             but_there_are(
                 say("{name} and {other} are not in one role", name=resource.name, other=provider),
                 [one.name for one in role.resources if one.name != resource.name],
             )
         )
     if needed.name in resource.needs:
-        raise InputProblem(say("{name} depends on {other} already", name=resource.name, other=needed.name))
+        raise InputError(say("{name} depends on {other} already", name=resource.name, other=needed.name))
     _put(world, node, role, replace(resource, needs=(*resource.needs, needed.name)))
     if resource.kind == "SQL Server" and needed.drive and role.name in world.instances:
         apart = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
@@ -258,12 +258,12 @@ def add_dependency(world: World, name: str, provider: str) -> None:
 
 def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
     known: list[str] = []
-    for node, role in roles.each(world):
+    for node, role in roles.iterate_roles(world):
         for resource in role.resources:
             if resource.name.lower() == name.lower():
                 return node, role, resource
             known.append(resource.name)
-    raise InputProblem(but_there_are(say("there is no resource {name!r}", name=name), known))
+    raise InputError(but_there_are(say("there is no resource {name!r}", name=name), known))
 
 
 def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
@@ -280,7 +280,7 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
     spelled = {one.lower(): one for one in all_nodes}
     wanted = [spelled.get(one.strip().lower(), "") for one in names]
     if "" in wanted:
-        raise InputProblem(but_there_are(say("possible owners are nodes of the cluster"), all_nodes))
+        raise InputError(but_there_are(say("possible owners are nodes of the cluster"), all_nodes))
     return tuple(wanted)
 
 
@@ -312,10 +312,10 @@ def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
     """The disk or share of the witness is lost, or back."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
-        raise InputProblem(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))
+        raise InputError(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))
     name = spelled[cluster.lower()]
     witness = config.current(world, name).witness
     if witness is None:
-        raise InputProblem(say("the cluster {cluster} has no witness", cluster=name))
-    witnesses.put(world, name, replace(witnesses.store(world, name, witness), failed=failed))
+        raise InputError(say("the cluster {cluster} has no witness", cluster=name))
+    witnesses.put_store(world, name, replace(witnesses.store(world, name, witness), failed=failed))
     world.all_dirty()

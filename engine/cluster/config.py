@@ -17,7 +17,7 @@ def members(world: World, partition: int) -> list[str]:
     return [node.name for node in sorted(nodes, key=lambda node: node.number)]
 
 
-def up(world: World, node: Node) -> bool:
+def is_running(world: World, node: Node) -> bool:
     """The cluster service of the node runs on a computer that has power."""
     return node.service == "running" and world.computers[node.name].powered
 
@@ -34,7 +34,7 @@ def address(world: World, computer: str) -> str:
 def writer(world: World, partition: int) -> Node | None:
     """A living node of the partition, to ask what the partition knows."""
     living = (world.nodes[name] for name in members(world, partition))
-    return next((node for node in living if up(world, node)), None)
+    return next((node for node in living if is_running(world, node)), None)
 
 
 def partitions(world: World, cluster: str) -> list[int]:
@@ -48,7 +48,7 @@ def node_of(world: World, server: str) -> Node | None:
     return world.nodes.get(instance.computer) if instance is not None else None
 
 
-def known(world: World, server: str) -> ClusterConfig | None:
+def find_known_config(world: World, server: str) -> ClusterConfig | None:
     """The cluster database that the computer of an instance has, or had when it was evicted; None: it never had one."""
     node, instance = node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
@@ -59,29 +59,33 @@ def known(world: World, server: str) -> ClusterConfig | None:
 def has_quorum(world: World, server: str) -> bool:
     """The instance runs on a node that takes part in a partition with quorum."""
     node = node_of(world, server)
-    return node is not None and bool(node.partition) and up(world, node)
+    return node is not None and bool(node.partition) and is_running(world, node)
 
 
-def hears(world: World, a: str, b: str) -> bool:
+def has_heartbeat(world: World, a: str, b: str) -> bool:
     """Heartbeats pass between two nodes."""
-    return up(world, world.nodes[a]) and up(world, world.nodes[b]) and network.passing(world, a, b)
+    return (
+        is_running(world, world.nodes[a])
+        and is_running(world, world.nodes[b])
+        and network.is_passing(world, a, b)
+    )
 
 
 def may_write(world: World, node: str) -> bool:
     """*node* has the newest database of those that it reaches, and they are a majority."""
     partition, old = world.nodes[node].partition, world.nodes[node].config
-    if not partition or not up(world, world.nodes[node]):
+    if not partition or not is_running(world, world.nodes[node]):
         return False
     there, reached = members(world, partition), _reached(world, node)
     if any(world.nodes[name].config.epoch > old.epoch for name in reached):
         return False
     alone = old.forced and reached == there
-    return alone or quorum.majority(old, reached, witnesses.votes(world, old, reached))
+    return alone or quorum.has_majority(old, reached, witnesses.has_vote(world, old, reached))
 
 
 def _reached(world: World, node: str) -> list[str]:
     there = members(world, world.nodes[node].partition)
-    return [name for name in there if name == node or hears(world, node, name)]
+    return [name for name in there if name == node or has_heartbeat(world, node, name)]
 
 
 def update(world: World, node: str, **changes: object) -> bool:

@@ -7,9 +7,9 @@ from typing import Final
 
 from engine.cluster import clusterlog, config, moves, roles
 from engine.flow.recovery import Cause
+from engine.localization import say
 from engine.model import ClusterRole, Instance, Resource, Service, World
 from engine.protocol import errorlog, network, service
-from engine.words import say
 
 OFFLINE_S: Final = 3.0
 """Agent, SQL Server, network name, address and disks go offline at a planned move."""
@@ -47,7 +47,11 @@ LOOK_S: Final = 0.1
 
 def role_of(world: World, server: str) -> ClusterRole | None:
     """The role of a failover cluster instance; None for an instance that belongs to one computer."""
-    found = (role for _, role in roles.each(world) if role.kind == "instance" and instance_of(role) == server)
+    found = (
+        role
+        for _, role in roles.iterate_roles(world)
+        if role.kind == "instance" and instance_of(role) == server
+    )
     return next(found, None)
 
 
@@ -123,7 +127,7 @@ class InstanceRole(roles.RoleKind):
             service.kill(world, instance.name)
         if node != instance.computer:
             moves.begin(world, instance.name, node, role.way)
-        world.after(0.0, "instance.stopped", role.name, node, role.step)
+        world.call_after(0.0, "instance.stopped", role.name, node, role.step)
         return ""
 
     def node_left(self, world: World, node: str) -> None:
@@ -144,20 +148,20 @@ def _cluster(world: World, role: ClusterRole) -> str:
 def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
     """The role, if it is still coming online on *node* as it was at *step*."""
     there = world.nodes.get(node)
-    if there is None or not there.partition or not config.up(world, there):
+    if there is None or not there.partition or not config.is_running(world, there):
         return None
     role = there.config.role(name)
     return role if role is not None and role.owner == node and role.step == step else None
 
 
-def stopped(world: World, name: str, node: str, step: int) -> None:
+def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     """Timer: when the service has stopped at its former node, disks, address and name come online on *node*."""
     role = _coming(world, name, node, step)
     if role is None:
         return
     instance = world.instances[name]
     if instance.service is Service.STOPPING:
-        world.after(LOOK_S, "instance.stopped", name, node, step)
+        world.call_after(LOOK_S, "instance.stopped", name, node, step)
         return
     if instance.service is not Service.STOPPED:
         service.kill(world, name)
@@ -167,7 +171,7 @@ def stopped(world: World, name: str, node: str, step: int) -> None:
         lost = ("off", "starting")  # one that boots gives up no disks either
         crashed = before is not None and before.service in lost
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
-    world.after(wait_s, "instance.start", name, node, step)
+    world.call_after(wait_s, "instance.start", name, node, step)
 
 
 def start(world: World, name: str, node: str, step: int) -> None:
@@ -177,27 +181,27 @@ def start(world: World, name: str, node: str, step: int) -> None:
     world.update_instance(name, computer=node)
     network.reassess(world)
     service.start(world, name)
-    world.after(LOOK_S, "instance.up", name, node, step)
+    world.call_after(LOOK_S, "instance.up", name, node, step)
 
 
-def up(world: World, name: str, node: str, step: int) -> None:
+def check_started(world: World, name: str, node: str, step: int) -> None:
     """Timer: is the service running on its node?"""
     if _coming(world, name, node, step) is None:
         return
     instance = world.instances[name]
     if instance.service is Service.STARTING:
-        world.after(LOOK_S, "instance.up", name, node, step)
+        world.call_after(LOOK_S, "instance.up", name, node, step)
     elif not instance.running:
-        roles.broke_off(world, name, node, say("the service did not start"))
+        roles.report_declined(world, name, node, say("the service did not start"))
     elif node in instance.no_tempdb_path:
         _no_tempdb(world, name)
-        roles.broke_off(world, name, node, say("the folder of tempdb is missing on {node}", node=node))
+        roles.report_declined(world, name, node, say("the folder of tempdb is missing on {node}", node=node))
     elif instance.level < world.nodes[node].level:
         world.update_instance(name, level=world.nodes[node].level)
         errorlog.write_text(world, name, "Database 'master' is upgrading script.")
-        world.after(UPGRADE_SCRIPTS_S, "instance.up", name, node, step)
+        world.call_after(UPGRADE_SCRIPTS_S, "instance.up", name, node, step)
     else:
-        roles.came_online(world, name, node)
+        roles.report_online(world, name, node)
 
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
@@ -227,8 +231,8 @@ def _no_tempdb(world: World, server: str) -> None:
 roles.KINDS["instance"] = InstanceRole()
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
-    "instance.stopped": stopped,
+    "instance.stopped": continue_after_stop,
     "instance.start": start,
-    "instance.up": up,
+    "instance.up": check_started,
     "instance.watch": moves.watch,
 }

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, quarantine, quorum, roles, witnesses
+from engine.localization import say
 from engine.model import Cluster, ClusterConfig, Node, World, ticks
-from engine.words import say
 
 REGROUP_S: Final = (1.0, 2.0)
 """From the last missed heartbeat until the survivors have agreed on who is left. Derived."""
@@ -52,13 +52,13 @@ def _watch_power(world: World, node: Node) -> None:
     if not powered and node.service != "off":
         alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
         partition = 0 if alone else node.partition
-        world.call_off("cluster.started", node.name)
+        world.cancel_calls("cluster.started", node.name)
         world.nodes[node.name] = replace(
             node, service="off", prevented=False, outdated=False, partition=partition
         )
     elif powered and node.service == "off":
         world.nodes[node.name] = replace(node, service="starting")  # the others still have to miss it
-        world.after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
+        world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 
 def started(world: World, name: str) -> None:
@@ -77,7 +77,7 @@ def _note_silence(world: World, cluster: Cluster) -> None:
     silent: dict[Pair, int] = {}
     for partition in config.partitions(world, cluster.name):
         for pair in combinations(config.members(world, partition), 2):
-            if not config.hears(world, *pair):
+            if not config.has_heartbeat(world, *pair):
                 silent[pair] = known.get(pair, world.tick)
     if silent == known:
         return
@@ -85,22 +85,24 @@ def _note_silence(world: World, cluster: Cluster) -> None:
     for pair in sorted(known.keys() - silent.keys()):
         a, b = (world.nodes.get(name) for name in pair)
         if a is not None and b is not None and a.partition and a.partition == b.partition:
-            level(world, list(pair))
+            synchronize_config(world, list(pair))
     for pair, since in silent.items():
         if pair not in known:
-            agreed = since + ticks(_patience_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
-            world.at(agreed, "cluster.regroup", cluster.name)
+            agreed = since + ticks(_silence_limit_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
+            world.call_at(agreed, "cluster.regroup", cluster.name)
 
 
 def _note_witness(world: World, cluster: Cluster) -> None:
     """A witness that is lost or back changes the votes that are counted, with dynamic quorum."""
     parts = [config.members(world, partition) for partition in config.partitions(world, cluster.name)]
-    living = [[name for name in part if config.up(world, world.nodes[name])] for part in parts]
-    watching = max((part for part in living if part), key=lambda part: _newest(world, part).epoch, default=[])
+    living = [[name for name in part if config.is_running(world, world.nodes[name])] for part in parts]
+    watching = max(
+        (part for part in living if part), key=lambda part: _find_newest_config(world, part).epoch, default=[]
+    )
     if not watching:
         return
-    known = _newest(world, watching)
-    there = witnesses.reaches(world, known.witness, watching)
+    known = _find_newest_config(world, watching)
+    there = witnesses.is_reachable(world, known.witness, watching)
     if there != cluster.witness_there:
         world.clusters[cluster.name] = replace(cluster, witness_there=there)
         if there:
@@ -111,11 +113,11 @@ def _note_witness(world: World, cluster: Cluster) -> None:
                 text = say("the witness of {cluster} is back", cluster=cluster.name)
             world.emit("cluster", text, what="witness", there=there)
             if not there:
-                world.after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
-        world.after(COUNT_AGAIN_S, "cluster.count", cluster.name)
+                world.call_after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
+        world.call_after(COUNT_AGAIN_S, "cluster.count", cluster.name)
 
 
-def _patience_s(world: World, cluster: Cluster, pair: Pair) -> float:
+def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
     """How long heartbeats between the two may be missing."""
     a, b = (world.nodes[name].subnet for name in pair)
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
@@ -127,38 +129,38 @@ def regroup(world: World, name: str) -> None:
     lost = {
         pair
         for pair, since in cluster.silent
-        if world.tick - since >= ticks(_patience_s(world, cluster, pair))
+        if world.tick - since >= ticks(_silence_limit_s(world, cluster, pair))
     }
     missed = {
         node for pair in dict(cluster.silent).keys() - lost for node in pair
     }  # but not for long enough yet
     for partition in config.partitions(world, name):
         old = config.members(world, partition)
-        there = [node for node in old if config.up(world, world.nodes[node])]
+        there = [node for node in old if config.is_running(world, world.nodes[node])]
         living = [node for node in old if node in there or (there and node in missed)]
-        sides = _sides(living, lost)
-        if [old] != sides or not _may_go_on(world, old):
-            _part(world, old, living, sides)
+        sides = _group_connected_nodes(living, lost)
+        if [old] != sides or not _can_continue(world, old):
+            _split_partition(world, old, living, sides)
 
 
-def look_again(world: World, there: list[str]) -> None:
+def schedule_regroup(world: World, members: list[str]) -> None:
     """A member has left in good order; without a majority the others find out soon."""
-    if there and not _may_go_on(world, there):
-        world.after(REGROUP_S[1], "cluster.regroup", world.nodes[there[0]].cluster)
+    if members and not _can_continue(world, members):
+        world.call_after(REGROUP_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
 
 
-def _may_go_on(world: World, there: list[str]) -> bool:
+def _can_continue(world: World, members: list[str]) -> bool:
     """Nobody has been lost; but the witness may have been, whose vote was needed."""
-    known = world.nodes[there[0]].config
-    return known.forced or quorum.majority(known, there, witnesses.votes(world, known, there))
+    known = world.nodes[members[0]].config
+    return known.forced or quorum.has_majority(known, members, witnesses.has_vote(world, known, members))
 
 
-def _sides(living: list[str], lost: set[Pair]) -> list[list[str]]:
+def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
     """Living members in sets in which each hears all others; a node that hears only some goes with the first."""
     sides: list[list[str]] = []
     for node in living:
         for side in sides:
-            if all((other, node) not in lost and (node, other) not in lost for other in side):
+            if all((other, node) not in lost_pairs and (node, other) not in lost_pairs for other in side):
                 side.append(node)
                 break
         else:
@@ -166,32 +168,32 @@ def _sides(living: list[str], lost: set[Pair]) -> list[list[str]]:
     return sides
 
 
-def _part(world: World, old: list[str], living: list[str], sides: list[list[str]]) -> None:
+def _split_partition(world: World, old_members: list[str], living: list[str], sides: list[list[str]]) -> None:
     if not living:
-        for node in old:
+        for node in old_members:
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     free = True  # the witness's vote goes to one side: that of the first member, who holds the core resources
     winner: list[str] | None = None
-    for side in sorted(sides, key=lambda side: (old[0] not in side, -len(side), side)):
-        known = _newest(world, side)
-        held = free and witnesses.votes(world, known, side)
-        if winner is None and (quorum.majority(known, side, held) or known.forced):
+    for side in sorted(sides, key=lambda side: (old_members[0] not in side, -len(side), side)):
+        known = _find_newest_config(world, side)
+        held = free and witnesses.has_vote(world, known, side)
+        if winner is None and (quorum.has_majority(known, side, held) or known.forced):
             winner = side
             free = free and not held
-    for node in old:
+    for node in old_members:
         if winner is None or node not in winner:
             _leave(world, node, winner)
     if winner is not None:
-        _go_on(world, winner, [node for node in old if node not in winner])
+        _continue_partition(world, winner, [node for node in old_members if node not in winner])
 
 
 def _leave(world: World, name: str, winner: list[str] | None) -> None:
     node = world.nodes[name]
     world.nodes[name] = replace(node, partition=0)
-    if config.up(world, node):
+    if config.is_running(world, node):
         for other in winner or ():
-            _unreachable(world, name, other)
+            _log_unreachable(world, name, other)
         clusterlog.write(world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})")
         clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
@@ -200,10 +202,10 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
         roles.node_left(world, name)
 
 
-def _unreachable(world: World, node: str, lost: str) -> None:
+def _log_unreachable(world: World, node: str, lost_node: str) -> None:
     """Another node was not heard within the threshold. [DOC: group health events]"""
-    number = world.nodes[lost].number
-    ends = [f"{config.address(world, name)}:~3343~" for name in (lost, node)]
+    number = world.nodes[lost_node].number
+    ends = [f"{config.address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
     for level, component, text in (
         ("INFO", "IM", f"got event: Remote endpoint {ends[0]} unreachable from {ends[1]}"),
@@ -213,24 +215,24 @@ def _unreachable(world: World, node: str, lost: str) -> None:
         clusterlog.write(world, node, level, component, text)
 
 
-def _go_on(world: World, side: list[str], gone: list[str]) -> None:
-    first = side[0]
-    level(world, side)
+def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
+    first = side_nodes[0]
+    synchronize_config(world, side_nodes)
     config.update(world, first)  # the others have left: from here on the side is the whole partition
-    for lost in gone:
-        for node in side:
-            _unreachable(world, node, lost)
+    for lost in lost_nodes:
+        for node in side_nodes:
+            _log_unreachable(world, node, lost)
         text = say("{node} was removed from the active cluster membership", node=lost)
         world.emit("cluster", text, server=first, what="node removed", node=lost)
         quarantine.note_exit(world, first, lost)
-    world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
-    roles.owners_lost(world, first, gone)
+    world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
+    roles.owners_lost(world, first, lost_nodes)
 
 
-def level(world: World, side: list[str]) -> None:
+def synchronize_config(world: World, side_nodes: list[str]) -> None:
     """All have the newest copy of the cluster database that one of them has."""
-    known = _newest(world, side)
-    for name in side:
+    known = _find_newest_config(world, side_nodes)
+    for name in side_nodes:
         world.nodes[name] = replace(world.nodes[name], config=known)
 
 
@@ -243,7 +245,7 @@ def count(world: World, name: str) -> None:
         if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
             continue
         known = node.config
-        counted, witness = quorum.count(cluster, known, there, witnesses.votes(world, known, there))
+        counted, witness = quorum.count(cluster, known, there, witnesses.has_vote(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
@@ -257,26 +259,26 @@ def hand_over_vote(world: World, name: str) -> None:
     node = world.nodes[name]
     cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
     left = [other for other in left if other != name]
-    if left and config.up(world, node):
+    if left and config.is_running(world, node):
         known = node.config
-        counted, witness = quorum.count(cluster, known, left, witnesses.votes(world, known, left))
+        counted, witness = quorum.count(cluster, known, left, witnesses.has_vote(world, known, left))
         if (counted, witness) != (known.counted, known.witness_counts):
             config.update(world, name, counted=counted, witness_counts=witness)
 
 
 def _waiting(world: World, cluster: Cluster) -> list[str]:
     nodes = (world.nodes[name] for name in cluster.nodes)
-    able = [node.name for node in nodes if config.up(world, node) and not node.partition]
+    able = [node.name for node in nodes if config.is_running(world, node) and not node.partition]
     return [name for name in able if not quarantine.is_quarantined(world, name)]
 
 
 def _gather_soon(world: World, cluster: Cluster) -> None:
     if cluster.gathering or not (
-        _joinable(world, cluster) or _formable(world, cluster) or _meeting(world, cluster)
+        _joinable(world, cluster) or _formable(world, cluster) or _find_reunited_members(world, cluster)
     ):
         return
     world.clusters[cluster.name] = replace(cluster, gathering=True)
-    world.after(world.chance.uniform(*JOIN_S), "cluster.gather", cluster.name)
+    world.call_after(world.chance.uniform(*JOIN_S), "cluster.gather", cluster.name)
 
 
 def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
@@ -285,22 +287,22 @@ def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
             there = config.members(world, partition)
-            living = [member for member in there if config.up(world, world.nodes[member])]
-            if living and all(config.hears(world, node, member) for member in living):
+            living = [member for member in there if config.is_running(world, world.nodes[member])]
+            if living and all(config.has_heartbeat(world, node, member) for member in living):
                 found.append((node, partition))
                 break
     return found
 
 
-def _apart(world: World, cluster: Cluster) -> list[list[str]]:
+def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
     """Sets of waiting nodes that hear one another and no member of a partition, which they would join instead."""
     waiting = _waiting(world, cluster)
-    lost = {pair for pair in combinations(waiting, 2) if not config.hears(world, *pair)}
+    lost = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
     members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
     return [
         side
-        for side in _sides(waiting, lost)
-        if not any(config.hears(world, node, member) for node in side for member in members)
+        for side in _group_connected_nodes(waiting, lost)
+        if not any(config.has_heartbeat(world, node, member) for node in side for member in members)
     ]
 
 
@@ -310,19 +312,19 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
     A share or a storage account with a newer tag has no database to go with it: the nodes wait.
     """
     found = []
-    for side in _apart(world, cluster):
-        known = witnesses.database(world, _newest(world, side), side)
+    for side in _find_separate_groups(world, cluster):
+        known = witnesses.read_database(world, _find_newest_config(world, side), side)
         able = [node for node in side if not world.nodes[node].prevented]
-        if able and quorum.majority(known, side, witnesses.votes(world, known, side)):
+        if able and quorum.has_majority(known, side, witnesses.has_vote(world, known, side)):
             found.append((side, known))
     return found
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
     """Waiting nodes learn at the witness that the cluster has a newer database than they have. [DOC: manage quorum]"""
-    for side in _apart(world, cluster):
-        known = witnesses.database(world, _newest(world, side), side)
-        newer = witnesses.tag(world, known, side) > known.epoch
+    for side in _find_separate_groups(world, cluster):
+        known = witnesses.read_database(world, _find_newest_config(world, side), side)
+        newer = witnesses.read_tag(world, known, side) > known.epoch
         for name in side:
             node = world.nodes[name]
             if newer and not node.outdated:
@@ -333,7 +335,7 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
                 world.nodes[name] = replace(world.nodes[name], outdated=newer)
 
 
-def _meeting(world: World, cluster: Cluster) -> list[str]:
+def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
     """Members of a partition that meets one that was forced later: they give up theirs and join it."""
     parts = [config.writer(world, partition) for partition in config.partitions(world, cluster.name)]
     living = [node for node in parts if node is not None]
@@ -346,17 +348,17 @@ def _meeting(world: World, cluster: Cluster) -> list[str]:
         if node.cluster == cluster.name and node.partition not in (0, first.partition)
     ]
     strong = config.members(world, first.partition)
-    return [node for node in others if any(config.hears(world, node, member) for member in strong)]
+    return [node for node in others if any(config.has_heartbeat(world, node, member) for member in strong)]
 
 
-def _newest(world: World, side: list[str]) -> ClusterConfig:
-    return max((world.nodes[node].config for node in side), key=lambda known: known.epoch)
+def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
+    return max((world.nodes[node].config for node in side_nodes), key=lambda known: known.epoch)
 
 
 def gather(world: World, name: str) -> None:
     """Timer: nodes that can join do so; nodes that can form a cluster do; a weaker partition gives way."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
-    for node in _meeting(world, world.clusters[name]):
+    for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
         world.emit("cluster", say("{node} gives up its partition and joins the forced one", node=node), server=node,
                    what="gave way")  # fmt: skip
@@ -367,18 +369,20 @@ def gather(world: World, name: str) -> None:
         _join(world, node, partition)
 
 
-def form(world: World, side: list[str], known: ClusterConfig) -> None:
+def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
     """*side* forms the cluster with the database *known*."""
     partition = world.next_id()
-    for node in side:
-        world.nodes[node] = replace(world.nodes[node], partition=partition, config=known, outdated=False)
-    text = say("{node} has formed the cluster", node=side[0])
-    world.emit("cluster", text, server=side[0], what="formed")
-    config.update(world, side[0])
-    world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[side[0]].cluster)
-    for node in side:
+    for node in side_nodes:
+        world.nodes[node] = replace(
+            world.nodes[node], partition=partition, config=cluster_config, outdated=False
+        )
+    text = say("{node} has formed the cluster", node=side_nodes[0])
+    world.emit("cluster", text, server=side_nodes[0], what="formed")
+    config.update(world, side_nodes[0])
+    world.call_after(COUNT_AGAIN_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
+    for node in side_nodes:
         roles.node_joined(world, node)
-    roles.restore(world, side[0])
+    roles.restore(world, side_nodes[0])
 
 
 def _join(world: World, node: str, partition: int) -> None:
@@ -387,7 +391,7 @@ def _join(world: World, node: str, partition: int) -> None:
     world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config, outdated=False)
     config.update(world, node)
     world.emit("cluster", say("{node} has joined the cluster", node=node), server=node, what="joined")
-    world.after(COUNT_AGAIN_S, "cluster.count", there.cluster)
+    world.call_after(COUNT_AGAIN_S, "cluster.count", there.cluster)
     roles.node_joined(world, node)
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.localization import mark, say
 from engine.model import Failover, World
 from engine.protocol import causes, serving, streams
-from engine.words import mark, say
 
 NO_GROUP: Final = 0
 """`Failover.guid` of a move: it belongs to no session and to no availability group."""
@@ -26,7 +26,7 @@ FAILED: Final = {
 }
 
 
-def _tell(world: World, server: str, move: Failover, step: str) -> None:
+def _emit_move_step(world: World, server: str, move: Failover, step: str) -> None:
     template = (FAILED if move.why else STEPS)[move.kind]
     text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
     why = {"why": move.why} if move.why else {}
@@ -34,12 +34,12 @@ def _tell(world: World, server: str, move: Failover, step: str) -> None:
                failover_kind=move.kind, cause=move.cause, **why)  # fmt: skip
 
 
-def begin(world: World, server: str, node: str, way: str) -> None:
+def begin(world: World, server: str, node: str, transition: str) -> None:
     """The cluster brings the instance *server* online on *node*, where it was not before."""
-    _break_off(world, server, say("the role moved to another node"))
+    _cancel_pending_moves(world, server, say("the role moved to another node"))
     instance = world.instances[server]
     cause, failed_tick = causes.of_loss(world, server, None)
-    ordered = way == "move"
+    ordered = transition == "move"
     for (where, database), copy in sorted(world.copies.items()):
         if where != server or copy.source is None:
             continue
@@ -58,11 +58,11 @@ def begin(world: World, server: str, node: str, way: str) -> None:
             agreed_tick=world.tick,
         )
         world.failovers.append(move)
-        _tell(world, server, move, say("accepted") if ordered else say("detected"))
-    world.after(LOOK_S, "instance.watch", server, node)
+        _emit_move_step(world, server, move, say("accepted") if ordered else say("detected"))
+    world.call_after(LOOK_S, "instance.watch", server, node)
 
 
-def _under_way(world: World, server: str) -> list[tuple[int, Failover]]:
+def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]:
     """(place in world.failovers, move) of the databases of *server* that are not open yet."""
     return [
         (place, move)
@@ -74,21 +74,21 @@ def _under_way(world: World, server: str) -> list[tuple[int, Failover]]:
     ]
 
 
-def _break_off(world: World, server: str, why: str) -> None:
-    for place, move in _under_way(world, server):
-        world.failovers[place] = replace(move, why=why)
-        _tell(world, server, world.failovers[place], "cancelled")
+def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
+    for place, move in _find_pending_moves(world, server):
+        world.failovers[place] = replace(move, why=reason)
+        _emit_move_step(world, server, world.failovers[place], "cancelled")
 
 
 def watch(world: World, server: str, node: str) -> None:
     """Timer: databases that have been recovered on *node* are open: their redo is done, their undo with it."""
-    for place, move in _under_way(world, server):
+    for place, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
-            if not serving.opens(world, (server, move.database)):
+            if not serving.is_accessible(world, (server, move.database)):
                 continue
             now = world.tick
             done = replace(move, redo_done_tick=now, decided_tick=now, online_tick=now, undo_done_tick=now)
             world.failovers[place] = done
-            _tell(world, server, done, say("online"))
-    if any(move.to_server == node for _, move in _under_way(world, server)):
-        world.after(LOOK_S, "instance.watch", server, node)
+            _emit_move_step(world, server, done, say("online"))
+    if any(move.to_server == node for _, move in _find_pending_moves(world, server)):
+        world.call_after(LOOK_S, "instance.watch", server, node)

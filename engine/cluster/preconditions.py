@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.cluster import config, instances, roles
+from engine.localization import say
 from engine.model import ClusterRole, Node, ResourceState, World
-from engine.protocol.groups import Precondition
-from engine.words import say
+from engine.protocol.groups import FailoverPrecondition
 
 
-def of_database(world: World, database: str) -> list[Precondition]:
+def of_database(world: World, database: str) -> list[FailoverPrecondition]:
     """Of the instance that has the database, if it is a failover cluster instance: its own, then of each other node."""
     copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
     found = roles.find(world, copy.server) if copy is not None else None
@@ -29,15 +29,15 @@ def of_database(world: World, database: str) -> list[Precondition]:
     ]
     ranked = [*(name for name in role.preferred if name in others), *others]
     return [
-        *_of_role(world, role),
-        *(row for name in dict.fromkeys(ranked) for row in _of_node(world, node, role, name)),
+        *_list_role_preconditions(world, role),
+        *(row for name in dict.fromkeys(ranked) for row in _list_node_preconditions(world, node, role, name)),
         *_loss(world, node, role),
     ]
 
 
-def _of_role(world: World, role: ClusterRole) -> Iterator[Precondition]:
+def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[FailoverPrecondition]:
     used, most = roles.failures_used(world, role.name)
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the role has failures left within six hours"),
         used < most and role.way != roles.EXHAUSTED,
         say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=role.name),
@@ -45,16 +45,18 @@ def _of_role(world: World, role: ClusterRole) -> Iterator[Precondition]:
         now=say("{used} of {most} used up", used=used, most=most),
     )
     broken = [one.name for one in role.resources if one.kind == "Physical Disk" and one.failed]
-    yield Precondition(
+    yield FailoverPrecondition(
         say("no disk of the instance has failed"), not broken, say("Get-ClusterResource: State")
     )
 
 
-def _of_node(world: World, here: Node, role: ClusterRole, name: str) -> Iterator[Precondition]:
+def _list_node_preconditions(
+    world: World, observer: Node, role: ClusterRole, name: str
+) -> Iterator[FailoverPrecondition]:
     node, instance = world.nodes[name], world.instances[instances.instance_of(role)]
     missing = [one.name for one in role.resources if name not in one.owners]
     place = role.preferred.index(name) + 1 if name in role.preferred else 0
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the node is a possible owner of every resource"),
         not missing,
         say("Get-ClusterResource | Get-ClusterOwnerNode"),
@@ -65,22 +67,22 @@ def _of_node(world: World, here: Node, role: ClusterRole, name: str) -> Iterator
         if place
         else say("no preferred owner"),
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the node is in the cluster with quorum"),
-        bool(node.partition) and node.partition == here.partition and config.up(world, node),
+        bool(node.partition) and node.partition == observer.partition and config.is_running(world, node),
         say("Get-ClusterNode: State"),
         target=name,
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the node is not paused"), not node.paused, say("Get-ClusterNode: State"), target=name
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the instance is installed on the node, and nothing is being installed"),
         name in instance.installed and not node.setup,
         say("Setup of SQL Server on {node}", node=name),
         target=name,
     )
-    yield Precondition(
+    yield FailoverPrecondition(
         say("the folder of tempdb is there on the node"),
         name not in instance.no_tempdb_path,
         say("ERRORLOG of {server}: 5123", server=instance.name),
@@ -88,12 +90,12 @@ def _of_node(world: World, here: Node, role: ClusterRole, name: str) -> Iterator
     )
 
 
-def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[Precondition]:
+def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPrecondition]:
     """LooksAlive watches the service, IsAlive what sp_server_diagnostics says within the health check timeout."""
     there = world.nodes.get(role.owner)
-    member = there is not None and there.partition == node.partition and config.up(world, there)
+    member = there is not None and there.partition == node.partition and config.is_running(world, there)
     noticed = bool(role.why) or role.state is not ResourceState.ONLINE or not member
-    yield Precondition(
+    yield FailoverPrecondition(
         say("LooksAlive, IsAlive or the heartbeat has noticed that the instance is lost"),
         noticed,
         say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),
@@ -101,7 +103,7 @@ def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[Precondition]
         now=role.why,
     )
     tried = roles.restarts_used(world, role)
-    yield Precondition(
+    yield FailoverPrecondition(
         say("a restart on the same node has failed, or the node is gone"),
         not member or (noticed and role.way != "restart" and tried >= roles.RESTARTS_MAX),
         say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.cluster import clusterlog, quorum
+from engine.localization import say
 from engine.model import UngracefulExits, World, ticks
-from engine.words import say
 
 THRESHOLD: Final = 3
 """QuarantineThreshold: ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
@@ -33,7 +33,7 @@ def is_quarantined(world: World, node: str) -> bool:
 def note_exit(world: World, observer: str, node: str) -> None:
     """Record an ungraceful exit that the surviving members have noticed; the third within an hour quarantines."""
     cluster = world.clusters[world.nodes[node].cluster]
-    if not quorum.since(cluster, "2016"):
+    if not quorum.is_version_at_least(cluster, "2016"):
         return
     record = world.exits.get(node, UngracefulExits())
     recent = (*(tick for tick in record.exit_ticks if world.tick - tick < ticks(PERIOD_S)), world.tick)
@@ -43,7 +43,7 @@ def note_exit(world: World, observer: str, node: str) -> None:
         return
     until = world.tick + ticks(DURATION_S)
     world.exits[node] = UngracefulExits(quarantined_until=until)
-    world.at(until, "cluster.quarantine_end", node)
+    world.call_at(until, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
     clusterlog.write(world, observer, "WARN", "NODE", text)
     text = say("{node} is quarantined: {n} ungraceful exits within an hour", node=node, n=len(recent))
@@ -53,7 +53,7 @@ def note_exit(world: World, observer: str, node: str) -> None:
 def clear(world: World, node: str) -> None:
     """Forget the exits of *node*: it may join again."""
     if is_quarantined(world, node):
-        world.call_off("cluster.quarantine_end", node)
+        world.cancel_calls("cluster.quarantine_end", node)
         world.emit("cluster", say("{node} is no longer quarantined", node=node), server=node, what="released")
     world.exits.pop(node, None)
     world.all_dirty()

@@ -15,18 +15,18 @@ THRESHOLDS_SINCE_2016: Final = (10, 20)
 """Heartbeats that may be missed within a subnet, and across subnets. Documented [DOC: cluster network thresholds]."""
 
 
-def since(cluster: Cluster, version: str) -> bool:
+def is_version_at_least(cluster: Cluster, version: str) -> bool:
     """The cluster runs on *version* of Windows Server or a later one."""
     return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
 
 
 def dynamic(cluster: Cluster) -> bool:
     """Votes are counted anew after each change that the cluster survives. Documented since Windows Server 2012."""
-    return cluster.dynamic_quorum and since(cluster, "2012")
+    return cluster.dynamic_quorum and is_version_at_least(cluster, "2012")
 
 
 def count(
-    cluster: Cluster, config: ClusterConfig, up: Collection[str], witness_there: bool
+    cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
 ) -> tuple[tuple[str, ...], bool]:
     """(nodes whose vote is counted, whether the witness's is) with *up* as the living members.
 
@@ -38,9 +38,9 @@ def count(
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):
         return voters, config.witness is not None
-    voters = tuple(node for node in voters if node in up)
+    voters = tuple(node for node in voters if node in living_nodes)
     even = len(voters) % 2 == 0
-    if not since(cluster, "2012 R2"):
+    if not is_version_at_least(cluster, "2012 R2"):
         if config.witness is not None:
             return voters, True
         even = len(voters) == 2
@@ -52,7 +52,7 @@ def count(
     return voters, False
 
 
-def majority(config: ClusterConfig, side: Collection[str], with_witness: bool) -> bool:
+def has_majority(config: ClusterConfig, side_nodes: Collection[str], with_witness: bool) -> bool:
     """*side* has more than half of the votes that are counted."""
-    votes = sum(node in side for node in config.counted) + (config.witness_counts and with_witness)
+    votes = sum(node in side_nodes for node in config.counted) + (config.witness_counts and with_witness)
     return 2 * votes > len(config.counted) + config.witness_counts

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
 from engine.events import Event
+from engine.localization import LocalizableMessage, say
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
-from engine.words import Sentence, say
 
 RESTART_PERIOD_S: Final = 900.0
 RESTARTS_MAX: Final = 1
@@ -60,7 +60,7 @@ class RoleKind:
         raise NotImplementedError
 
     def online(self, world: World, role: ClusterRole, node: str) -> str:
-        """It begins to come online on the node, which calls `came_online` in the end; or why the node declines."""
+        """It begins to come online on the node, which calls `report_online` in the end; or why the node declines."""
         raise NotImplementedError
 
     def node_left(self, world: World, node: str) -> None:
@@ -74,7 +74,7 @@ KINDS: Final[dict[str, RoleKind]] = {}
 """By ClusterRole.kind."""
 
 
-def each(world: World) -> Iterator[tuple[Node, ClusterRole]]:
+def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
     """Every role with a living node of the partition that runs it."""
     for cluster in world.clusters:
         for partition in config.partitions(world, cluster):
@@ -86,7 +86,7 @@ def each(world: World) -> Iterator[tuple[Node, ClusterRole]]:
 
 def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
     """The role of that name where a partition runs it: that of *server*, else of two partitions the newer."""
-    found = [(node, role) for node, role in each(world) if role.name.lower() == name.lower()]
+    found = [(node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()]
     here = config.node_of(world, server)
     if here is not None:
         found = [(node, role) for node, role in found if node.partition == here.partition]
@@ -105,13 +105,15 @@ def _current(world: World, node: str, name: str, step: int) -> ClusterRole | Non
     there = world.nodes.get(node)
     if there is None:  # evicted since the timer was set
         return None
-    role = there.config.role(name) if there.partition and config.up(world, there) else None
+    role = there.config.role(name) if there.partition and config.is_running(world, there) else None
     return role if role is not None and role.step == step else None
 
 
-def tell(world: World, node: str, role: ClusterRole, text: Sentence, what: str, **data: object) -> None:
+def emit_role_event(
+    world: World, node: str, role: ClusterRole, text: LocalizableMessage, change: str, **data: object
+) -> None:
     world.outbox.append(
-        Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", what), *data.items()))
+        Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", change), *data.items()))
     )
 
 
@@ -119,20 +121,20 @@ def tell(world: World, node: str, role: ClusterRole, text: Sentence, what: str, 
 
 
 EXHAUSTED: Final = "exhausted"
-"""The `way` of a role that has used up its failures: it stays failed until it is moved or brought online by hand
+"""The `transition` of a role that has used up its failures: it stays failed until it is moved or brought online by hand
 [DOC: flexible failover policy]."""
 
 
 def watch(world: World) -> None:
     """After anything has happened: is each role healthy, and could one that is not online come online?"""
-    for node, role in list(each(world)):
+    for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
             why, delay_s, _ = kind.trouble(world, role)
             if why != role.why:
                 role = _change(world, node.name, role, why=why)
                 if why:
-                    world.after(delay_s, "role.failed", node.name, role.name, role.step)
+                    world.call_after(delay_s, "role.failed", node.name, role.name, role.step)
         elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
             tried = tuple(
                 name for name in role.tried if _member(world, node, name) and kind.hostable(world, role, name)
@@ -150,10 +152,12 @@ def _member(world: World, node: Node, name: str) -> bool:
     other = world.nodes.get(name)
     if other is None or other.partition != node.partition:
         return False
-    return config.up(world, other) and (name == node.name or config.hears(world, node.name, name))
+    return config.is_running(world, other) and (
+        name == node.name or config.has_heartbeat(world, node.name, name)
+    )
 
 
-def _takes(world: World, node: Node, name: str, role: ClusterRole) -> bool:
+def _accepts_role(world: World, node: Node, name: str, role: ClusterRole) -> bool:
     """The node *name* takes the role: a member that is not paused, or the owner that has it."""
     return _member(world, node, name) and (not world.nodes[name].paused or name == role.owner)
 
@@ -172,12 +176,12 @@ def failed(world: World, node: str, name: str, step: int) -> None:
     fail(world, node, role, role.why)
 
 
-def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
+def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
     """The role has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
-    _write_down(world, role, kind.trouble(world, role).signs)
-    tell(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=why),
-         what="role-failed", why=why)  # fmt: skip
+    _log_failure_signs(world, role, kind.trouble(world, role).signs)
+    emit_role_event(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
+         change="role-failed", why=reason)  # fmt: skip
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
     if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
         role = _change(world, node, role, restarts=(*recent, world.tick))
@@ -192,16 +196,16 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         )
         clusterlog.write(world, node, "WARN", "RCM", text)
         kind.offline(world, role, False)
-        tell(world, node, role, say("role {role} stays failed: {n} failures in six hours", role=role.name,
-             n=len(failures) + 1), what="threshold")  # fmt: skip
-        _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=why, failures=failures)
+        emit_role_event(world, node, role, say("role {role} stays failed: {n} failures in six hours", role=role.name,
+             n=len(failures) + 1), change="threshold")  # fmt: skip
+        _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick))
     others = tuple(name for name in kind.targets(world, role) if name != role.owner)
     _take_offline(world, node, role, others, "failover")
 
 
-def _write_down(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
+def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
     """What resource, its host and the resource manager write at the owner of a role that has failed. [DOC: group health
     events]"""
     for level, text in signs:
@@ -234,12 +238,12 @@ def restarts_used(world: World, role: ClusterRole) -> int:
     return len([tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S)])
 
 
-def owners_lost(world: World, node: str, gone: list[str]) -> None:
+def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
     """Members are gone: the roles that they owned fail over."""
     for role in world.nodes[node].config.roles:
-        if role.owner in gone and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
-            tell(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
-                 what="owner-lost")  # fmt: skip
+        if role.owner in lost_nodes and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
+            emit_role_event(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
+                 change="owner-lost")  # fmt: skip
             _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
 
 
@@ -252,7 +256,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         iter(
             name
             for name in KINDS[role.kind].targets(world, role)
-            if name != role.owner and _takes(world, world.nodes[node], name, role)
+            if name != role.owner and _accepts_role(world, world.nodes[node], name, role)
         ),
         None,
     )
@@ -262,7 +266,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
-        tell(world, node, role, text, what="move", to=to)
+        emit_role_event(world, node, role, text, change="move", to=to)
         _take_offline(world, node, role, (to,), "move")
 
 
@@ -283,24 +287,30 @@ def bring_online(world: World, node: str, role: ClusterRole, target: str | None 
     )
 
 
-def _take_offline(world: World, node: str, role: ClusterRole, to: tuple[str, ...], way: str) -> None:
-    done_s = KINDS[role.kind].offline(world, role, way == "move")
-    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=way)
-    world.after(done_s, "role.offline", node, role.name, role.step, to)
+def _take_offline(
+    world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
+) -> None:
+    done_s = KINDS[role.kind].offline(world, role, transition == "move")
+    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition)
+    world.call_after(done_s, "role.offline", node, role.name, role.step, target_nodes)
 
 
-def went_offline(world: World, node: str, name: str, step: int, to: tuple[str, ...]) -> None:
+def complete_offline(world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...]) -> None:
     """Timer: a role is offline at its owner and comes online elsewhere."""
     role = _current(world, node, name, step)
     if role is not None:
-        _bring_online(world, node, role, to)
+        _bring_online(world, node, role, target_nodes)
 
 
-def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...] = ()) -> None:
+def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
     """On the first of *to*, or of its targets, that accepts."""
     kind, here = KINDS[role.kind], world.nodes[node]
-    for target in [*to, *(name for name in kind.targets(world, role) if name not in to)]:
-        if target in role.tried or not _takes(world, here, target, role) or not _fits(world, role, target):
+    for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
+        if (
+            target in role.tried
+            or not _accepts_role(world, here, target, role)
+            or not _can_come_online(world, role, target)
+        ):
             continue
         pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
         declined = kind.online(world, pending, target)
@@ -309,19 +319,19 @@ def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...
             return
         role = _change(world, node, pending, owner=role.owner, tried=(*role.tried, target))
         clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
-        tell(world, target, role, say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
-             what="declined", why=declined)  # fmt: skip
+        emit_role_event(world, target, role, say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
+             change="declined", why=declined)  # fmt: skip
     role = _change(world, node, role, state=ResourceState.FAILED)
-    world.after(RETRY_S, "role.retry", node, role.name, role.step)
-    tell(world, node, role, say("role {role} is online nowhere", role=role.name), what="nowhere")
+    world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
+    emit_role_event(world, node, role, say("role {role} is online nowhere", role=role.name), change="nowhere")
 
 
-def _fits(world: World, role: ClusterRole, node: str) -> bool:
+def _can_come_online(world: World, role: ClusterRole, node: str) -> bool:
     kind, again = KINDS[role.kind], role.way == "restart" and node == role.owner
     return kind.restartable(world, role) if again else kind.hostable(world, role, node)
 
 
-def came_online(world: World, name: str, owner: str) -> None:
+def report_online(world: World, name: str, owner: str) -> None:
     """A kind tells that its role is online on *owner*."""
     found = world.nodes.get(owner)
     role = found.config.role(name) if found is not None else None
@@ -329,23 +339,23 @@ def came_online(world: World, name: str, owner: str) -> None:
         return
     _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
     clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
-    tell(
+    emit_role_event(
         world,
         owner,
         role,
         say("role {role} is online on {node}", role=name, node=owner),
-        what="online",
+        change="online",
     )
 
 
-def broke_off(world: World, name: str, owner: str, why: str) -> None:
+def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     """A kind tells that its role could not come online on *owner* after all; others are tried."""
     found = find(world, name)
     if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
         return
     node, role = found
-    tell(world, node.name, role, say("{node} declines role {role}: {why}", node=owner, role=name, why=why),
-         what="declined", why=why)  # fmt: skip
+    emit_role_event(world, node.name, role, say("{node} declines role {role}: {why}", node=owner, role=name, why=reason),
+         change="declined", why=reason)  # fmt: skip
     _bring_online(world, node.name, _change(world, node.name, role, tried=(*role.tried, owner)))
 
 
@@ -376,6 +386,6 @@ def retry(world: World, node: str, name: str, step: int) -> None:
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "role.failed": failed,
-    "role.offline": went_offline,
+    "role.offline": complete_offline,
     "role.retry": retry,
 }

@@ -9,9 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.cluster import config, instances, roles
-from engine.inputs import InputProblem
+from engine.inputs import InputError
+from engine.localization import say
 from engine.model import ClusterConfig, ClusterRole, Node, Resource, ResourceState, Service, World
-from engine.words import say
 
 PATCH_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
@@ -22,16 +22,16 @@ features."""
 
 def _idle(world: World, name: str) -> Node:
     node = world.nodes[name]
-    if not config.up(world, node):
-        raise InputProblem(say("the cluster service does not run on {node}", node=name))
+    if not config.is_running(world, node):
+        raise InputError(say("the cluster service does not run on {node}", node=name))
     if node.setup:
-        raise InputProblem(say("Setup is running on {node}", node=name))
+        raise InputError(say("Setup is running on {node}", node=name))
     return node
 
 
-def _begin(world: World, name: str, what: str, timer: str, seconds: float, *args: object) -> None:
-    world.nodes[name] = replace(world.nodes[name], setup=what)
-    world.after(seconds, timer, name, *args)
+def _start_setup(world: World, name: str, operation: str, timer: str, seconds: float, *args: object) -> None:
+    world.nodes[name] = replace(world.nodes[name], setup=operation)
+    world.call_after(seconds, timer, name, *args)
 
 
 def patch(world: World, name: str) -> None:
@@ -40,21 +40,21 @@ def patch(world: World, name: str) -> None:
     The passive nodes come first: there it costs nobody anything.
     """
     _idle(world, name)
-    _begin(world, name, instances.PATCH, "setup.patched", PATCH_S)
+    _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
     text = say("Setup installs a service pack on {node}", node=name)
     world.emit("cluster", text, server=name, what="patch")
-    for node, role in list(roles.each(world)):
+    for node, role in list(roles.iterate_roles(world)):
         running = role.state is ResourceState.ONLINE and role.owner == name and role.kind == "instance"
         if running and node.partition == world.nodes[name].partition:
             roles.set_offline(world, node.name, role)
 
 
-def patched(world: World, name: str) -> None:
+def complete_patch(world: World, name: str) -> None:
     """Timer: Setup is done on a node; what it has taken offline there comes back."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
-    if not config.up(world, node):
+    if not config.is_running(world, node):
         world.nodes[name] = replace(node, setup="")
         text = say("Setup was interrupted on {node}: the service pack is not installed", node=name)
         world.emit("cluster", text, server=name, what="patch failed")
@@ -62,7 +62,7 @@ def patched(world: World, name: str) -> None:
     world.nodes[name] = replace(node, setup="", level=node.level + 1)
     text = say("the service pack is installed on {node}", node=name)
     world.emit("cluster", text, server=name, what="patched", level=node.level + 1)
-    for other, role in list(roles.each(world)):
+    for other, role in list(roles.iterate_roles(world)):
         offline = role.state is ResourceState.OFFLINE and role.owner == name and role.kind == "instance"
         if offline and world.instances[instances.instance_of(role)].service is Service.STOPPED:
             roles.bring_online(world, other.name, role, name)
@@ -73,38 +73,46 @@ def add_node(world: World, instance: str, name: str) -> None:
     role = instances.role_of(world, instance)
     found = roles.find(world, instance)
     if role is None or found is None:
-        raise InputProblem(say("{server} is no failover cluster instance", server=instance))
+        raise InputError(say("{server} is no failover cluster instance", server=instance))
     if name in world.instances[instance].installed:
-        raise InputProblem(say("{server} is installed on {node}", server=instance, node=name))
+        raise InputError(say("{server} is installed on {node}", server=instance, node=name))
     if name not in world.computers or not world.computers[name].powered:
-        raise InputProblem(say("{node} is off", node=name))
+        raise InputError(say("{node} is off", node=name))
     if name in world.nodes and world.nodes[name].cluster != found[0].cluster:
-        raise InputProblem(say("{node} belongs to another cluster", node=name))
+        raise InputError(say("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
         _join(world, found[0], name)
     _idle(world, name)
-    _begin(world, name, instance, "setup.added", ADD_NODE_S, instance)
+    _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = say("Setup adds {node} to {server}", node=name, server=instance)
     world.emit("cluster", text, server=name, what="add node", instance=instance)
 
 
-def _join(world: World, first: Node, name: str) -> None:
+def _join(world: World, existing_node: Node, name: str) -> None:
     """A computer becomes a node. It is then a possible owner of every resource of every instance but the disks."""
-    cluster = world.clusters[first.cluster]
+    cluster = world.clusters[existing_node.cluster]
     number = max(node.number for node in world.nodes.values() if node.cluster == cluster.name) + 1
     world.clusters[cluster.name] = replace(cluster, nodes=(*cluster.nodes, name))
     world.nodes[name] = Node(
-        name=name, cluster=cluster.name, number=number, partition=first.partition, config=ClusterConfig()
+        name=name,
+        cluster=cluster.name,
+        number=number,
+        partition=existing_node.partition,
+        config=ClusterConfig(),
     )
     world.evicted.pop(name, None)
-    known = first.config
+    known = existing_node.config
     owned = tuple(_owned(role, name, False) if role.kind == "instance" else role for role in known.roles)
     config.update(
-        world, first.name, weights=(*known.weights, (name, 1)), counted=(*known.counted, name), roles=owned
+        world,
+        existing_node.name,
+        weights=(*known.weights, (name, 1)),
+        counted=(*known.counted, name),
+        roles=owned,
     )
     text = say("{node} has been added to the cluster {cluster}", node=name, cluster=cluster.name)
     world.emit("cluster", text, server=name, what="node added", node=name)
-    world.after(0.0, "cluster.count", cluster.name)
+    world.call_after(0.0, "cluster.count", cluster.name)
 
 
 def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
@@ -127,22 +135,22 @@ def remove_node(world: World, instance: str, name: str) -> None:
     """
     found = roles.find(world, instance)
     if instances.role_of(world, instance) is None or found is None:
-        raise InputProblem(say("{server} is no failover cluster instance", server=instance))
+        raise InputError(say("{server} is no failover cluster instance", server=instance))
     if name not in world.instances[instance].installed:
-        raise InputProblem(say("{server} is not installed on {node}", server=instance, node=name))
+        raise InputError(say("{server} is not installed on {node}", server=instance, node=name))
     if world.instances[instance].computer == name:
-        raise InputProblem(say("{server} runs on {node}; move it before", server=instance, node=name))
+        raise InputError(say("{server} runs on {node}; move it before", server=instance, node=name))
     if not world.computers[name].powered:
-        raise InputProblem(say("{node} is off", node=name))
+        raise InputError(say("{node} is off", node=name))
     if name in world.nodes:
-        _begin(world, _idle(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance)
+        _start_setup(world, _idle(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance)
     else:
-        world.after(REMOVE_NODE_S, "setup.removed", name, instance)
+        world.call_after(REMOVE_NODE_S, "setup.removed", name, instance)
     text = say("Setup removes {node} from {server}", node=name, server=instance)
     world.emit("cluster", text, server=name, what="remove node", instance=instance)
 
 
-def removed(world: World, name: str, instance: str) -> None:
+def complete_remove_node(world: World, name: str, instance: str) -> None:
     """Timer: the instance is installed on one node less."""
     node, found = world.nodes.get(name), roles.find(world, instance)
     if node is not None:
@@ -151,7 +159,7 @@ def removed(world: World, name: str, instance: str) -> None:
         text = say("Setup was interrupted on {node}", node=name)
         world.emit("cluster", text, server=name, what="remove node failed", instance=instance)
         return
-    left = without_node([found[1]], name)[0]
+    left = remove_node_from_roles([found[1]], name)[0]
     config.update_role(world, found[0].name, left.name, resources=left.resources, preferred=left.preferred)
     installed = tuple(one for one in world.instances[instance].installed if one != name)
     world.update_instance(instance, installed=installed)
@@ -176,31 +184,31 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
     return seen
 
 
-def without_node(known: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
+def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
     """Roles as they stand when a node has left the cluster for good."""
 
-    def left(names: tuple[str, ...]) -> tuple[str, ...]:
+    def drop_node(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(one for one in names if one != name)
 
     return tuple(
         replace(
             role,
-            preferred=left(role.preferred),
-            tried=left(role.tried),
-            resources=tuple(replace(one, owners=left(one.owners)) for one in role.resources),
+            preferred=drop_node(role.preferred),
+            tried=drop_node(role.tried),
+            resources=tuple(replace(one, owners=drop_node(one.owners)) for one in role.resources),
         )
-        for role in known
+        for role in cluster_roles
     )
 
 
-def added(world: World, name: str, instance: str) -> None:
+def complete_add_node(world: World, name: str, instance: str) -> None:
     """Timer: the instance is installed on one more node, which owns its disks too from now on."""
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return
     world.nodes[name] = replace(node, setup="")
     found = roles.find(world, instance)
-    if found is None or not config.up(world, node):
+    if found is None or not config.is_running(world, node):
         text = say("Setup was interrupted on {node}", node=name)
         world.emit("cluster", text, server=name, what="add node failed", instance=instance)
         return
@@ -212,7 +220,7 @@ def added(world: World, name: str, instance: str) -> None:
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
-    "setup.patched": patched,
-    "setup.added": added,
-    "setup.removed": removed,
+    "setup.patched": complete_patch,
+    "setup.added": complete_add_node,
+    "setup.removed": complete_remove_node,
 }

@@ -7,7 +7,7 @@ for the streams that are awaited.
 from engine.flow.advance import run, warm_start, warm_up
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.pair import Mode, Pair, add_pair, pair
+from engine.flow.pair import Pair, SafetyMode, add_pair, pair
 from engine.flow.readings import (
     SourcePositions,
     SourceReading,
@@ -36,10 +36,10 @@ __all__ = [
     "Crossing",
     "Flow",
     "Level",
-    "Mode",
     "Operation",
     "Pair",
     "Place",
+    "SafetyMode",
     "Samples",
     "Site",
     "SourcePositions",

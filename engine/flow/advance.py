@@ -12,7 +12,7 @@ from engine.flow import compiled, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.memory import Held, Memory
+from engine.flow.run_cache import Held, RunCache
 from engine.flow.samples import Samples
 from engine.flow.setup import Crossing
 
@@ -28,37 +28,37 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
     Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
     """
     if flow.memory is not None and samples is None:
-        return _remembered(flow, flow.memory, ticks)
-    return _ran(flow, ticks, samples)
+        return _run_cached(flow, flow.memory, ticks)
+    return _run_uncached(flow, ticks, samples)
 
 
-def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held]:
+def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, Held]:
     """As `run`, by what a fork has run before where there is such."""
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
     if known is not None:
         flow.ran, found = known
-        flow.take(found.arrays)
+        flow.restore_arrays(found.arrays)
         flow.passed = found.passed
         return flow.ran - begin, found.sources, found.streams
-    ran, sources, streams = _ran(flow, ticks, None)
+    ran, sources, streams = _run_uncached(flow, ticks, None)
     flow.ran += ran
-    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams, flow.passed)
+    memory.store(flow.root, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
     return ran, sources, streams
 
 
-def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
-    flow.part()
+def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
+    flow.unshare_arrays()
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
         every = samples.every
-        rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
+        rooms = samples.reserve(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
     now = arrays(flow)
     ran = compiled.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
     flow.passed = bool(now.counters[k.PASSED])
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
-        samples.took(before, before + ran)
+        samples.record_entries(before, before + ran)
     held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
     any_held = compiled.note_crossings(
         flow.sources,
@@ -71,11 +71,11 @@ def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, He
     )
     if not any_held:
         return ran, [], []
-    return ran, _crossings(held[0]), _crossings(held[1])
+    return ran, _read_crossings(held[0]), _read_crossings(held[1])
 
 
-def _crossings(held: Array) -> Held:
-    return [(number, Crossing(int(held[number]))) for number in np.flatnonzero(held).tolist()]
+def _read_crossings(held_bits: Array) -> Held:
+    return [(number, Crossing(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
 
 
 def _imbalance(flow: Flow, number: int) -> str:

@@ -14,7 +14,6 @@ from engine.constants import TICKS_PER_S
 from engine.flow import compiled, derive, rings, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.memory import Arrays, Memory, mark_of
 from engine.flow.places import lay_out, source_place, stream_place
 from engine.flow.readings import (
     SOURCE_POSITIONS,
@@ -27,6 +26,7 @@ from engine.flow.readings import (
     StreamReading,
     StreamTotals,
 )
+from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
 
 HISTORY_MIN: Final = 32
@@ -62,7 +62,7 @@ class Flow:
         self.hosts: Array = np.zeros((0, k.HOST_COLUMNS))
         self.history: Array = np.zeros((0, 2, HISTORY_MIN))
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
-        self.memory: Memory | None = None
+        self.memory: RunCache | None = None
         self.root = self.ran = 0
         """With a memory: what stands for all that was done to the flow, and the ticks that it ran after that."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
@@ -95,17 +95,17 @@ class Flow:
         other.scratch = None
         return other
 
-    def moving(self) -> Arrays:
+    def share_arrays(self) -> Arrays:
         """The arrays that a run changes, for others to have, too."""
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
-    def take(self, arrays: Arrays) -> None:
+    def restore_arrays(self, arrays: Arrays) -> None:
         """Be where *arrays*, which others may have, too, say."""
         self.__dict__.update(zip(_MOVING, arrays, strict=True))
         self._shared = OF_RUNS
 
-    def part(self, names: frozenset[str] = OF_RUNS) -> None:
+    def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
         """From now on nobody else has the arrays of these names."""
         shared = self._shared & names
         if shared:
@@ -113,19 +113,19 @@ class Flow:
                 setattr(self, name, getattr(self, name).copy())
             self._shared -= shared
 
-    def remember(self) -> None:
+    def enable_run_cache(self) -> None:
         """From now on this flow and its forks share what they run."""
-        self.memory, self.root, self.ran = Memory(), 0, 0
+        self.memory, self.root, self.ran = RunCache(), 0, 0
 
-    def _do(self, *deed: object, to: frozenset[str] = OF_RUNS) -> None:
+    def _begin_change(self, *change: object, array_names: frozenset[str] = OF_RUNS) -> None:
         """*deed* changes the arrays *to* of this flow."""
-        self.part(to)
-        self._set_apart(*deed)
+        self.unshare_arrays(array_names)
+        self._branch_root(*change)
 
-    def _set_apart(self, *deed: object) -> None:
+    def _branch_root(self, *change: object) -> None:
         """*deed* sets this flow apart from those to which it is not done."""
         if self.memory is not None:
-            self.root, self.ran = self.memory.after(self.root, self.ran, deed), 0
+            self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
     def digest(self) -> bytes:
         """16 bytes over everything that matters to the future, as they are recorded."""
@@ -134,23 +134,27 @@ class Flow:
             h.update(getattr(self, name).data)
         return h.digest()
 
-    def mark(self) -> bytes:
+    def state_key(self) -> bytes:
         """20 bytes that tell states apart as `digest` does, and are quicker taken; nobody records them."""
-        return self._mark() if self.memory is None else self.memory.mark(self.root, self.ran, self._mark)
+        return (
+            self._compute_state_key()
+            if self.memory is None
+            else self.memory.get_state_key(self.root, self.ran, self._compute_state_key)
+        )
 
-    def _mark(self) -> bytes:
+    def _compute_state_key(self) -> bytes:
         parameters = [getattr(self, name) for name in _REPLACED]
         known, mark = self._marked
         if len(known) != len(parameters) or not all(map(is_, known, parameters)):
-            mark = mark_of([array.data for array in parameters])
+            mark = hash_parts([array.data for array in parameters])
             self._marked = parameters, mark
-        return mark_of([mark, *[getattr(self, name).data for name in _MOVING]])
+        return hash_parts([mark, *[getattr(self, name).data for name in _MOVING]])
 
     # Coming and going
 
     def add_source(self, setup: SourceSetup) -> int:
         """Adds a writable log, all connections thinking, no log yet, and returns its number."""
-        self._do("add source", setup)
+        self._begin_change("add source", setup)
         number = rows.free_number(self.source_setups)
         if number == len(self.source_setups):
             self.source_setups += (None,)
@@ -163,7 +167,7 @@ class Flow:
 
     def add_stream(self, source: int, setup: StreamSetup) -> int:
         """Adds a stream of the log of *source*, all positions 0, and returns its number."""
-        self._do("add stream", source, setup)
+        self._begin_change("add stream", source, setup)
         self._source(source)
         number = rows.free_number(self.stream_setups)
         if number == len(self.stream_setups):
@@ -179,7 +183,7 @@ class Flow:
 
     def remove_source(self, source: int) -> None:
         """Takes a log out of the model, with its streams; numbers may be given anew."""
-        self._do("remove source", source)
+        self._begin_change("remove source", source)
         self._source(source)
         for stream in self.streams_of(source):
             self.remove_stream(stream)
@@ -190,7 +194,7 @@ class Flow:
 
     def remove_stream(self, stream: int) -> None:
         """Takes a stream out of the model; its number may be given anew."""
-        self._do("remove stream", stream)
+        self._begin_change("remove stream", stream)
         source, _ = self._stream(stream)
         self.stream_setups = rows.with_setups(self.stream_setups, {stream: None})
         self.stream_params = rows.with_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
@@ -198,11 +202,11 @@ class Flow:
         self._lay_out()
         self._apply({source: self._source(source)}, {})
 
-    def set_up(
+    def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
         """Changes circumstances at this instant; log positions stay."""
-        self._do("set up", tuple(sources.items()), tuple(streams.items()))
+        self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._source(source)
         self._apply(sources, {number: (self._stream(number)[0], setup) for number, setup in streams.items()})
@@ -232,14 +236,14 @@ class Flow:
             self._owned = setups, streams
         return streams
 
-    def adopt(self, source: int, alone: Flow, checkpoint_phase: float) -> None:
+    def adopt(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
         """Takes over the state of *alone*, in which that source stands first and has run until *checkpoint_phase*, its
         log moved to where the redone log of its streams is."""
-        self._do("adopt", source, checkpoint_phase)
+        self._begin_change("adopt", source, checkpoint_phase)
         streams = self.streams_of(source)
-        s, steady = self.sources[source], alone.sources[0].copy()
+        s, steady = self.sources[source], steady_flow.sources[0].copy()
         shifts = [
-            self.streams[stream, k.REDONE] - alone.streams[place, k.REDONE]
+            self.streams[stream, k.REDONE] - steady_flow.streams[place, k.REDONE]
             for place, stream in enumerate(streams)
             if derive.attached(self.stream_setup(stream))
         ]
@@ -247,19 +251,19 @@ class Flow:
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
         kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
         positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
-        rows.settle(s, steady, kept, positions, shift)
+        rows.adopt_steady_row(s, steady, kept, positions, shift)
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
         rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
         now, length = int(self.clock[k.NOW]), self.history.shape[2]
-        then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
+        then, size = int(steady_flow.clock[k.NOW]), steady_flow.history.shape[2]
         for place, stream in enumerate(streams):
-            t, calm = self.streams[stream], alone.streams[place].copy()
-            rows.settle(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
+            t, calm = self.streams[stream], steady_flow.streams[place].copy()
+            rows.adopt_steady_row(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
             rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
             moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
             for back in range(length):
-                past = alone.history[place, :, (then - min(back, size - 1)) % size]
+                past = steady_flow.history[place, :, (then - min(back, size - 1)) % size]
                 self.history[stream, :, (now - back) % length] = past + moved
 
     # Positions
@@ -290,7 +294,7 @@ class Flow:
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""
-        self._do("set positions", source, tuple(positions.items()), to=OF_SOURCES)
+        self._begin_change("set positions", source, tuple(positions.items()), array_names=OF_SOURCES)
         self._source(source)
         s = self.sources[source]
         rows.jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
@@ -298,7 +302,7 @@ class Flow:
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
         """Sets named positions of a stream; the link's and the target's memory follow, as after a reconnection."""
-        self._do("set stream positions", stream, tuple(positions.items()), to=OF_STREAMS)
+        self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
         self._stream(stream)
         s = self.streams[stream]
         rows.jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
@@ -307,7 +311,7 @@ class Flow:
 
     def add_log_kb(self, source: int, kb: float) -> None:
         """Log that statements outside the workload write, at this instant."""
-        self._do("add log", source, kb, to=OF_SOURCES)
+        self._begin_change("add log", source, kb, array_names=OF_SOURCES)
         self._source(source)
         self.sources[source, k.GENERATED] += kb
 
@@ -315,12 +319,12 @@ class Flow:
         """Log before *kb* may be overwritten: log used is what was generated since."""
         self._source(source)
         if self.sources[source, k.REUSE] != kb:
-            self._do("reuse", source, kb, to=OF_SOURCES)
+            self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
             self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
         """Starts (again) the operation of the source's setup from its beginning."""
-        self._do("start operation", source, to=OF_SOURCES)
+        self._begin_change("start operation", source, array_names=OF_SOURCES)
         operation = self._source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
@@ -391,21 +395,21 @@ class Flow:
         """Arms the crossings at which `run` stops for this source; Crossing(0) disarms."""
         self._source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
-            self._do("watch", source, crossings.value, to=OF_SOURCES)
+            self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: Crossing) -> None:
         """Arms the crossings at which `run` stops for this stream; Crossing(0) disarms."""
         self._stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
-            self._do("watch stream", stream, crossings.value, to=OF_STREAMS)
+            self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
         """`run` stops at the whole second at which one of *levels* compares otherwise, and at no former one."""
         self.passed = False
         if self.levels != (levels := tuple(levels)):
-            self._set_apart("levels", levels)
+            self._branch_root("levels", levels)
             self.levels, self.level_rows = levels, rows.of_levels(levels)
 
     # Inside
@@ -442,7 +446,7 @@ class Flow:
         for stream in [stream for source in affected for stream in self.streams_of(source)]:
             self.streams[stream, k.STALL_S] = 0.0
         for number, setup in sources.items():
-            self._follow(number, sources_before[number], setup)
+            self._apply_source_setup(number, sources_before[number], setup)
 
     def _derive(self, sources: Sequence[int]) -> float:
         """Parameters of these sources and their streams; the longest delay of these streams in steps."""
@@ -465,13 +469,13 @@ class Flow:
         self.stream_params = rows.with_rows(self.stream_params, stream_rows)
         return longest
 
-    def _follow(self, number: int, before: SourceSetup | None, setup: SourceSetup) -> None:
+    def _apply_source_setup(self, number: int, old_setup: SourceSetup | None, setup: SourceSetup) -> None:
         """The state of a source follows its new setup."""
         s = self.sources[number]
-        if before is None or before.log_size_kb != setup.log_size_kb:
+        if old_setup is None or old_setup.log_size_kb != setup.log_size_kb:
             s[k.LOG_SIZE] = setup.log_size_kb
         rows.resize_population(s, setup)
-        if setup.operation is not None and (before is None or before.operation != setup.operation):
+        if setup.operation is not None and (old_setup is None or old_setup.operation != setup.operation):
             self.start_operation(number)
         elif setup.operation is None:
             s[k.OPERATION_LEFT] = 0.0
@@ -490,7 +494,7 @@ class Flow:
         self.steps_per_tick = steps_per_tick
         self.clock[k.STEPS_PER_TICK] = steps_per_tick
         self._derive([number for number, setup in enumerate(self.source_setups) if setup is not None])
-        self.history = rings.with_shorter_steps(self.history, int(self.clock[k.NOW]), factor)
+        self.history = rings.shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _need_history(self, delay_steps: float) -> None:
         """Lengthens the rings when a delay of a stream is longer than they are."""
@@ -498,7 +502,7 @@ class Flow:
         need = delay_steps + turn + 4.0
         if need > self.history.shape[2]:
             length = 1 << (math.ceil(need) - 1).bit_length()
-            self.history = rings.lengthened(self.history, int(self.clock[k.NOW]), length)
+            self.history = rings.lengthen_rings(self.history, int(self.clock[k.NOW]), length)
 
 
 _DIGESTED: Final = (

@@ -322,12 +322,12 @@ PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # behind the counters that a
 
 
 @inside
-def look_back(history: Cube, i: int, ring: int, now: int, steps: float) -> float:
+def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) -> float:
     """Position *steps* ago, linear between steps. The ring's length is a power of two."""
     mask = history.shape[2] - 1
     whole = int(steps)
-    newer = float(history[i, ring, (now - whole) & mask])
-    return newer + (steps - whole) * (float(history[i, ring, (now - whole - 1) & mask]) - newer)
+    newer = float(history[i, ring, (step_number - whole) & mask])
+    return newer + (steps - whole) * (float(history[i, ring, (step_number - whole - 1) & mask]) - newer)
 
 
 @inside
@@ -338,16 +338,16 @@ def fade(x: float) -> float:
 
 @inside
 def flush_backlog(
-    backlog: float, block: float, per_block: float, most: float, crowd: float, per_two_crowd: float
+    backlog: float, block: float, per_block: float, max_kb: float, crowd: float, per_two_crowd: float
 ) -> float:
     """KB that one log device writes in a step: M/M/1 as a fluid with group commit, solved implicitly."""
-    beta = most * per_block
+    beta = max_kb * per_block
     if crowd <= 0.0:  # one stream never queues behind itself
-        return min(backlog * beta / (1.0 + beta), most)
+        return min(backlog * beta / (1.0 + beta), max_kb)
     y = backlog * per_block
     b = 1.0 + beta - crowd * y
     left = (math.sqrt(b * b + 4.0 * crowd * y) - b) * per_two_crowd
-    return min(max(0.0, block * (y - left)), backlog, most)
+    return min(max(0.0, block * (y - left)), backlog, max_kb)
 
 
 @inside
@@ -375,7 +375,7 @@ def operate(state: Table, params: Table, i: int, room: float, dt: float) -> floa
 
 @inside
 def write_log(
-    state: Table, params: Table, i: int, hosts: Table, h: int, known: float, work: Table, dt: float
+    state: Table, params: Table, i: int, hosts: Table, h: int, known_kb: float, work: Table, dt: float
 ) -> None:
     """Connections move one station on; those past their CPU part write log, which is then flushed."""
     leaving = state[i, THINKING] * params[i, THINK_OUT]
@@ -395,7 +395,7 @@ def write_log(
     # What this step's flush makes durable counts as room, else the limit would depend on the step.
     durable_soon = flushed + most * min(1.0, (before - flushed) * params[i, PER_BLOCK])
     if params[i, WAITS] > 0.0:
-        durable_soon = min(durable_soon, known)
+        durable_soon = min(durable_soon, known_kb)
     room = min(params[i, LOG_MAX] - (before - state[i, REUSE]), params[i, LIMIT] - (before - durable_soon))
     room = max(0.0, room)
     log = blocked * params[i, LOG_KB]
@@ -435,14 +435,21 @@ def write_log(
 
 @inside
 def write_pages(
-    work: Table, params: Table, i: int, first: int, past: int, share: float, generated: float, dt: float
+    work: Table,
+    params: Table,
+    i: int,
+    first_row: int,
+    end_row: int,
+    share: float,
+    generated: float,
+    dt: float,
 ) -> None:
     """The principals of a run that is like source *i* dirty pages and write them at checkpoints."""
     touches = work[TOUCHES, i]
     thinned = 1.0 + touches * params[i, HOT_INVERSE]
     every_s = params[i, CHECKPOINT_EVERY_S]
     most = params[i, CHECKPOINT_PAGES] * share
-    for own in range(first, past):
+    for own in range(first_row, end_row):
         dirty = (work[OWN_DIRTY, own] + touches) / thinned
         since_s = work[OWN_SINCE_S, own] + dt
         backlog = work[OWN_BACKLOG, own]
@@ -459,7 +466,7 @@ def write_pages(
 
 
 @inside
-def disturb(state: Table, params: Table, j: int, sent: float, dt: float) -> float:
+def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> float:
     """Jitter of this step in steps, after letting lost packets stall the link."""
     jitter = 0.0
     if params[j, JITTER_STEPS] > 0.0:
@@ -472,8 +479,10 @@ def disturb(state: Table, params: Table, j: int, sent: float, dt: float) -> floa
         state[j, STALL_S] = max(0.0, state[j, STALL_S] - dt)
         if state[j, STALL_S] == 0.0:
             chance = draw(state, j)
-            if chance < params[j, LOSS_PER_KB] * sent:
-                packets_per_s = max(state[j, MESSAGE_RATE], sent * params[j, WIRE_RATIO] / (PACKET_KB * dt))
+            if chance < params[j, LOSS_PER_KB] * sent_kb:
+                packets_per_s = max(
+                    state[j, MESSAGE_RATE], sent_kb * params[j, WIRE_RATIO] / (PACKET_KB * dt)
+                )
                 state[j, STALL_S] = params[j, ROUND_TRIP_S] + min(
                     params[j, RETRANSMIT_S], PACKETS_TO_NOTICE / max(packets_per_s, 1.0)
                 )
@@ -489,13 +498,13 @@ def carry_log(
     h: int,
     m: int,
     history: Cube,
-    now: int,
+    step_number: int,
     may_send: float,
-    known: float,
+    known_kb: float,
     dt: float,
 ) -> None:
     """Log of one stream travels from instance *h* to *m*, is hardened there, and back comes the acknowledgement."""
-    slot = now & (history.shape[2] - 1)
+    slot = step_number & (history.shape[2] - 1)
     sent = state[j, SENT] + may_send
     state[j, SENT] = sent
     history[j, SENT_RING, slot] = sent
@@ -508,7 +517,7 @@ def carry_log(
     if params[j, JITTER_STEPS] > 0.0 or params[j, LOSS_PER_KB] > 0.0:
         delay = max(0.0, delay + disturb(state, params, j, may_send, dt))
     if state[j, STALL_S] == 0.0:
-        received = max(received, look_back(history, j, SENT_RING, now, delay))
+        received = max(received, look_back(history, j, SENT_RING, step_number, delay))
         state[j, RECEIVED] = received
     hardened = state[j, HARDENED]
     hardened += min((received - hardened) * params[j, HARDEN_OUT], params[j, HARDEN_KB]) * hosts[m, LOG_SHARE]
@@ -516,8 +525,8 @@ def carry_log(
     history[j, HARDENED_RING, slot] = hardened
     back = params[j, ACK_STEPS] + hosts[h, TURN_STEPS]
     if back < 1.0:
-        known = look_back(history, j, HARDENED_RING, now, back)
-    state[j, ACKNOWLEDGED] = max(state[j, ACKNOWLEDGED], known)
+        known_kb = look_back(history, j, HARDENED_RING, step_number, back)
+    state[j, ACKNOWLEDGED] = max(state[j, ACKNOWLEDGED], known_kb)
 
 
 @inside
@@ -565,8 +574,8 @@ def write_target_pages(
     work: Table,
     params: Table,
     j: int,
-    first: int,
-    past: int,
+    first_row: int,
+    end_row: int,
     hot_inverse: float,
     place: NumberTable,
     source_work: Table,
@@ -579,7 +588,7 @@ def write_target_pages(
     if params[j, CONTINUOUS] > 0.0:
         flush_out = params[j, FLUSH_OUT]
         thinned = 1.0 + flush_out + touches * hot_inverse
-        for own in range(first, past):
+        for own in range(first_row, end_row):
             dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
             pages = dirty * flush_out
             left = pages - most
@@ -587,7 +596,7 @@ def write_target_pages(
             work[OWN_TARGET_WRITTEN, own] += most if pages > most else pages
         return
     thinned = 1.0 + touches * hot_inverse
-    for own in range(first, past):
+    for own in range(first_row, end_row):
         dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
         backlog = work[OWN_TARGET_BACKLOG, own]
         if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # it follows the primary's checkpoints
@@ -609,13 +618,13 @@ def spend_cpu(
     j: int,
     wake_up: float,
     work: Table,
-    sent: float,
+    sent_kb: float,
     dt: float,
     hz: float,
 ) -> None:
     """Messages by group commit of random commits, and the CPU that they cost at both ends of a stream."""
     messages = 0.0
-    rate = sent * hz
+    rate = sent_kb * hz
     if rate > 0.0:
         backlog = log_to_send(sources, i, stream_params, j) - streams[j, SENT]
         if backlog > stream_params[j, WINDOW_KB]:
@@ -692,7 +701,7 @@ def add_demands(flow: Arrays, dt: float) -> None:
         m = place[j, TARGET]
         sends = streams[j, SENDER_CPU] if source_params[i, ALIVE] > 0.0 else 0.0
         if stream_params[j, TARGET_ALIVE] == 0.0:
-            hosts[h, STREAMING_CPU] = added(hosts[h, STREAMING_CPU], sends, past - first)
+            hosts[h, STREAMING_CPU] = add_repeatedly(hosts[h, STREAMING_CPU], sends, past - first)
             continue
         if stream_params[j, CARRYING] > 0.0:
             hosts[m, SESSIONS] += past - first
@@ -707,7 +716,7 @@ def add_demands(flow: Arrays, dt: float) -> None:
         flush_out, most = stream_params[j, FLUSH_OUT], stream_params[j, TARGET_PAGES]
         cost = stream_params[j, TARGET_PAGE_COST]
         if h == m:
-            add_both(hosts, STREAMING_CPU, h, m, past - first, sends, receives, 0.0)
+            add_to_hosts(hosts, STREAMING_CPU, h, m, past - first, sends, receives, 0.0)
         here, there = hosts[h, STREAMING_CPU], hosts[m, STREAMING_CPU]
         redo_s, messages_in = hosts[m, REDO_S], hosts[m, MESSAGES_IN]
         log_writers, pages = hosts[m, LOG_WRITERS], hosts[m, PAGES_WANTED]
@@ -730,21 +739,28 @@ def add_demands(flow: Arrays, dt: float) -> None:
 
 
 @inside
-def add_both(
-    hosts: Table, column: int, h: int, m: int, times: int, own: float, other: float, more: float
+def add_to_hosts(
+    hosts: Table,
+    column: int,
+    h: int,
+    m: int,
+    times: int,
+    sender_amount: float,
+    receiver_amount: float,
+    redo_amount: float,
 ) -> None:
     """Adds so often *own* to a column of instance *h*, then *other* and *more* to that of *m*."""
     if h == m:
         for _ in range(times):
-            hosts[h, column] += own
-            hosts[h, column] += other
-            hosts[h, column] += more
+            hosts[h, column] += sender_amount
+            hosts[h, column] += receiver_amount
+            hosts[h, column] += redo_amount
         return
     here, there = hosts[h, column], hosts[m, column]
     for _ in range(times):
-        here += own
-        there += other
-        there += more
+        here += sender_amount
+        there += receiver_amount
+        there += redo_amount
     hosts[h, column] = here
     hosts[m, column] = there
 
@@ -786,7 +802,7 @@ def share_links(flow: Arrays, dt: float) -> None:
         j = stream_places[LIKE, first]
         if work[WISH, j] > 0.0:
             k = place[j, LINK]
-            links[k, LINK_WANTED] = added(links[k, LINK_WANTED], work[WISH, j], past - first)
+            links[k, LINK_WANTED] = add_repeatedly(links[k, LINK_WANTED], work[WISH, j], past - first)
             links[k, LINK_STREAMS] += past - first
     for k in range(links.shape[0]):
         carried = links[k, LINK_KB] * dt
@@ -801,7 +817,7 @@ def share_links(flow: Arrays, dt: float) -> None:
                 j = stream_places[LIKE, first]
                 if place[j, LINK] == k and work[WISH, j] > 0.0:
                     if work[WISH, j] <= level:
-                        small = added(small, work[WISH, j], past - first)
+                        small = add_repeatedly(small, work[WISH, j], past - first)
                     else:
                         big += past - first
             if big > 0.0:
@@ -813,7 +829,7 @@ def share_links(flow: Arrays, dt: float) -> None:
 
 
 @inside
-def added(total: float, value: float, times: int) -> float:
+def add_repeatedly(total: float, value: float, times: int) -> float:
     """*total* after *value* has been added so often: one by one, for it is rounded each time."""
     while times > 0:
         total += value
@@ -822,7 +838,7 @@ def added(total: float, value: float, times: int) -> float:
 
 
 @inside
-def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
+def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
     """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -844,7 +860,9 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
             back = stream_params[j, ACK_STEPS] + hosts[host_of[i], TURN_STEPS] - 1.0
             kb = max(
                 kb,
-                look_back(history, j, HARDENED_RING, now - 1, back) if back >= 0.0 else streams[j, HARDENED],
+                look_back(history, j, HARDENED_RING, step_number - 1, back)
+                if back >= 0.0
+                else streams[j, HARDENED],
             )
         stream_work[KNOWN, j] = kb
         if stream_params[j, AWAITED] > 0.0:
@@ -860,7 +878,7 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
         i = source_places[LIKE, first]
         if source_params[i, ALIVE] > 0.0:
             h = host_of[i]
-            hosts[h, BUSY_S] = added(hosts[h, BUSY_S], source_work[SPENT_S, i], past - first)
+            hosts[h, BUSY_S] = add_repeatedly(hosts[h, BUSY_S], source_work[SPENT_S, i], past - first)
             share, generated = hosts[h, DATA_SHARE], sources[i, GENERATED]
             write_pages(source_work, source_params, i, first, past, share, generated, dt)
     for group in range(stream_groups):
@@ -883,13 +901,13 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
         if stream_params[j, CARRYING] > 0.0:
             sent = stream_work[WISH, j] * stream_params[j, PER_WIRE]
             known = stream_work[KNOWN, j]
-            carry_log(streams, stream_params, j, hosts, host_of[i], m, history, now, sent, known, dt)
+            carry_log(streams, stream_params, j, hosts, host_of[i], m, history, step_number, sent, known, dt)
             wake_up = hosts[m, WAKE_UP]
             spend_cpu(
                 sources, source_params, i, streams, stream_params, j, wake_up, stream_work, sent, dt, hz
             )
         elif stream_params[j, TARGET_ALIVE] > 0.0:
-            finish_received(streams, stream_params, j, history, now)
+            finish_received(streams, stream_params, j, history, step_number)
         if stream_params[j, TARGET_ALIVE] > 0.0:
             share = hosts[m, REDO_SHARE]
             redo(streams, stream_params, j, source_params[i, TOUCHES_PER_KB], share, stream_work)
@@ -903,7 +921,7 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
         i = place[j, SOURCE]
         m = place[j, TARGET]
         carrying, redoing = stream_params[j, CARRYING] > 0.0, stream_params[j, TARGET_ALIVE] > 0.0
-        add_both(
+        add_to_hosts(
             hosts, BUSY_S, host_of[i], m, past - first,
             stream_work[SENDING_S, j] if carrying else 0.0,
             stream_work[RECEIVING_S, j] if carrying else 0.0,
@@ -924,7 +942,7 @@ def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
 
 
 @inside
-def finish_received(state: Table, params: Table, j: int, history: Cube, now: int) -> None:
+def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
     """A target without a session hardens what had arrived; nothing is under way and nobody hears of it."""
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
@@ -932,8 +950,8 @@ def finish_received(state: Table, params: Table, j: int, history: Cube, now: int
     state[j, SENDER_CPU] = 0.0
     state[j, TARGET_CPU] = 0.0
     state[j, MESSAGE_RATE] = 0.0
-    history[j, SENT_RING, now & (history.shape[2] - 1)] = state[j, SENT]
-    history[j, HARDENED_RING, now & (history.shape[2] - 1)] = state[j, HARDENED]
+    history[j, SENT_RING, step_number & (history.shape[2] - 1)] = state[j, SENT]
+    history[j, HARDENED_RING, step_number & (history.shape[2] - 1)] = state[j, HARDENED]
 
 
 @inside
@@ -945,7 +963,7 @@ def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
 
 
 @inside
-def look(flow: Arrays) -> None:
+def update_rates(flow: Arrays) -> None:
     """Rates since the last look; and log files grow to hold their log."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -998,9 +1016,9 @@ def source_is_sound(state: Table, params: Table, i: int) -> bool:
 
 
 @inside
-def pages_are_sound(dirty: float, backlog: float, written: float) -> bool:
+def pages_are_sound(dirty: float, backlog: float, written_pages: float) -> bool:
     """What a source or stream has of its own is a number."""
-    return math.isfinite(dirty + backlog + written) and dirty >= -SLACK
+    return math.isfinite(dirty + backlog + written_pages) and dirty >= -SLACK
 
 
 @inside
@@ -1079,7 +1097,7 @@ def stream_held(
 
 
 @inside
-def holds(flow: Arrays) -> bool:
+def has_held_crossing(flow: Arrays) -> bool:
     """Whether any armed crossing holds."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1119,23 +1137,25 @@ def note_crossings(
 
 
 @entry
-def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, out: Row) -> None:
+def read_source(state: Table, params: Table, i: int, hosts: Table, host: int, output: Row) -> None:
     """The counters of `SOURCE_COUNTERS`, in that order, at this instant."""
     commits = state[i, SOURCE_SMOOTH + TRANSACTIONS]
     busy = commits > 1e-6
-    out[0] = commits
-    out[1] = state[i, SOURCE_SMOOTH + INSIDE_S] / commits if busy else 0.0
-    out[2] = (
+    output[0] = commits
+    output[1] = state[i, SOURCE_SMOOTH + INSIDE_S] / commits if busy else 0.0
+    output[2] = (
         1000.0 * state[i, SOURCE_SMOOTH + WAITING_S] / commits if busy and params[i, WAITS] > 0.0 else 0.0
     )
-    out[3] = state[i, SOURCE_SMOOTH + GENERATED]
-    out[4] = state[i, GENERATED] - state[i, REUSE]
-    out[5] = max(state[i, LOG_SIZE], out[4])
-    out[6] = 100.0 * hosts[host, SMOOTH_CORES] / hosts[host, CORES]
-    out[7] = PAGE_KB * state[i, SOURCE_SMOOTH + PAGES_WRITTEN]
-    out[8] = state[i, DIRTY] + state[i, CHECKPOINT_BACKLOG]
-    out[9] = state[i, GENERATED] - state[i, CHECKPOINT_LOG]
-    out[10] = state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
+    output[3] = state[i, SOURCE_SMOOTH + GENERATED]
+    output[4] = state[i, GENERATED] - state[i, REUSE]
+    output[5] = max(state[i, LOG_SIZE], output[4])
+    output[6] = 100.0 * hosts[host, SMOOTH_CORES] / hosts[host, CORES]
+    output[7] = PAGE_KB * state[i, SOURCE_SMOOTH + PAGES_WRITTEN]
+    output[8] = state[i, DIRTY] + state[i, CHECKPOINT_BACKLOG]
+    output[9] = state[i, GENERATED] - state[i, CHECKPOINT_LOG]
+    output[10] = (
+        state[i, QUEUED] + state[i, IN_OTHER] + state[i, ON_CPU] + state[i, BLOCKED] + state[i, WAITING]
+    )
 
 
 @entry
@@ -1147,20 +1167,20 @@ def read_stream(
     flushed: float,
     hosts: Table,
     target: int,
-    out: Row,
+    output: Row,
 ) -> None:
     """The counters of `STREAM_COUNTERS`, in that order, its source's log being *generated* and *flushed* so far."""
-    out[0] = state[j, STREAM_SMOOTH + SENT]
-    out[1] = state[j, STREAM_SMOOTH + REDONE]
-    out[2] = max(0.0, flushed - state[j, SENT])
-    out[3] = state[j, HARDENED] - state[j, REDONE]
-    out[4] = (
+    output[0] = state[j, STREAM_SMOOTH + SENT]
+    output[1] = state[j, STREAM_SMOOTH + REDONE]
+    output[2] = max(0.0, flushed - state[j, SENT])
+    output[3] = state[j, HARDENED] - state[j, REDONE]
+    output[4] = (
         100.0 * hosts[target, SMOOTH_CORES] / hosts[target, CORES] if params[j, RECEIVED_BY] > 0.0 else 0.0
     )
-    out[5] = PAGE_KB * state[j, STREAM_SMOOTH + TARGET_PAGES_WRITTEN]
-    out[6] = state[j, TARGET_DIRTY] + state[j, TARGET_BACKLOG]
-    out[7] = state[j, STREAM_SMOOTH + MESSAGES]
-    out[8] = max(0.0, generated - state[j, HARDENED])
+    output[5] = PAGE_KB * state[j, STREAM_SMOOTH + TARGET_PAGES_WRITTEN]
+    output[6] = state[j, TARGET_DIRTY] + state[j, TARGET_BACKLOG]
+    output[7] = state[j, STREAM_SMOOTH + MESSAGES]
+    output[8] = max(0.0, generated - state[j, HARDENED])
 
 
 @inside
@@ -1178,7 +1198,7 @@ def compares(value: float, sign: int, level: float) -> bool:
 
 
 @inside
-def passed(flow: Arrays) -> bool:
+def has_passed_level(flow: Arrays) -> bool:
     """Some level compares otherwise than it did."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1204,7 +1224,7 @@ def passed(flow: Arrays) -> bool:
 
 
 @inside
-def unsound(flow: Arrays) -> int:
+def find_unsound_row(flow: Arrays) -> int:
     """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1363,7 +1383,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 
 @inside
-def take_own(flow: Arrays) -> None:
+def gather_own_columns(flow: Arrays) -> None:
     """What each source and stream has of its own, side by side with those of the others."""
     sources = flow.sources
     streams = flow.streams
@@ -1390,7 +1410,7 @@ def take_own(flow: Arrays) -> None:
 
 
 @inside
-def give_all(flow: Arrays) -> None:
+def distribute_results(flow: Arrays) -> None:
     """Every source and stream gets what has been worked out for those that are like it, and what is its own."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
@@ -1463,7 +1483,7 @@ def advance(
     stream_samples: Cube,
     clock: Numbers,
     ticks: int,
-    every: int,
+    sample_interval: int,
     dt: float,
 ) -> int:
     """Up to *ticks* ticks; stops after the tick at which an armed crossing holds, and at the whole second at which a
@@ -1489,7 +1509,7 @@ def advance(
     for tick in range(1, ticks + 1):
         while stale:
             find_alike(flow, exactly)
-            take_own(flow)
+            gather_own_columns(flow)
             steps = LOOK_TICKS * clock[STEPS_PER_TICK]
             stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
             exactly = exactly or stale
@@ -1498,19 +1518,19 @@ def advance(
             step(flow, clock[NOW], dt, hz)
         clock[TICKS] += 1
         if clock[TICKS] % LOOK_TICKS == 0:
-            look(flow)
-            wrong = unsound(flow)
+            update_rates(flow)
+            wrong = find_unsound_row(flow)
             steps = LOOK_TICKS * clock[STEPS_PER_TICK]
             stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
             exactly = exactly or stale
-        sampled = every > 0 and clock[TICKS] % every == 0
+        sampled = sample_interval > 0 and clock[TICKS] % sample_interval == 0
         ended = wrong >= 0 or tick == ticks
         if watching and not ended:
-            ended = holds(flow)
+            ended = has_held_crossing(flow)
         compared = levels.shape[0] > 0 and clock[TICKS] % SECOND_TICKS == 0
         if stale or sampled or ended or compared:
-            give_all(flow)
-        over = compared and passed(flow)
+            distribute_results(flow)
+        over = compared and has_passed_level(flow)
         counters[PASSED] = 1.0 if over else 0.0
         ended = ended or over
         if wrong >= 0:

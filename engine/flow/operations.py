@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.flow.setup import Operation
-from engine.words import say
+from engine.localization import say
 
 GB_KB: Final = 1024.0 * 1024.0
 

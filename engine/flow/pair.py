@@ -12,7 +12,7 @@ from engine.flow.flow import Flow
 from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
 
 
-class Mode(IntEnum):
+class SafetyMode(IntEnum):
     """What a commit waits for."""
 
     NONE = 0  # no mirror
@@ -28,8 +28,14 @@ class Pair:
     stream: StreamSetup | None
 
     @property
-    def mode(self) -> Mode:
-        return Mode.NONE if self.stream is None else Mode.FULL if self.stream.awaited else Mode.OFF
+    def mode(self) -> SafetyMode:
+        return (
+            SafetyMode.NONE
+            if self.stream is None
+            else SafetyMode.FULL
+            if self.stream.awaited
+            else SafetyMode.OFF
+        )
 
     def changed(self, **changes: Any) -> Pair:
         """With other values of fields of either part; *site* is that of both servers. TypeError: no such field."""
@@ -40,9 +46,11 @@ class Pair:
         return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
 
 
-def pair(site: Site, workload: Workload, mode: Mode, **changes: object) -> Pair:
+def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) -> Pair:
     """The database on instance 0 and, unless *mode* is NONE, its mirror in step on instance 1; other fields by name."""
-    stream = StreamSetup(site=site, target_host=1, connected=True, carrying=True, awaited=mode is Mode.FULL)
+    stream = StreamSetup(
+        site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL
+    )
     return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).changed(**changes)
 
 

@@ -49,7 +49,7 @@ def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
             bandwidth[link] = derive.link_kb_per_s(source.site, setup.bandwidth_mbps)
     links = np.zeros((len(pairs), k.LINK_COLUMNS))
     links[:, k.LINK_KB] = list(bandwidth.values())
-    return Layout(host_of, place, _instances(sources, streams, hosts_before), links)
+    return Layout(host_of, place, _lay_out_instances(sources, streams, hosts_before), links)
 
 
 def source_place(setup: SourceSetup | None) -> object:
@@ -126,14 +126,14 @@ def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tu
         yield source.host, stream[1]
 
 
-def _instances(sources: Sources, streams: Streams, before: Array) -> Array:
+def _lay_out_instances(sources: Sources, streams: Streams, old_hosts: Array) -> Array:
     sites = {}
     for stream in streams:
         if stream is not None and stream[1].target_host >= 0:
             sites[stream[1].target_host] = stream[1].site
     sites |= {source.host: source.site for source in sources if source is not None}
-    hosts = np.zeros((max(max(sites, default=-1) + 1, len(before)), k.HOST_COLUMNS))
-    hosts[: len(before)] = before
+    hosts = np.zeros((max(max(sites, default=-1) + 1, len(old_hosts)), k.HOST_COLUMNS))
+    hosts[: len(old_hosts)] = old_hosts
     hosts[:, k.CORES] = np.maximum(hosts[:, k.CORES], 1.0)
     mirroring, groups = mirroring_threads(sources, streams), group_threads(sources, streams)
     for host, site in sites.items():

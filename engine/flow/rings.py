@@ -7,25 +7,25 @@ import numpy as np
 from engine.flow.kernel import Array
 
 
-def with_shorter_steps(rings: Array, now: int, factor: int) -> Array:
+def shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
     """Rings with *factor* steps for each one, linear between the old ones. *now*: the number of the last step."""
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for back in range(length * factor):
         newer, older = back // factor, min(back // factor + 1, length - 1)
         part = back % factor / factor
-        past = rings[:, :, (now - newer) % length]
-        finer[:, :, (now - back) % (length * factor)] = past + part * (
-            rings[:, :, (now - older) % length] - past
+        past = rings[:, :, (step_number - newer) % length]
+        finer[:, :, (step_number - back) % (length * factor)] = past + part * (
+            rings[:, :, (step_number - older) % length] - past
         )
     return finer
 
 
-def lengthened(rings: Array, now: int, length: int) -> Array:
+def lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
     """Rings of *length* steps; before the oldest that is known all was as then."""
     grown = np.zeros((*rings.shape[:2], length))
     for back in range(length):
-        grown[:, :, (now - back) % length] = rings[
-            :, :, (now - min(back, rings.shape[2] - 1)) % rings.shape[2]
+        grown[:, :, (step_number - back) % length] = rings[
+            :, :, (step_number - min(back, rings.shape[2] - 1)) % rings.shape[2]
         ]
     return grown

@@ -53,9 +53,11 @@ def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[s
         s[column] = value
 
 
-def settle(s: Array, steady: Array, kept: Sequence[int], positions: Sequence[int], shift: float) -> None:
+def adopt_steady_row(
+    s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
+) -> None:
     """*s* becomes *steady*, but for what is kept and for positions, which follow *shift* and never fall."""
-    changed = {column: s[column] for column in kept}
+    changed = {column: s[column] for column in kept_columns}
     changed |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
     for column, value in changed.items():

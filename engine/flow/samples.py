@@ -37,8 +37,8 @@ class Samples:
             raise ValueError("samples need at least one tick between them")
         self.every = every
         self.exact = exact
-        self.sources = Table(len(SOURCE_COUNTERS), exact)
-        self.streams = Table(len(STREAM_COUNTERS), exact)
+        self.sources = SampleTable(len(SOURCE_COUNTERS), exact)
+        self.streams = SampleTable(len(STREAM_COUNTERS), exact)
         self._ticks = np.zeros(BLOCK, dtype=np.int64)
 
     @property
@@ -55,44 +55,49 @@ class Samples:
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
         )
-        found: Array = table.of(0, np.full(self.count, number))[:, names.index(counter)]
+        found: Array = table.read_entries(0, np.full(self.count, number))[:, names.index(counter)]
         return found
 
-    def of(self, first: int, sources: Array, streams: Array) -> Array:
+    def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
         """All `COUNTERS` of the entries from *first* on, of each the source and stream that are named; -1: zeros."""
-        return np.hstack([self.sources.of(first, sources), self.streams.of(first, streams)])
+        return np.hstack(
+            [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
+        )
 
-    def agrees(self, other: Samples) -> int:
+    def count_common_entries(self, other_samples: Samples) -> int:
         """How many entries at the beginning are surely the same."""
-        if other is self:
+        if other_samples is self:
             return self.count
-        return min(self.sources.agrees(other.sources), self.streams.agrees(other.streams))
+        return min(
+            self.sources.count_common_entries(other_samples.sources),
+            self.streams.count_common_entries(other_samples.streams),
+        )
 
-    def first(self, count: int) -> Samples:
+    def copy_beginning(self, count: int) -> Samples:
         """The first *count* entries, to go on from there on one's own."""
         other = Samples(self.every, self.exact)
-        other.sources, other.streams = self.sources.first(count), self.streams.first(count)
+        other.sources, other.streams = self.sources.copy_beginning(count), self.streams.copy_beginning(count)
         other._ticks = self._ticks[: max(count, BLOCK)].copy()
         return other
 
-    def room_for(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
+    def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
         """Views for *entries* more entries; grows the buffers when needed."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
-        return self.sources.room_for(entries, sources), self.streams.room_for(entries, streams)
+        return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
 
-    def took(self, before: int, after: int) -> None:
+    def record_entries(self, start_tick: int, end_tick: int) -> None:
         """Notes the entries that were written between two tick counts of the flow, the first excluded."""
-        first, last = before // self.every + 1, after // self.every
+        first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
         taken = np.arange(first, last + 1) * self.every
         self._ticks[self.count : self.count + len(taken)] = taken
-        self.sources.took(len(taken))
-        self.streams.took(len(taken))
+        self.sources.record_entries(len(taken))
+        self.streams.record_entries(len(taken))
 
 
-class Table:
+class SampleTable:
     """Counters of numbered things, one entry after another; `values` has the shape (entries, things, counters)."""
 
     def __init__(self, counters: int, exact: bool) -> None:
@@ -114,7 +119,7 @@ class Table:
 
     @property
     def values(self) -> Array:
-        """All of it; of packed samples a copy that is large and takes its time: `of` reads a few."""
+        """All of it; of packed samples a copy that is large and takes its time: `read_entries` reads a few."""
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpacked, self._packed), self._open[: self._used]]
@@ -125,37 +130,37 @@ class Table:
             start += len(part)
         return whole
 
-    def of(self, first: int, numbers: Array) -> Array:
+    def read_entries(self, first_entry: int, numbers: Array) -> Array:
         """Every counter of the entries from *first* on, of each the thing that *numbers* says; else 0."""
         found = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
-            block, at = divmod(first + start, BLOCK)
+            block, at = divmod(first_entry + start, BLOCK)
             if block < len(self._packed):
                 end, source = min(len(numbers), start + BLOCK - at), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
                     group, place = divmod(number, GROUP)
-                    part = self._group(source[group]) if 0 <= group < len(source) else self._nothing
+                    part = self._group(source[group]) if 0 <= group < len(source) else self._empty_block
                     if place < part.shape[1]:
                         here = np.flatnonzero(numbers[start:end] == number)
                         found[start + here] = part[at + here, place]
             else:
-                end, at = len(numbers), first + start - len(self._packed) * BLOCK
+                end, at = len(numbers), first_entry + start - len(self._packed) * BLOCK
                 rest = numbers[start:]
                 here = np.flatnonzero((rest >= 0) & (rest < self._open.shape[1]))
                 found[start + here] = self._open[at + here, rest[here]]
             start = end
         return found
 
-    def agrees(self, other: Table) -> int:
+    def count_common_entries(self, other_table: SampleTable) -> int:
         """How many entries at the beginning are surely the same."""
-        pairs = enumerate(zip(self._packed, other._packed, strict=False))
-        most = min(len(self._packed), len(other._packed))
+        pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
+        most = min(len(self._packed), len(other_table._packed))
         return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)
 
-    def first(self, count: int) -> Table:
+    def copy_beginning(self, count: int) -> SampleTable:
         """The first *count* entries, to go on from there on one's own."""
-        other = Table(self._counters, self._exact)
+        other = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest = count - blocks * BLOCK
         open_block = self._unpacked(self._packed[blocks]) if blocks < len(self._packed) else self._open
@@ -165,24 +170,24 @@ class Table:
         other._used = rest
         return other
 
-    def room_for(self, entries: int, things: int) -> Array:
+    def reserve(self, entries: int, item_count: int) -> Array:
         """A view for *entries* more entries; grows the buffer when needed."""
         length, width = self._open.shape[:2]
-        if self._used + entries > length or things > width:
+        if self._used + entries > length or item_count > width:
             while self._used + entries > length:
                 length *= 2
-            grown = np.zeros((length, max(things, width), self._counters), dtype=self._kind)
+            grown = np.zeros((length, max(item_count, width), self._counters), dtype=self._kind)
             grown[: self._used, :width] = self._open[: self._used]
             self._open = grown
         if self._exact:
-            return self._open[self._used :, :things]
-        if entries > self._fresh.shape[0] or things != self._fresh.shape[1]:
-            self._fresh = np.zeros((entries, things, self._counters))
+            return self._open[self._used :, :item_count]
+        if entries > self._fresh.shape[0] or item_count != self._fresh.shape[1]:
+            self._fresh = np.zeros((entries, item_count, self._counters))
         else:
             self._fresh[:entries] = 0.0  # of what is no longer there nothing is written
         return self._fresh
 
-    def took(self, entries: int) -> None:
+    def record_entries(self, entries: int) -> None:
         """The first *entries* of the room that was given are written."""
         if not self._exact and entries:
             rounded = self._open[self._used : self._used + entries]
@@ -206,7 +211,7 @@ class Table:
             self._open[: self._used] = self._open[full : full + self._used].copy()
 
     @property
-    def _nothing(self) -> Array:
+    def _empty_block(self) -> Array:
         """A block from before the first thing."""
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
@@ -217,4 +222,4 @@ class Table:
 
     def _unpacked(self, block: tuple[bytes, ...]) -> Array:
         """All things of a block."""
-        return np.concatenate([self._nothing, *map(self._group, block)], axis=1)
+        return np.concatenate([self._empty_block, *map(self._group, block)], axis=1)

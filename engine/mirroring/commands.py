@@ -13,9 +13,10 @@ from engine.constants import (
     PARTNER_TIMEOUT_S_MAX,
     PARTNER_TIMEOUT_S_MIN,
 )
+from engine.localization import say
 from engine.messages import Message, SqlError
 from engine.mirroring import failover, prerequisites, quorum, redo, roles, session, sync, trace
-from engine.mirroring.roles import Cause
+from engine.mirroring.roles import StateChangeCause
 from engine.model import (
     DatabaseCopy,
     DbState,
@@ -27,7 +28,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import addresses, errorlog, network, security, statements
-from engine.words import say
 
 # --- checks ----------------------------------------------------------------------------------------
 
@@ -64,7 +64,8 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
 def _not_busy(world: World, copy: DatabaseCopy) -> None:
     """1404 during a failover, and until a partner knows that the one it waits for has come to nothing."""
     waiting = any(
-        world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER for key in _both(world, copy)
+        world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
+        for key in _list_connected_keys(world, copy)
     )
     if waiting or world.failover_under_way(copy.mirroring.guid) is not None:
         raise SqlError(1404)
@@ -153,11 +154,11 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
     copy = _in_session(world, server, database)
     _need_quorum(world, copy)
     _not_busy(world, copy)
-    for key in _both(world, copy):
-        roles.move(world, key, Cause.SUSPEND)
+    for key in _list_connected_keys(world, copy):
+        roles.move(world, key, StateChangeCause.SUSPEND)
         trace.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
-    _tell(world, copy)
+    _update_witness(world, copy)
     return []
 
 
@@ -180,7 +181,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
         redo.refuse_newer(world, lead.key, follow.key)
         return []
     sync.begin_synchronizing(world, lead.key, follow.key)
-    _tell(world, lead)
+    _update_witness(world, lead)
     return []
 
 
@@ -195,7 +196,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
     _not_busy(world, copy)
     if wanted is copy.mirroring.safety:
         return []
-    for key in _both(world, copy):
+    for key in _list_connected_keys(world, copy):
         # With safety OFF the timeout is always 10 s; what was set before is forgotten
         # [DOC: ALTER DATABASE database mirroring].
         timeout_s = PARTNER_TIMEOUT_S if wanted is Safety.OFF else world.copies[key].mirroring.timeout_s
@@ -208,13 +209,13 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
     ]
     raised = wanted is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
     if raised and not all(map(world.flow.caught_up, carried)):
-        for key in _both(world, copy):
+        for key in _list_connected_keys(world, copy):
             if (
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
             ):  # a partner that has just died is not
-                roles.move(world, key, Cause.SAFETY_RAISED)
+                roles.move(world, key, StateChangeCause.SAFETY_RAISED)
                 roles.trace_steady(world, key)
-    _tell(world, copy)
+    _update_witness(world, copy)
     world.emit(
         "state",
         say("safety {state}", state=wanted.name),
@@ -233,7 +234,7 @@ def partner_timeout(world: World, server: str, database: str, seconds: int) -> s
         raise SqlError(1476, seconds)
     _need_quorum(world, copy)
     if copy.mirroring.safety is Safety.FULL:
-        for key in _both(world, copy):
+        for key in _list_connected_keys(world, copy):
             world.update_mirroring(key, timeout_s=max(PARTNER_TIMEOUT_S_MIN, seconds))
     return []
 
@@ -260,7 +261,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     host = addresses.host_of(world, address)
     if host == server:
         raise SqlError(1452)
-    prerequisites.own_side(world, copy, address)
+    prerequisites.check_own_server(world, copy, address)
     if copy.standby:
         raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
@@ -270,20 +271,22 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
     if host is None:
-        addresses.note_dead(world, server, address, asked=True)
+        addresses.log_dead_address(world, server, address, explicit=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=False):
         raise SqlError(1418, address)
     if not prerequisites.reaches(world, host, server, None, witness=False):
         raise SqlError(1418, address)  # the partner connects back
-    return _establish(world, copy, prerequisites.other_side(world, copy, host, address), address)
+    return _establish(world, copy, prerequisites.find_partner_copy(world, copy, host, address), address)
 
 
-def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: str) -> statements.Outcome:
+def _establish(
+    world: World, copy: DatabaseCopy, partner_copy: DatabaseCopy, address: str
+) -> statements.Outcome:
     guid = world.new_session(copy.database)
     assert copy.source is not None
     for me, peer, role, where in (
-        (copy, other, Role.PRINCIPAL, address),
-        (other, copy, Role.MIRROR, other.mirroring.partner_address),
+        (copy, partner_copy, Role.PRINCIPAL, address),
+        (partner_copy, copy, Role.MIRROR, partner_copy.mirroring.partner_address),
     ):
         world.update_copy(me.key, fork=copy.fork, was_mirror=False)
         world.update_mirroring(
@@ -302,8 +305,8 @@ def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: s
             trace=0,
         )
         roles.set_state(world, me.key, MirrorState.DISCONNECTED, "mirroring established")
-    network.open_contact(world, guid, copy.server, other.server)
-    sync.begin_synchronizing(world, copy.key, other.key)
+    network.open_contact(world, guid, copy.server, partner_copy.server)
+    sync.begin_synchronizing(world, copy.key, partner_copy.key)
     network.sessions_changed(world, guid)
     return []
 
@@ -321,10 +324,10 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1446, address)
     _need_connection(world, copy)
     if host is None:
-        addresses.note_dead(world, server, address, asked=True)
+        addresses.log_dead_address(world, server, address, explicit=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
         raise SqlError(1456, address)
-    if not security.plays(world.instances[host], witness=True):
+    if not security.has_endpoint_role(world.instances[host], witness=True):
         raise SqlError(1427, address)
     partner = copy.mirroring.partner
     assert partner is not None and copy.mirroring.guid is not None
@@ -333,10 +336,10 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1426)
     if copy.mirroring.witness is not None:
         witness_off(world, server, database)  # the new one takes its place
-    for key in _both(world, copy):
+    for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
     sync.new_record(world, world.copies[copy.key], host)
-    for key in _both(world, copy):
+    for key in _list_connected_keys(world, copy):
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
         roles.trace_steady(world, key)
@@ -359,7 +362,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     assert guid is not None
     reachable = quorum.sees_witness(world, copy)
     failover.cancel(world, guid, "automatic", say("the witness was removed"))
-    for key in _both(world, copy):
+    for key in _list_connected_keys(world, copy):
         world.update_mirroring(key, witness=None, witness_address=None, armed=False)
         world.drop_contact((guid, key[0], witness))
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
@@ -374,14 +377,14 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 # --- helpers ---------------------------------------------------------------------------------------
 
 
-def _both(world: World, copy: DatabaseCopy) -> list[Key]:
+def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
     """The copy itself, and its partner's if the two are connected and the partner is still in the session."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     both = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
     return [one.key for one in both]
 
 
-def _tell(world: World, copy: DatabaseCopy) -> None:
-    for key in _both(world, copy):
+def _update_witness(world: World, copy: DatabaseCopy) -> None:
+    for key in _list_connected_keys(world, copy):
         if world.copies[key].mirroring.role is Role.PRINCIPAL:
             sync.tell_witness(world, key)

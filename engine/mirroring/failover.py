@@ -7,11 +7,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.flow.recovery import undo_s
+from engine.localization import mark, say
 from engine.mirroring import quorum, redo, roles, trace
-from engine.mirroring.roles import Cause
+from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
-from engine.words import mark, say
 
 
 def _update(world: World, failover: Failover, **changes: object) -> Failover:
@@ -76,28 +76,28 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
     return failover
 
 
-def _give_up(world: World, failover: Failover, why: str) -> None:
+def _give_up(world: World, failover: Failover, reason: str) -> None:
     """The failover under way comes to nothing."""
-    failover = _update(world, failover, why=why)
+    failover = _update(world, failover, why=reason)
     _step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
-def cancel(world: World, guid: int | None, kind: str, why: str) -> None:
+def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
     """The failover of *kind* that is under way comes to nothing; what mirror and witness have decided stands."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.kind != kind:
         return
     if kind == "manual" or failover.decided_tick is None:
-        _give_up(world, failover, why)
+        _give_up(world, failover, reason)
 
 
-def cancel_at(world: World, key: Key, why: str) -> None:
+def cancel_at(world: World, key: Key, reason: str) -> None:
     """The copy is gone: it cannot become the principal, and has no role to hand over."""
     failover = world.failover_under_way(world.copies[key].mirroring.guid)
     if failover is None:
         return
     if failover.to_server == key[0] or (failover.kind == "manual" and failover.from_server == key[0]):
-        _give_up(world, failover, why)
+        _give_up(world, failover, reason)
 
 
 # --- automatic -------------------------------------------------------------------------------------
@@ -130,10 +130,10 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
         return
     elif quorum.witness_agrees(world, mirror):
         if not _hears_witness(world, mirror):
-            world.after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
+            world.call_after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
             return
         failover = _update(world, failover, agreed_tick=world.tick)
-        world.after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
+        world.call_after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
 
 
 def _refusal(world: World, mirror: DatabaseCopy) -> str:
@@ -167,7 +167,7 @@ def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
-    return network.passing(world, mirror.server, witness)
+    return network.is_passing(world, mirror.server, witness)
 
 
 def ask(world: World, guid: int, detected_tick: int) -> None:
@@ -204,7 +204,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
 def _decided(world: World, failover: Failover) -> None:
     failover = _update(world, failover, decided_tick=world.tick)
     _step(world, failover, say("decided"))
-    world.after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
+    world.call_after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
 
 # --- manual, forced --------------------------------------------------------------------------------
@@ -216,10 +216,10 @@ def start_manual(world: World, principal: Key) -> None:
     assert copy.mirroring.partner is not None
     mirror = world.copies[copy.mirroring.partner, copy.database]
     failover = _begin(world, mirror, "manual")
-    roles.move(world, principal, Cause.FAILOVER_ACCEPTED)
+    roles.move(world, principal, StateChangeCause.FAILOVER_ACCEPTED)
     trace.note(world, principal, 7)
     _step(world, failover, say("accepted"), principal[0])
-    world.after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
+    world.call_after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
 
 def closed(world: World, guid: int, detected_tick: int) -> None:
@@ -228,7 +228,7 @@ def closed(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
     if world.instances[failover.from_server].hung:
-        world.after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
+        world.call_after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
         return
     _update(world, failover, agreed_tick=world.tick)
     consider(world, guid)
@@ -276,7 +276,7 @@ def online(world: World, guid: int, detected_tick: int) -> None:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
     if world.instances[new[0]].hung:
-        world.after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
+        world.call_after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
         _give_up(world, failover, say("{server} went down", server=new[0]))
@@ -284,62 +284,62 @@ def online(world: World, guid: int, detected_tick: int) -> None:
     _promote(world, failover, new, old)
     failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)
     _step(world, failover, say("online"))
-    world.after(failover.undo_s, "failover.undone", guid, detected_tick)
-    world.after(0.0, "session.meet", guid)
+    world.call_after(failover.undo_s, "failover.undone", guid, detected_tick)
+    world.call_after(0.0, "session.meet", guid)
 
 
-def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
-    stream = world.copies[new].stream
+def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: Key) -> None:
+    stream = world.copies[mirror_key].stream
     assert stream is not None
-    _account_loss(world, failover, world.copies[old], stream)
+    _account_loss(world, failover, world.copies[principal_key], stream)
     hardened_kb = world.flow.stream_positions(stream).hardened_kb
-    sequence = world.copies[new].mirroring.role_sequence + 1
-    redo.finish(world, new)
+    sequence = world.copies[mirror_key].mirroring.role_sequence + 1
+    redo.finish(world, mirror_key)
     streams.take_over(world, stream)
-    roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
+    roles.take_role(world, mirror_key, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
-        new,
+        mirror_key,
         db_state=DbState.ONLINE,
-        lineage=lineage.branch(world, world.copies[new].lineage, hardened_kb),
+        lineage=lineage.branch(world, world.copies[mirror_key].lineage, hardened_kb),
         recovering=False,
     )
-    world.update_mirroring(new, failover_lsn_kb=hardened_kb, armed=False)
+    world.update_mirroring(mirror_key, failover_lsn_kb=hardened_kb, armed=False)
     if failover.kind == "manual":
-        _hand_over(world, old, sequence, hardened_kb)
+        _hand_over(world, principal_key, sequence, hardened_kb)
     elif failover.kind == "forced":
-        world.update_copy(new, fork=world.next_id())
-        roles.move(world, new, Cause.FORCED)
-    _recovery_lines(world, new, failover)
-    trace.note(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
-    record = quorum.record_of(world, world.copies[new])
+        world.update_copy(mirror_key, fork=world.next_id())
+        roles.move(world, mirror_key, StateChangeCause.FORCED)
+    _recovery_lines(world, mirror_key, failover)
+    trace.note(world, mirror_key, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
+    record = quorum.record_of(world, world.copies[mirror_key])
     if record is not None and failover.kind != "manual":
         world.witnesses[record.server, record.guid] = replace(
-            record, principal=new[0], mirror=old[0], role_sequence=sequence, exposed=True
+            record, principal=mirror_key[0], mirror=principal_key[0], role_sequence=sequence, exposed=True
         )
 
 
-def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> None:
+def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
     """The old principal of a manual failover becomes the mirror."""
-    roles.take_role(world, old, Role.MIRROR, reason="Failover", sequence=sequence)
-    world.update_copy(old, db_state=DbState.RESTORING)
-    world.update_mirroring(old, failover_lsn_kb=hardened_kb)
-    errorlog.write(world, old[0], 1442, old[1])
-    errorlog.write(world, old[0], 17137, old[1])
-    errorlog.write(world, old[0], 1444, old[1])
-    for key in (old, (world.copies[old].mirroring.partner or "", old[1])):
-        roles.move(world, key, Cause.ROLES_SWAPPED)
+    roles.take_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
+    world.update_copy(principal_key, db_state=DbState.RESTORING)
+    world.update_mirroring(principal_key, failover_lsn_kb=hardened_kb)
+    errorlog.write(world, principal_key[0], 1442, principal_key[1])
+    errorlog.write(world, principal_key[0], 17137, principal_key[1])
+    errorlog.write(world, principal_key[0], 1444, principal_key[1])
+    for key in (principal_key, (world.copies[principal_key].mirroring.partner or "", principal_key[1])):
+        roles.move(world, key, StateChangeCause.ROLES_SWAPPED)
 
 
-def _account_loss(world: World, failover: Failover, old: DatabaseCopy, stream: int) -> None:
+def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Commits that clients were told of and that the new principal does not have."""
-    told, kept = streams.committed_kb(world, old), world.flow.stream_positions(stream).hardened_kb
-    count = losses.count(world, old, kept, told)
+    told, kept = streams.committed_kb(world, old_principal), world.flow.stream_positions(stream).hardened_kb
+    count = losses.count(world, old_principal, kept, told)
     if count == 0:
         return
     lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy(old.key, written_off_kb=streams.committed_kb(world, old))
-    losses.note(world, old.database, failover.to_server, count, lost_kb, losses.THIS_COPY)
+    world.update_copy(old_principal.key, written_off_kb=streams.committed_kb(world, old_principal))
+    losses.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, losses.THIS_COPY)
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.messages import Message, SqlError, text_of
+from engine.messages import Message, SqlError, fill_message
 from engine.mirroring import quorum
 from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
 from engine.model import Alert, DatabaseCopy, Job, Key, Role, Safety, Tick, World, ticks
@@ -58,9 +58,9 @@ def record(world: World, copy: DatabaseCopy) -> MonitorRow:
     """Write down what the copy's server knows now, drop rows past retention, raise alerts."""
     key = copy.key
     before = rows_of(world, key)
-    row = _measured(world, copy, before)
+    row = _measure_row(world, copy, before)
     oldest = world.tick - ticks(_retention_h(world, key) * 3600.0)
-    world.monitor[key] = before.and_one(row, oldest)
+    world.monitor[key] = before.with_row(row, oldest)
     _raise_alerts(world, key, row)
     return row
 
@@ -71,7 +71,7 @@ def rows_of(world: World, key: Key) -> MonitorRows:
     return found
 
 
-def _measured(world: World, copy: DatabaseCopy, before: MonitorRows) -> MonitorRow:
+def _measure_row(world: World, copy: DatabaseCopy, previous_rows: MonitorRows) -> MonitorRow:
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     row = MonitorRow(
         tick=world.tick,
@@ -96,11 +96,11 @@ def _measured(world: World, copy: DatabaseCopy, before: MonitorRows) -> MonitorR
         )
     if copy.source is None:
         return row
-    return _of_principal(world, copy, copy.source, row, before)
+    return _measure_principal(world, copy, copy.source, row, previous_rows)
 
 
-def _of_principal(
-    world: World, copy: DatabaseCopy, source: int, row: MonitorRow, before: MonitorRows
+def _measure_principal(
+    world: World, copy: DatabaseCopy, source: int, row: MonitorRow, previous_rows: MonitorRows
 ) -> MonitorRow:
     at, now = world.flow.positions(source), world.flow.reading(source)
     carried = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
@@ -120,7 +120,7 @@ def _of_principal(
         failover_lsn_kb=has_kb,
     )
     row = replace(row, transaction_delay_ms=row.average_delay_ms * row.transactions_per_s)
-    return replace(row, time_behind_tick=_time_behind(row, before))
+    return replace(row, time_behind_tick=_time_behind(row, previous_rows))
 
 
 def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
@@ -145,20 +145,23 @@ def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
     )
 
 
-def _time_behind(row: MonitorRow, before: MonitorRows) -> Tick:
+def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
     """When the oldest unsent log was written: between the last row that ends before it and the next one."""
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:
         return row.tick
-    place = before.last_of(Role.PRINCIPAL, head_kb)
+    place = previous_rows.find_last(Role.PRINCIPAL, head_kb)
     if place is not None:
-        earlier, later = before[place], before[place + 1] if place + 1 < len(before) else row
+        earlier, later = (
+            previous_rows[place],
+            previous_rows[place + 1] if place + 1 < len(previous_rows) else row,
+        )
         span = max(1e-9, later.end_of_log_kb - earlier.end_of_log_kb)
         share = (head_kb - earlier.end_of_log_kb) / span
         return earlier.tick + round(share * (later.tick - earlier.tick))
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:  # else it would lie before the beginning
         return max(0, row.tick - ticks(row.unsent_kb / row.log_rate_kb_per_s))
-    return before[0].tick if before else row.tick
+    return previous_rows[0].tick if previous_rows else row.tick
 
 
 def _watched(world: World, server: str, database: str) -> DatabaseCopy:
@@ -197,7 +200,7 @@ def results(
         raise SqlError(32041)
     if mode in ROWS_OF_MODE:
         return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
-    return rows.since(world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
+    return rows.rows_since(world.tick - ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
 
 
 # --- the job ---------------------------------------------------------------------------------------
@@ -262,7 +265,7 @@ def arm(world: World, server: str) -> None:
     _disarm(world, server)
     job = job_of(world, server)
     if job is not None:
-        world.after(job.every_s, "monitor.run", server)
+        world.call_after(job.every_s, "monitor.run", server)
 
 
 def _disarm(world: World, server: str) -> None:
@@ -275,7 +278,7 @@ def run_job(world: World, server: str) -> None:
     job = job_of(world, server)
     if job is None:
         return
-    world.after(job.every_s, "monitor.run", server)
+    world.call_after(job.every_s, "monitor.run", server)
     if job.enabled and jobs.agent_runs(world, server):
         update(world, server)
 
@@ -337,7 +340,7 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
         number = EVENTS[alert.alert_id]
         shown = (round(value), round(alert.threshold))
         errorlog.write(world, key[0], number, *shown)
-        world.emit("alert", text_of(number, *shown)[1], server=key[0], database=key[1], number=number,
+        world.emit("alert", fill_message(number, *shown)[1], server=key[0], database=key[1], number=number,
                    alert_id=alert.alert_id, value=value, threshold=alert.threshold)  # fmt: skip
 
 

@@ -54,7 +54,7 @@ class _Buffer:
 
 
 class MonitorRows(Sequence[MonitorRow]):
-    """Rows of one database on one server, oldest first. It never changes: `and_one` gives another."""
+    """Rows of one database on one server, oldest first. It never changes: `with_row` gives another."""
 
     __slots__ = ("_buffer", "_digest", "_first", "_until")
 
@@ -63,7 +63,7 @@ class MonitorRows(Sequence[MonitorRow]):
         self._first = self._until = 0
         self._digest = ""
 
-    def and_one(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
+    def with_row(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
         """These rows without those before tick *oldest*, and then *row*."""
         other = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
@@ -84,11 +84,11 @@ class MonitorRows(Sequence[MonitorRow]):
         """One entry of `COLUMNS` for each row."""
         return self._buffer.rows[self._first : self._until]
 
-    def since(self, tick: Tick) -> list[MonitorRow]:
+    def rows_since(self, tick: Tick) -> list[MonitorRow]:
         """The rows from *tick* on."""
         return self[int(np.searchsorted(self.columns["tick"], tick)) :]
 
-    def last_of(self, role: Role, ends_by_kb: float) -> int | None:
+    def find_last(self, role: Role, ends_by_kb: float) -> int | None:
         """Place of the last row of this *role* whose log ends by *ends_by_kb*; None if there is none."""
         columns = self.columns
         found = np.flatnonzero((columns["role"] == role) & (columns["end_of_log_kb"] <= ends_by_kb))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
-from engine.messages import Message, text_of
+from engine.messages import Message, fill_message
 from engine.mirroring import quorum, redo, roles, sync, trace
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
 from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
@@ -32,7 +32,7 @@ def damage(world: World, server: str, database: str, page: int) -> None:
     if page in copy.bad_pages:
         return
     world.update_copy(key, bad_pages=(*copy.bad_pages, page))
-    world.after(PAGE_REPAIR_S / 2, "page.read", server, database, page)
+    world.call_after(PAGE_REPAIR_S / 2, "page.read", server, database, page)
 
 
 def read(world: World, server: str, database: str, page: int) -> None:
@@ -54,7 +54,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
     errorlog.write(world, server, 1432, f"(1:{page})", database)
     if copy.mirroring.role is Role.MIRROR:
         _suspend(world, key)
-    world.after(PAGE_REPAIR_S, "page.repaired", server, database, page)
+    world.call_after(PAGE_REPAIR_S, "page.repaired", server, database, page)
 
 
 def _tries(world: World, copy: DatabaseCopy) -> bool:
@@ -88,14 +88,14 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     else:
         errorlog.write(world, key[0], 824, *_bad_read(copy, page))
     if copy.db_state is DbState.ONLINE:  # the next read may find a partner that can help
-        world.after(PAGE_READ_AGAIN_S, "page.read", *key, page)
+        world.call_after(PAGE_READ_AGAIN_S, "page.read", *key, page)
 
 
 def _suspend(world: World, mirror: Key) -> None:
     """Redo waits for the page."""
     copy = world.copies[mirror]
     for key in (mirror, (copy.mirroring.partner or "", copy.database)):
-        roles.move(world, key, roles.Cause.SUSPEND)
+        roles.move(world, key, roles.StateChangeCause.SUSPEND)
         trace.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
 
@@ -132,7 +132,7 @@ def _note(world: World, key: Key, page: int, *, status: int) -> None:
     world.update_copy(key, page_repairs=tuple([*kept, row][-REPAIRS_KEPT:]))
 
 
-def met(copy: DatabaseCopy, page: int) -> bool:
+def is_detected(copy: DatabaseCopy, page: int) -> bool:
     """Someone or redo has read the damaged page: redo has failed, or the page is repaired or about to be."""
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
@@ -154,7 +154,7 @@ def check(
     """
     statements.use_database(world, server, database)
     copy = _checked(world, server, database)
-    disks.need_data(copy)
+    disks.check_data_reachable(copy)
     ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
     return statements.Pending(ends, "page.checked", (database, quiet, login, world.tick))
 
@@ -172,7 +172,7 @@ def _check_done(
     copy = _checked(world, server, database)
     picture = snapshots.find(world, server, database)
     name = picture.name if picture else copy.database
-    found = _found(copy, name)
+    found = _format_checkdb_errors(copy, name)
     errors = sum(1 for line in found if line.number in (8928, 8939))
     log_check(world, server, name, quiet, login, errors, started_tick)
     if quiet:
@@ -206,7 +206,7 @@ def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
     return reason, "read", f"(1:{page})", copy.database_id, page * files.PAGE_BYTES, file
 
 
-def _found(copy: DatabaseCopy, name: str) -> list[Message]:
+def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
     """8928 and 8939 of each page, and what was found in all."""
     lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
     level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
@@ -221,7 +221,7 @@ def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
 
 
 def _error(number: int, *args: object) -> Message:
-    severity, text = text_of(number, *args)
+    severity, text = fill_message(number, *args)
     return Message(number, severity, 1, 0, text)
 
 

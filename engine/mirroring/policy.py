@@ -11,10 +11,10 @@ from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import errorlog, groups, network, streams
-from engine.protocol.groups import Precondition, StreamTerms
+from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 
-class Mirroring(groups.Policy):
+class MirroringPolicy(groups.Policy):
     """Two partners, of which one writes, and perhaps a witness."""
 
     def role(self, copy: DatabaseCopy) -> str:
@@ -23,23 +23,23 @@ class Mirroring(groups.Policy):
     def state(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.state.name if copy.mirroring.state is not None else ""
 
-    def leads(self, copy: DatabaseCopy) -> bool:
+    def is_leader(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.role is Role.PRINCIPAL
 
-    def follows(self, copy: DatabaseCopy) -> bool:
+    def is_follower(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.role is Role.MIRROR
 
     def role_sequence(self, copy: DatabaseCopy) -> int:
         return copy.mirroring.role_sequence
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
-        return self.leads(copy) and copy.mirroring.safety is Safety.FULL
+        return self.is_leader(copy) and copy.mirroring.safety is Safety.FULL
 
-    def writes(self, copy: DatabaseCopy) -> bool:
+    def can_write(self, copy: DatabaseCopy) -> bool:
         session = copy.mirroring
         return session.role is Role.PRINCIPAL and session.state is not MirrorState.PENDING_FAILOVER
 
-    def in_step(self, copy: DatabaseCopy) -> bool:
+    def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state is MirrorState.SYNCHRONIZED
 
     def refusal(
@@ -86,7 +86,7 @@ class Mirroring(groups.Policy):
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
 
-    def rests(self, copy: DatabaseCopy) -> bool:
+    def has_stopped_log(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
@@ -106,11 +106,11 @@ class Mirroring(groups.Policy):
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 
-    def preconditions(self, world: World, database: str) -> list[Precondition]:
+    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)
 
-    def cancel(self, world: World, key: Key, why: str) -> None:
-        failover.cancel_at(world, key, why)
+    def cancel(self, world: World, key: Key, reason: str) -> None:
+        failover.cancel_at(world, key, reason)
 
     def log_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].mirroring.guid
@@ -136,7 +136,7 @@ class Mirroring(groups.Policy):
         session.recovered(world, key)
         return True
 
-    def tell_start(self, world: World, key: Key) -> None:
+    def log_startup_state(self, world: World, key: Key) -> None:
         role, state = world.copies[key].mirroring.role, world.copies[key].mirroring.state
         if role is Role.MIRROR:
             errorlog.write(world, key[0], 1444, key[1])
@@ -160,11 +160,13 @@ class Mirroring(groups.Policy):
     def holds_no_data(self, world: World, group: int, server: str) -> bool:
         return world.copy_in_session(group, server) is None
 
-    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
-        session.on_lost(world, group, me, peer, epoch, why)
+    def on_connection_lost(
+        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+    ) -> None:
+        session.on_connection_lost(world, group, me, peer, epoch, reason)
 
-    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        session.on_made(world, group, me, peer, epoch)
+    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+        session.on_connection_made(world, group, me, peer, epoch)
 
 
 NOTHING: Final = Crossing(0)

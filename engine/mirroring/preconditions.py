@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.localization import LocalizableMessage, mark, say
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
-from engine.protocol.groups import Precondition
-from engine.words import Sentence, mark, say
+from engine.protocol.groups import FailoverPrecondition
 
 MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
 """The precondition that marks the beginning of every failover."""
@@ -16,7 +16,7 @@ WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the princ
 """Once the principal is lost this says that the mirror is armed, for which it has to have seen the witness, too."""
 
 
-def preconditions(world: World, database: str) -> list[Precondition]:
+def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it. Facts 4.1."""
     return [*_beforehand(world, database), *_loss(world, database)]
 
@@ -25,30 +25,30 @@ def _mirror(world: World, database: str) -> DatabaseCopy | None:
     return next((copy for copy in world.copies_of(database) if copy.mirroring.role is Role.MIRROR), None)
 
 
-def _beforehand(world: World, database: str) -> list[Precondition]:
+def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
     """What has to be so before the principal is lost."""
     mirror = _mirror(world, database)
     if mirror is None:
         return []
     witness = mirror.mirroring.witness
     alone = [
-        Precondition(
+        FailoverPrecondition(
             say("a witness is configured"),
             witness is not None,
             _column(mirror, "mirroring_witness_name"),
         ),
-        Precondition(
+        FailoverPrecondition(
             say("safety is FULL"),
             mirror.mirroring.safety is Safety.FULL,
             _column(mirror, "mirroring_safety_level_desc"),
         ),
-        Precondition(
+        FailoverPrecondition(
             WAS_IN_STEP,
             _in_step(world, mirror),
             _column(mirror, "mirroring_state_desc"),
             about="memory",
         ),
-        Precondition(
+        FailoverPrecondition(
             say("the mirror runs and can redo its log"),
             world.instances[mirror.server].answering and not mirror.mirroring.redo_failed,
             say("ERRORLOG of {server}", server=mirror.server),
@@ -59,12 +59,12 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
     record = quorum.record_of(world, mirror)
     return [
         *alone,
-        Precondition(
+        FailoverPrecondition(
             say("mirror and witness are connected"),
             quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
             _column(mirror, "mirroring_witness_state_desc"),
         ),
-        Precondition(
+        FailoverPrecondition(
             say("the principal has not run unprotected since"),
             record is None or not record.exposed,
             say("sys.database_mirroring_witnesses on {server}", server=witness),
@@ -75,17 +75,17 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
 LOST_LINES: Final = mark("ERRORLOG of {server}: 1474 or 1479")
 
 
-def _column(mirror: DatabaseCopy, column: str) -> Sentence:
+def _column(mirror: DatabaseCopy, column: str) -> LocalizableMessage:
     return say("sys.database_mirroring on {server}: {column}", server=mirror.server, column=column)
 
 
-def _loss(world: World, database: str) -> list[Precondition]:
+def _loss(world: World, database: str) -> list[FailoverPrecondition]:
     """That the principal is lost, to both."""
     mirror = _mirror(world, database)
     if mirror is None:
         return []
     found = [
-        Precondition(
+        FailoverPrecondition(
             MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
             say(LOST_LINES, server=mirror.server),
@@ -95,7 +95,7 @@ def _loss(world: World, database: str) -> list[Precondition]:
     witness = mirror.mirroring.witness
     if witness is not None:
         found.append(
-            Precondition(
+            FailoverPrecondition(
                 say("the witness has lost the principal"),
                 not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
                 say(LOST_LINES, server=witness),

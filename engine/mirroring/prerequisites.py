@@ -10,14 +10,14 @@ from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, W
 from engine.protocol import addresses, errorlog, lineage, network, security, streams
 
 
-def own_side(world: World, copy: DatabaseCopy, address: str) -> None:
+def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
     """The copy's own server and database can take part: 1463, 1465, 1418."""
     server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
     if copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
-    if not security.listens(server) or not security.plays(server, witness=False):
+    if not security.listens(server) or not security.has_endpoint_role(server, witness=False):
         if not security.listens(server):
             errorlog.write(world, copy.server, 1486)
         raise SqlError(1418, address)
@@ -26,15 +26,15 @@ def own_side(world: World, copy: DatabaseCopy, address: str) -> None:
 def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
     """*caller* gets a connection to the endpoint of *host*; why it does not is written into the ERRORLOG."""
     other = world.instances[host]
-    if not (other.answering and network.passing(world, caller, host)):
+    if not (other.answering and network.is_passing(world, caller, host)):
         return False
     if address is not None and not addresses.leads_to(world, address, host):
-        addresses.note_dead(world, caller, address, asked=True)
+        addresses.log_dead_address(world, caller, address, explicit=True)
         return False
     refusal = security.handshake(world, caller, host)
     if refusal is not None:
-        security.note_refusal(world, caller, host, refusal, asked=True)
-    return refusal is None and (witness or security.plays(other, witness=False))
+        security.note_refusal(world, caller, host, refusal, explicit=True)
+    return refusal is None and (witness or security.has_endpoint_role(other, witness=False))
 
 
 def same_product(a: Instance, b: Instance) -> bool:
@@ -51,7 +51,7 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
     return world.instances[principal].version <= world.instances[mirror].version
 
 
-def other_side(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
+def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
     """The copy on *host* (at *address*) that is fit to become the mirror of *copy*, or why there is none.
 
     1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478, 1450 in this order (derived).
@@ -68,8 +68,8 @@ def other_side(world: World, copy: DatabaseCopy, host: str, address: str) -> Dat
     if other.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
     if not addresses.leads_to(world, other.mirroring.partner_address, copy.server):
-        addresses.note_dead(
-            world, host, other.mirroring.partner_address, asked=True
+        addresses.log_dead_address(
+            world, host, other.mirroring.partner_address, explicit=True
         )  # it calls back, and elsewhere
         raise SqlError(1418, address)
     if other.family != copy.family:

@@ -11,7 +11,7 @@ from typing import Final
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
 from engine.mirroring import quorum, roles, sync, trace
-from engine.mirroring.roles import Cause
+from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, Key, MirrorState, World
 from engine.protocol import encryption, errorlog, files, volumes
 
@@ -24,7 +24,7 @@ def note_change(world: World, key: Key) -> None:
     for stream in world.flow.streams_of(copy.source):
         mirror = world.streams[stream]
         if mirror is not None:
-            world.after(0.0, "redo.replay", *mirror, world.flow.positions(copy.source).generated_kb)
+            world.call_after(0.0, "redo.replay", *mirror, world.flow.positions(copy.source).generated_kb)
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
@@ -37,7 +37,7 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     if lead.mirroring.state in still or copy.mirroring.state in still or copy.mirroring.redo_failed:
         return  # likewise
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
-        world.after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
+        world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
     _take_over_catalog(world, lead, copy, world.flow.stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
@@ -59,7 +59,7 @@ def meet_trouble(world: World, mirror: Key) -> None:
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     trouble = trouble_with_files(world, copy, lead)
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER:
-        world.after(0.0, "redo.replay", *mirror, 0.0)
+        world.call_after(0.0, "redo.replay", *mirror, 0.0)
     elif trouble is not None:
         fail(world, mirror, *trouble)
 
@@ -152,7 +152,7 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
         told = [principal, mirror]
     for key in told:
         if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
-            roles.move(world, key, Cause.SUSPEND)
+            roles.move(world, key, StateChangeCause.SUSPEND)
             trace.note(world, key, 9)
             errorlog.write(world, key[0], 1442, key[1])
     sync.tell_witness(world, principal)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from engine.localization import say
 from engine.mirroring import trace
 from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
-from engine.words import say
 
 SUSPENDED, DISCONNECTED, SYNCHRONIZING, PENDING_FAILOVER, SYNCHRONIZED = MirrorState
 
 
-class Cause(StrEnum):
+class StateChangeCause(StrEnum):
     """What moves the mirroring state of a copy."""
 
     LINKED = "partners connected"
@@ -28,35 +28,35 @@ class Cause(StrEnum):
     STOPPED = "instance or log volume lost"
 
 
-NEXT_STATE: Final[dict[tuple[MirrorState, Cause], MirrorState]] = {
-    (DISCONNECTED, Cause.LINKED): SYNCHRONIZING,
-    (DISCONNECTED, Cause.SUSPEND): SUSPENDED,
-    (DISCONNECTED, Cause.FORCED): SUSPENDED,
-    (SYNCHRONIZING, Cause.LINKED): SYNCHRONIZING,
-    (SYNCHRONIZING, Cause.CAUGHT_UP): SYNCHRONIZED,
-    (SYNCHRONIZING, Cause.PARTNER_LOST): DISCONNECTED,
-    (SYNCHRONIZING, Cause.SUSPEND): SUSPENDED,
-    (SYNCHRONIZED, Cause.SAFETY_RAISED): SYNCHRONIZING,
-    (SYNCHRONIZED, Cause.PARTNER_LOST): DISCONNECTED,
-    (SYNCHRONIZED, Cause.SUSPEND): SUSPENDED,
-    (SYNCHRONIZED, Cause.FAILOVER_ACCEPTED): PENDING_FAILOVER,
-    (SYNCHRONIZED, Cause.ROLES_SWAPPED): SYNCHRONIZING,
-    (PENDING_FAILOVER, Cause.ROLES_SWAPPED): SYNCHRONIZING,
-    (PENDING_FAILOVER, Cause.PARTNER_LOST): DISCONNECTED,
-    (SUSPENDED, Cause.RESUME): SYNCHRONIZING,
-    (SUSPENDED, Cause.SUSPEND): SUSPENDED,
-    (SUSPENDED, Cause.PARTNER_LOST): SUSPENDED,
-    (SUSPENDED, Cause.FORCED): SUSPENDED,
-    (DISCONNECTED, Cause.STOPPED): DISCONNECTED,
-    (SYNCHRONIZING, Cause.STOPPED): DISCONNECTED,
-    (SYNCHRONIZED, Cause.STOPPED): DISCONNECTED,
-    (PENDING_FAILOVER, Cause.STOPPED): DISCONNECTED,
-    (SUSPENDED, Cause.STOPPED): SUSPENDED,
+NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
+    (DISCONNECTED, StateChangeCause.LINKED): SYNCHRONIZING,
+    (DISCONNECTED, StateChangeCause.SUSPEND): SUSPENDED,
+    (DISCONNECTED, StateChangeCause.FORCED): SUSPENDED,
+    (SYNCHRONIZING, StateChangeCause.LINKED): SYNCHRONIZING,
+    (SYNCHRONIZING, StateChangeCause.CAUGHT_UP): SYNCHRONIZED,
+    (SYNCHRONIZING, StateChangeCause.PARTNER_LOST): DISCONNECTED,
+    (SYNCHRONIZING, StateChangeCause.SUSPEND): SUSPENDED,
+    (SYNCHRONIZED, StateChangeCause.SAFETY_RAISED): SYNCHRONIZING,
+    (SYNCHRONIZED, StateChangeCause.PARTNER_LOST): DISCONNECTED,
+    (SYNCHRONIZED, StateChangeCause.SUSPEND): SUSPENDED,
+    (SYNCHRONIZED, StateChangeCause.FAILOVER_ACCEPTED): PENDING_FAILOVER,
+    (SYNCHRONIZED, StateChangeCause.ROLES_SWAPPED): SYNCHRONIZING,
+    (PENDING_FAILOVER, StateChangeCause.ROLES_SWAPPED): SYNCHRONIZING,
+    (PENDING_FAILOVER, StateChangeCause.PARTNER_LOST): DISCONNECTED,
+    (SUSPENDED, StateChangeCause.RESUME): SYNCHRONIZING,
+    (SUSPENDED, StateChangeCause.SUSPEND): SUSPENDED,
+    (SUSPENDED, StateChangeCause.PARTNER_LOST): SUSPENDED,
+    (SUSPENDED, StateChangeCause.FORCED): SUSPENDED,
+    (DISCONNECTED, StateChangeCause.STOPPED): DISCONNECTED,
+    (SYNCHRONIZING, StateChangeCause.STOPPED): DISCONNECTED,
+    (SYNCHRONIZED, StateChangeCause.STOPPED): DISCONNECTED,
+    (PENDING_FAILOVER, StateChangeCause.STOPPED): DISCONNECTED,
+    (SUSPENDED, StateChangeCause.STOPPED): SUSPENDED,
 }
 """Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
 
 
-def move(world: World, key: Key, cause: Cause) -> None:
+def move(world: World, key: Key, cause: StateChangeCause) -> None:
     """Move the mirroring state of the copy; KeyError (our error) if the table knows no such move."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
@@ -67,22 +67,22 @@ def stop(world: World, key: Key) -> None:
     """The copy's instance is gone, or its log: no event, as no server is there to see the session begin anew."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
-    new = NEXT_STATE[copy.mirroring.state, Cause.STOPPED]
+    new = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
     if new is not SUSPENDED:
         world.update_mirroring(key, state=new, trace=0)
 
 
-def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
+def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
     """Put the copy into state *new*, with its event. Only for `move` and for a session that begins."""
     old = world.copies[key].mirroring.state
-    if old is new:
+    if old is new_state:
         return
-    world.update_mirroring(key, state=new, closing_kb=None)
-    text = say("no session -> {state}", state=new.name)
+    world.update_mirroring(key, state=new_state, closing_kb=None)
+    text = say("no session -> {state}", state=new_state.name)
     if old is not None:
-        text = say("{old} -> {new}", old=old.name, new=new.name)
+        text = say("{old} -> {new}", old=old.name, new=new_state.name)
     was = old.name if old is not None else "NONE"
-    world.emit("state", text, server=key[0], database=key[1], why=why, old=was, new=new.name)
+    world.emit("state", text, server=key[0], database=key[1], why=reason, old=was, new=new_state.name)
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
@@ -101,13 +101,13 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
     world.emit("role", text, server=key[0], database=key[1], reason=reason, new=role.name)
 
 
-def set_witness_state(world: World, key: Key, new: WitnessState) -> None:
+def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
     """Note what this partner now knows of its link to the witness."""
     old = world.copies[key].mirroring.witness_state
-    if old is not new:
-        world.update_mirroring(key, witness_state=new)
-        text = say("witness {state}", state=new.name)
-        world.emit("witness", text, server=key[0], database=key[1], new=new.name)
+    if old is not new_state:
+        world.update_mirroring(key, witness_state=new_state)
+        text = say("witness {state}", state=new_state.name)
+        world.emit("witness", text, server=key[0], database=key[1], new=new_state.name)
 
 
 STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {

@@ -6,11 +6,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.localization import say
 from engine.mirroring import failover, prerequisites, quorum, roles, sync, trace
-from engine.mirroring.roles import Cause
+from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, network, streams
-from engine.words import say
 
 # --- names ----------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 # --- losing a connection ---------------------------------------------------------------------------
 
 
-def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
+def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
@@ -37,12 +37,12 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
     record = world.witnesses.get((me, guid))
     database = copy.database if copy else record.database if record else None
     where = address(world, guid, me, peer)
-    if why == "silent":
+    if reason == "silent":
         errorlog.write(world, me, 1479, where, database, network.timeout_s(world, guid), state=2)
     else:
         errorlog.write(world, me, 1474, 4, "64(The specified network name is no longer available.)", where)
     world.emit(
-        "detected", say("lost {server}", server=peer), server=me, database=database, peer=peer, how=why
+        "detected", say("lost {server}", server=peer), server=me, database=database, peer=peer, how=reason
     )
     if copy is not None:
         _partner_lost(world, copy, peer)
@@ -75,7 +75,7 @@ PARTED: Final = say("the partners lost each other before the roles were swapped"
 def _principal_loses_mirror(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
-    roles.move(world, key, Cause.PARTNER_LOST)
+    roles.move(world, key, StateChangeCause.PARTNER_LOST)
     trace.note(world, key, 6)
     errorlog.write(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
@@ -103,7 +103,7 @@ def ask_witnesses(world: World) -> None:
         assert copy.mirroring.witness is not None
         if not (
             world.instances[copy.mirroring.witness].answering
-            and network.passing(world, copy.server, copy.mirroring.witness)
+            and network.is_passing(world, copy.server, copy.mirroring.witness)
         ):
             continue
         record = quorum.record_of(world, copy)
@@ -123,7 +123,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
         world, copy, copy.mirroring.partner
     ):
         armed = False
-    roles.move(world, key, Cause.PARTNER_LOST)
+    roles.move(world, key, StateChangeCause.PARTNER_LOST)
     world.update_mirroring(key, armed=armed)
     trace.note(world, key, 5)
     errorlog.write(world, key[0], 1442, key[1])
@@ -134,7 +134,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
 # --- getting a connection --------------------------------------------------------------------------
 
 
-def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
+def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
@@ -149,7 +149,7 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
         return
     if other.connected:
         # The peer has not noticed the loss; it learns of it from the new connection.
-        on_lost(world, guid, peer, me, other.epoch, "closed")
+        on_connection_lost(world, guid, peer, me, other.epoch, "closed")
         network.reassess(world, guid)
         return
     network.open_contact(world, guid, me, peer)
@@ -290,7 +290,7 @@ def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
     switching, risks of forcing service]
     """
     key = copy.key
-    streams.still(world, copy)
+    streams.stop_log(world, copy)
     roles.take_role(
         world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.mirroring.role_sequence
     )
@@ -337,7 +337,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
     else:
         for key in (principal, mirror):
             if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
-                roles.move(world, key, Cause.SUSPEND)
+                roles.move(world, key, StateChangeCause.SUSPEND)
             trace.note(world, key, 9)
         world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
     sync.tell_witness(world, principal)
@@ -365,7 +365,7 @@ def recovered(world: World, key: Key) -> None:
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
         # The partner can be reached and may lead by now: it is asked before any client is let in.
         started_tick = world.instances[server].started_tick
-        world.after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
+        world.call_after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
     if copy.mirroring.role is Role.MIRROR:

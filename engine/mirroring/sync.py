@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.mirroring import quorum, roles, trace
-from engine.mirroring.roles import Cause
+from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Safety, WitnessRecord, World
 from engine.protocol import errorlog, lineage, losses, streams
 
@@ -38,17 +38,17 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     follow = world.copies[mirror]
     stream = follow.stream
     if stream is None or world.flow.source_of(stream) != source:
-        streams.still(world, follow)
+        streams.stop_log(world, follow)
         for other in world.flow.streams_of(source):
             streams.detach(world, other)
         _discard_diverged_log(world, principal, mirror)
         stream = streams.attach(world, source, mirror)
     streams.resend(world, stream)
     world.update_copy(mirror, db_state=DbState.RESTORING)
-    world.after(0.0, "redo.replay", *mirror, streams.end_of_log_kb(world, world.copies[principal]))
+    world.call_after(0.0, "redo.replay", *mirror, streams.end_of_log_kb(world, world.copies[principal]))
     for key, active in ((principal, 1440), (mirror, 1441)):
         resumed = world.copies[key].mirroring.state is MirrorState.SUSPENDED
-        roles.move(world, key, Cause.RESUME if resumed else Cause.LINKED)
+        roles.move(world, key, StateChangeCause.RESUME if resumed else StateChangeCause.LINKED)
         errorlog.write(world, key[0], active, key[1])
         roles.trace_steady(world, key)
 
@@ -58,7 +58,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
     lead, follow = world.copies[principal], world.copies[mirror]
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
-    losses.give_up(world, follow, [lead])
+    losses.discard_copy(world, follow, [lead])
     world.update_copy(
         mirror,
         end_of_log_kb=common,
@@ -86,7 +86,7 @@ def caught_up(world: World, stream: int) -> None:
             return
     for key in (principal, mirror):
         if world.copies[key].mirroring.state is MirrorState.SYNCHRONIZING:
-            roles.move(world, key, Cause.CAUGHT_UP)
+            roles.move(world, key, StateChangeCause.CAUGHT_UP)
             roles.trace_steady(world, key)
     record = quorum.record_of(world, lead)
     if record is not None and quorum.sees_witness(world, lead):

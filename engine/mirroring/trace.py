@@ -25,16 +25,16 @@ STATES: Final = (
 """Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
 
 
-def last(copy: DatabaseCopy) -> int:
+def get_state_id(copy: DatabaseCopy) -> int:
     """The id of the latest state change of the copy."""
     return copy.mirroring.trace
 
 
-def note(world: World, key: Key, new: int) -> None:
+def note(world: World, key: Key, new_state_id: int) -> None:
     """Put the copy into trace state *new* and emit the event if that is a change."""
     old = world.copies[key].mirroring.trace
-    if old == new:
+    if old == new_state_id:
         return
-    world.update_mirroring(key, trace=new)
-    text = f"DBM: {STATES[old]} -> DBM: {STATES[new]}"
-    world.emit("trace", text, server=key[0], database=key[1], state=new, integer_data=old)
+    world.update_mirroring(key, trace=new_state_id)
+    text = f"DBM: {STATES[old]} -> DBM: {STATES[new_state_id]}"
+    world.emit("trace", text, server=key[0], database=key[1], state=new_state_id, integer_data=old)

@@ -28,7 +28,7 @@ from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
 from engine.model.times import Key, Tick, ticks
-from engine.written import Written
+from engine.repr_cache import ReprCache
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):
@@ -137,7 +137,7 @@ class World:
     one that still is; no part of the state."""
     settlings: int = field(default=0, compare=False)
     """How often something has happened besides time passing; no part of the state."""
-    written: Written = field(default_factory=Written, repr=False, compare=False)
+    written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
     """What the parts were when they were last hashed; forks share it."""
 
     # --- change -----------------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ class World:
         self.counter += 1
         return self.counter
 
-    def at(self, tick: Tick, handler: str, *args: object) -> None:
+    def call_at(self, tick: Tick, handler: str, *args: object) -> None:
         """Have *handler* called at *tick* (not before the next tick if that is past)."""
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
-    def after(self, seconds: float, handler: str, *args: object) -> None:
-        self.at(self.tick + ticks(seconds), handler, *args)
+    def call_after(self, seconds: float, handler: str, *args: object) -> None:
+        self.call_at(self.tick + ticks(seconds), handler, *args)
 
-    def call_off(self, handler: str, *first: object) -> None:
+    def cancel_calls(self, handler: str, *first: object) -> None:
         """Nothing calls *handler* any more with arguments that begin with *first*."""
         self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
         heapq.heapify(self.timers)

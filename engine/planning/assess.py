@@ -12,11 +12,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Flow, Mode, Pair, add_pair, warm_start
+from engine.flow import Flow, Pair, SafetyMode, add_pair, warm_start
 from engine.flow.recovery import Cause, failover_times
-from engine.planning.plan import Plan, pair_of
+from engine.planning.plan import MirroringPlan, pair_of
 from engine.planning.steady import Steady, steady
-from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, last_good
+from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
 """A resource binds when twice as much of it gains at least this share. Assumed."""
@@ -27,7 +27,7 @@ FAILOVERS: Final = 40
 KB_PER_GB: Final = 1024.0 * 1024.0
 
 
-class Resource(StrEnum):
+class PlanResource(StrEnum):
     """What can hold a plan up."""
 
     CLIENTS = "clients"  # nothing does: the clients ask for no more
@@ -57,7 +57,7 @@ NO_GOALS: Final = Goals()
 class Binding:
     """The resource of which twice as much would help most, and the share that it gains."""
 
-    resource: Resource
+    resource: PlanResource
     gain: float
 
 
@@ -94,7 +94,7 @@ class Limits:
 class Assessment:
     """All that `advice` puts into sentences."""
 
-    plan: Plan
+    plan: MirroringPlan
     goals: Goals
     alone: Steady  # without mirroring
     full: Steady
@@ -106,15 +106,17 @@ class Assessment:
     failovers: tuple[FailoverEstimate, ...]
 
     @property
-    def chosen(self) -> Steady:
-        return {Mode.NONE: self.alone, Mode.FULL: self.full, Mode.OFF: self.off}[self.plan.safety]
+    def chosen_figures(self) -> Steady:
+        return {SafetyMode.NONE: self.alone, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
+            self.plan.safety
+        ]
 
     @property
-    def full_fits(self) -> bool:
-        return full_is_good(self.goals, self.alone)(self.full)
+    def is_full_suitable(self) -> bool:
+        return build_full_check(self.goals, self.alone)(self.full)
 
     @property
-    def off_fits(self) -> bool:
+    def is_off_suitable(self) -> bool:
         return off_keeps_up(self.off) and self.loss_fits(self.off.unhardened_kb)
 
     def loss_fits(self, kb: float) -> bool:
@@ -135,70 +137,72 @@ class Assessment:
         return min(bounds) / growth if bounds and growth > 0.0 else None
 
 
-def full_is_good(goals: Goals, alone: Steady) -> Callable[[Steady], bool]:
+def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], bool]:
     """Whether FULL with these figures keeps the goals, against the figures without mirroring."""
-    least = alone.transactions_per_s * (1.0 - goals.throughput_loss_max)
+    least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
-    def good(found: Steady) -> bool:
-        return found.transactions_per_s >= least and (longest is None or found.response_s <= longest)
+    def keeps_goals(figures: Steady) -> bool:
+        return figures.transactions_per_s >= least and (longest is None or figures.response_s <= longest)
 
-    return good
+    return keeps_goals
 
 
-def off_keeps_up(found: Steady) -> bool:
+def off_keeps_up(figures: Steady) -> bool:
     """Nobody waits in OFF; what can fail is that log is written faster than it is sent."""
-    return found.send_queue_growth_kb_per_s <= 0.0
+    return figures.send_queue_growth_kb_per_s <= 0.0
 
 
 @lru_cache(maxsize=64)
-def assess(plan: Plan, goals: Goals = NO_GOALS) -> Assessment:
+def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
     """Runs the model for *plan* at every safety level and with twice of each resource. ValueError: a senseless link."""
-    modes = (Mode.NONE, Mode.FULL, Mode.OFF)
-    alone, full, off = steady(tuple(pair_of(plan, mode) for mode in modes))
+    modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
+    unmirrored, full, off = steady(tuple(pair_of(plan, mode) for mode in modes))
     return Assessment(
         plan=plan,
         goals=goals,
-        alone=alone,
+        alone=unmirrored,
         full=full,
         off=off,
         binding=_binding(plan),
-        limits=_limits(plan, goals, alone),
-        backlog=_backlog(plan, alone, goals.suspended_s),
-        volume_full_s=_over(plan.log_volume_gb * KB_PER_GB, alone.log_kb_per_s),
+        limits=_limits(plan, goals, unmirrored),
+        backlog=_backlog(plan, unmirrored, goals.suspended_s),
+        volume_full_s=_compute_duration(plan.log_volume_gb * KB_PER_GB, unmirrored.log_kb_per_s),
         failovers=_failovers(plan),
     )
 
 
-def _over(amount: float, rate: float) -> float:
+def _compute_duration(amount: float, rate: float) -> float:
     return amount / rate if rate > 0.0 else float("inf")
 
 
 # --- what binds ---------------------------------------------------------------------------------------------
 
 
-def _twice(setup: Pair) -> dict[Resource, Pair]:
+def _twice(setup: Pair) -> dict[PlanResource, Pair]:
     """The same pair with twice as much of one thing."""
     site, stream = setup.source.site, setup.stream
     better = {
-        Resource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
-        Resource.ACKNOWLEDGEMENT: setup.changed(site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)),
-        Resource.CPU: setup.changed(site=replace(site, cores=site.cores * 2)),
+        PlanResource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
+        PlanResource.ACKNOWLEDGEMENT: setup.changed(
+            site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)
+        ),
+        PlanResource.CPU: setup.changed(site=replace(site, cores=site.cores * 2)),
     }
     if stream is None:
         return better
     return {
-        Resource.ROUND_TRIP: setup.changed(rtt_ms=stream.rtt_ms / 2.0),
-        Resource.BANDWIDTH: setup.changed(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
-        Resource.LOSS: setup.changed(loss=stream.loss / 2.0),
+        PlanResource.ROUND_TRIP: setup.changed(rtt_ms=stream.rtt_ms / 2.0),
+        PlanResource.BANDWIDTH: setup.changed(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
+        PlanResource.LOSS: setup.changed(loss=stream.loss / 2.0),
     } | better
 
 
-def _binding(plan: Plan) -> Binding:
+def _binding(plan: MirroringPlan) -> Binding:
     setup = pair_of(plan)
     other = _twice(setup)
     now, *then = steady((setup, *other.values()))
-    grows = plan.safety is Mode.OFF and not off_keeps_up(now)  # then sending is what matters
+    grows = plan.safety is SafetyMode.OFF and not off_keeps_up(now)  # then sending is what matters
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(now, column)
     gains = {
@@ -206,55 +210,55 @@ def _binding(plan: Plan) -> Binding:
         for resource, found in zip(other, then, strict=True)
     }
     best = max(gains, key=lambda resource: gains[resource])
-    return Binding(best, gains[best]) if gains[best] >= BINDS_FROM else Binding(Resource.CLIENTS, 0.0)
+    return Binding(best, gains[best]) if gains[best] >= BINDS_FROM else Binding(PlanResource.CLIENTS, 0.0)
 
 
 # --- where it gives way -------------------------------------------------------------------------------------
 
 
-def _limits(plan: Plan, goals: Goals, alone: Steady) -> Limits:
-    good = full_is_good(goals, alone)
-    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]  # `last_good` looks closer by itself
+def _limits(plan: MirroringPlan, goals: Goals, unmirrored: Steady) -> Limits:
+    good = build_full_check(goals, unmirrored)
+    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]  # `find_last_acceptable` looks closer by itself
     return Limits(
-        full_rtt_ms=last_good(plan, "rtt_ms", longer, Mode.FULL, good),
-        full_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.FULL, good),
-        off_rtt_ms=last_good(plan, "rtt_ms", longer, Mode.OFF, off_keeps_up),
-        off_mbps=last_good(plan, "bandwidth_mbps", narrower, Mode.OFF, off_keeps_up),
+        full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, good),
+        full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, good),
+        off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.OFF, off_keeps_up),
+        off_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.OFF, off_keeps_up),
     )
 
 
 # --- how long things take -----------------------------------------------------------------------------------
 
 
-def _backlog(plan: Plan, alone: Steady, suspended_s: float) -> Backlog:
+def _backlog(plan: MirroringPlan, unmirrored: Steady, suspended_s: float) -> Backlog:
     """Clients do not wait for a mirror that is catching up, whatever the safety level."""
-    kb = alone.log_kb_per_s * suspended_s
-    setups = (pair_of(plan, Mode.OFF),)
+    kb = unmirrored.log_kb_per_s * suspended_s
+    setups = (pair_of(plan, SafetyMode.OFF),)
     sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]
-    send_s = _over(kb, -sending.send_queue_growth_kb_per_s)
-    return Backlog(kb, send_s, max(send_s, _over(kb, -redoing.redo_queue_growth_kb_per_s)))
+    send_s = _compute_duration(kb, -sending.send_queue_growth_kb_per_s)
+    return Backlog(kb, send_s, max(send_s, _compute_duration(kb, -redoing.redo_queue_growth_kb_per_s)))
 
 
 CAUSES: Final = {
-    Mode.NONE: (),
-    Mode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
-    Mode.OFF: (Cause.FORCED,),
+    SafetyMode.NONE: (),
+    SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
+    SafetyMode.OFF: (Cause.FORCED,),
 }
 """Failovers that a safety level allows, with a witness where it has a use. Documented [WP table 4]."""
 
 
-def _failovers(plan: Plan) -> tuple[FailoverEstimate, ...]:
+def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
     setup = pair_of(plan)
-    if setup.mode is Mode.NONE:
+    if setup.mode is SafetyMode.NONE:
         return ()
-    redo_kb_per_s = steady((pair_of(plan, Mode.OFF),), "redo")[0].redo_kb_per_s
+    redo_kb_per_s = steady((pair_of(plan, SafetyMode.OFF),), "redo")[0].redo_kb_per_s
     flow = Flow.empty()
     source = add_pair(flow, setup)
     stream = flow.streams_of(source)[0]
     taken: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
     for number in range(FAILOVERS):
         warm_start(flow, source, number / FAILOVERS)
-        redo_s = _over(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
+        redo_s = _compute_duration(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in taken.items():
             times = failover_times(flow, stream, cause, Chance.from_seed(number))
             seconds.append(times.detection_s + times.failover_s + redo_s)

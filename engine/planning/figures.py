@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start
+from engine.flow import Crossing, Flow, Operation, SafetyMode, Samples, add_pair, run, warm_start
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
-from engine.planning.plan import Plan, pair_of
+from engine.planning.plan import MirroringPlan, pair_of
 from engine.planning.statements import points_about
 from engine.planning.steady import steady
 from engine.planning.sweep import Sweep, sweep
@@ -54,7 +54,7 @@ class FigureLine:
 
 
 @dataclass(frozen=True)
-class Panel:
+class FigurePanel:
     """Lines on one scale."""
 
     title: str
@@ -71,7 +71,7 @@ class Figure:
     source: str
     said: str  # what the paper says that one should see
     x_title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[FigurePanel, ...]
     logarithmic_x: bool = True
     categories: tuple[str, ...] = ()  # names of x = 0, 1, 2 ... where the axis has no numbers
 
@@ -83,46 +83,46 @@ TITLES: Final = {
     "mirror_cpu_percent": ("Mirror CPU", "%"),
     "send_queue_growth_kb_per_s": ("Send queue growth", "KB/s"),
 }
-NAMES: Final = {Mode.NONE: "no mirroring", Mode.OFF: "safety OFF", Mode.FULL: "safety FULL"}
-MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+NAMES: Final = {SafetyMode.NONE: "no mirroring", SafetyMode.OFF: "safety OFF", SafetyMode.FULL: "safety FULL"}
+MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 
 
 # --- figures 8 to 15: the network ---------------------------------------------------------------------------
 
 
-def _network(
+def _draw_network(
     number: str,
     title: str,
-    said: str,
-    plan: Plan,
+    caption: str,
+    plan: MirroringPlan,
     axis: str,
     values: Sequence[float],
     columns: Sequence[str],
     logarithmic: Sequence[str] = (),
 ) -> Figure:
     ours = sweep(plan, axis, values)
-    alone = sweep(plan, axis, values, Mode.NONE)
+    alone = sweep(plan, axis, values, SafetyMode.NONE)
     panels = []
     for column in columns:
-        lines = [_line(NAMES[plan.safety], ours, column)]
+        lines = [_build_line(NAMES[plan.safety], ours, column)]
         if column != "send_queue_growth_kb_per_s":
-            lines.append(_line(NAMES[Mode.NONE], alone, column))
+            lines.append(_build_line(NAMES[SafetyMode.NONE], alone, column))
         lines += [
             FigureLine(
                 f"measured, {each.source}", (getattr(plan, axis),), (each.value,), points=True, measured=True
             )
             for each in points_about(plan.workload, plan.safety, column)
         ]
-        panels.append(Panel(*TITLES[column], tuple(lines), column in logarithmic))
+        panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
-    return Figure(f"{number}: {title}", WP, said, x_title, tuple(panels))
+    return Figure(f"{number}: {title}", WP, caption, x_title, tuple(panels))
 
 
-def _line(name: str, found: Sweep, column: str) -> FigureLine:
-    return FigureLine(name, found.x, tuple(found.column(column).tolist()))
+def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
+    return FigureLine(name, sweep_result.x, tuple(sweep_result.column(column).tolist()))
 
 
-def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
+def _draw_queue(number: str, title: str, caption: str, plan: MirroringPlan) -> Figure:
     """The send queue over time, beginning in step."""
     flow = Flow.empty()
     add_pair(flow, pair_of(plan))
@@ -130,8 +130,8 @@ def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
     x, queue = _over_time(samples, "send_queue_kb")
-    panel = Panel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
-    return Figure(f"{number}: {title}", WP, said, "Time, min", (panel,), logarithmic_x=False)
+    panel = FigurePanel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
+    return Figure(f"{number}: {title}", WP, caption, "Time, min", (panel,), logarithmic_x=False)
 
 
 def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
@@ -140,10 +140,10 @@ def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
 
-def _encryption(number: str, column: str) -> Figure:
+def _draw_encryption(number: str, column: str) -> Figure:
     """With and without encrypted endpoints, Workload1."""
-    modes = (Mode.OFF, Mode.FULL)
-    setups = [pair_of(Plan(encryption=on), mode) for mode in modes for on in (False, True)]
+    modes = (SafetyMode.OFF, SafetyMode.FULL)
+    setups = [pair_of(MirroringPlan(encryption=on), mode) for mode in modes for on in (False, True)]
     found = [getattr(each, column) for each in steady(tuple(setups))]
     lines = tuple(
         FigureLine(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
@@ -155,7 +155,7 @@ def _encryption(number: str, column: str) -> Figure:
         WP,
         "A marginal impact.",
         "",
-        (Panel(title, unit, lines),),
+        (FigurePanel(title, unit, lines),),
         logarithmic_x=False,
         categories=("not encrypted", "encrypted"),
     )
@@ -164,28 +164,30 @@ def _encryption(number: str, column: str) -> Figure:
 # --- figures 1 to 4: long operations ------------------------------------------------------------------------
 
 
-def _run_operation(operation: Operation, mode: Mode, samples: Samples | None = None) -> tuple[Flow, float]:
+def _run_operation(
+    operation: Operation, mode: SafetyMode, samples: Samples | None = None
+) -> tuple[Flow, float]:
     """An operation alone in the database, from beginning to end, and the seconds that it took."""
     flow = Flow.empty()
     workload = replace(WORKLOAD1, connections=0.0)  # its pages say how fast log is redone
-    add_pair(flow, pair_of(Plan(workload=workload), mode).changed(operation=operation))
+    add_pair(flow, pair_of(MirroringPlan(workload=workload), mode).changed(operation=operation))
     flow.watch(0, Crossing.OPERATION_DONE)
-    took_s = _until_held(flow, samples)
+    took_s = _run_until_crossing(flow, samples)
     flow.watch(0, Crossing(0))
     return flow, took_s
 
 
-def _until_held(flow: Flow, samples: Samples | None = None) -> float:
+def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
     """Seconds until the crossing that is armed."""
     ticks, sources, streams = run(flow, round(MOST_S * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {MOST_S:g} s"
     return ticks / TICKS_PER_S
 
 
-def _indexes(number: str, title: str, said: str, online: Sequence[bool]) -> Figure:
+def _draw_indexes(number: str, title: str, caption: str, online: Sequence[bool]) -> Figure:
     kinds = [(clustered, is_online) for clustered in (True, False) for is_online in online]
     names = tuple(
-        f"{'clustered' if clustered else 'nonclustered'}{_online(is_online, online)}"
+        f"{'clustered' if clustered else 'nonclustered'}{_format_online(is_online, online)}"
         for clustered, is_online in kinds
     )
     x = tuple(float(place) for place in range(len(kinds)))
@@ -193,20 +195,20 @@ def _indexes(number: str, title: str, said: str, online: Sequence[bool]) -> Figu
     for mode in MODES:
         took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
         lines.append(FigureLine(NAMES[mode], x, tuple(took), points=True))
-    panel = Panel("Time", "min", tuple(lines))
-    return Figure(f"{number}: {title}", WP, said, "Index", (panel,), logarithmic_x=False, categories=names)
+    panel = FigurePanel("Time", "min", tuple(lines))
+    return Figure(f"{number}: {title}", WP, caption, "Index", (panel,), logarithmic_x=False, categories=names)
 
 
-def _online(is_online: bool, shown: Sequence[bool]) -> str:
-    return "" if len(shown) < 2 else ", ONLINE" if is_online else ", OFFLINE"
+def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
+    return "" if len(variants) < 2 else ", ONLINE" if is_online else ", OFFLINE"
 
 
-def _rebuild() -> Figure:
+def _draw_rebuild() -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
-    flow, took_s = _run_operation(index_build(1.0, True, True), Mode.OFF, samples)
+    flow, took_s = _run_operation(index_build(1.0, True, True), SafetyMode.OFF, samples)
     for crossing in (Crossing.SEND_DONE, Crossing.REDO_DONE):
         flow.watch_stream(0, crossing)
-        _until_held(flow, samples)
+        _run_until_crossing(flow, samples)
     lines = []
     for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
         lines.append(FigureLine(name, *_over_time(samples, counter)))
@@ -221,12 +223,12 @@ def _rebuild() -> Figure:
         WP,
         "Both build up throughout; the redo queue takes much longer to subside.",
         "Time, min",
-        (Panel("Queues", "KB", tuple(lines)),),
+        (FigurePanel("Queues", "KB", tuple(lines)),),
         logarithmic_x=False,
     )
 
 
-def _bulk() -> Figure:
+def _draw_bulk_insert() -> Figure:
     batches = (100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)
     lines = []
     for mode in MODES:
@@ -237,24 +239,29 @@ def _bulk() -> Figure:
         WP,
         "The smaller the batch, the longer; safety FULL costs most at 100 rows.",
         "Rows in a batch",
-        (Panel("Time", "h", tuple(lines), logarithmic=True),),
+        (FigurePanel("Time", "h", tuple(lines), logarithmic=True),),
     )
 
 
 # --- compression --------------------------------------------------------------------------------------------
 
 
-def _compression(safety: Mode, columns: Sequence[str], said: str) -> Figure:
-    plan = Plan(workload=STOCK_EXCHANGE, site=UNISYS, safety=safety, version=2008)
+def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) -> Figure:
+    plan = MirroringPlan(workload=STOCK_EXCHANGE, site=UNISYS, safety=safety, version=2008)
     raw = sweep(plan, "bandwidth_mbps", COMPRESSION_MBPS)
     packed = sweep(
-        plan.at(compression_ratio=STOCK_EXCHANGE.compression_ratio), "bandwidth_mbps", COMPRESSION_MBPS
+        plan.with_changes(compression_ratio=STOCK_EXCHANGE.compression_ratio),
+        "bandwidth_mbps",
+        COMPRESSION_MBPS,
     )
     panels = tuple(
-        Panel(*TITLES[column], (_line("compressed", packed, column), _line("not compressed", raw, column)))
+        FigurePanel(
+            *TITLES[column],
+            (_build_line("compressed", packed, column), _build_line("not compressed", raw, column)),
+        )
         for column in columns
     )
-    return Figure(f"Log compression, {NAMES[safety]}", COMPRESSION, said, "Bandwidth, Mbps", panels)
+    return Figure(f"Log compression, {NAMES[safety]}", COMPRESSION, caption, "Bandwidth, Mbps", panels)
 
 
 # --- all ----------------------------------------------------------------------------------------------------
@@ -262,109 +269,109 @@ def _compression(safety: Mode, columns: Sequence[str], said: str) -> Figure:
 LOAD: Final = ("transactions_per_s", "response_s")
 FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "Figure 1": partial(
-        _indexes,
+        _draw_indexes,
         "Figure 1",
         "index creation",
         "FULL takes longer than OFF, a clustered index longer still.",
         (False,),
     ),
     "Figure 2": partial(
-        _indexes,
+        _draw_indexes,
         "Figure 2",
         "index rebuild",
         "FULL costs a clustered index more than another.",
         (True, False),
     ),
-    "Figure 3": _rebuild,
-    "Figure 4": _bulk,
-    "Figure 6": partial(_encryption, "Figure 6", "transactions_per_s"),
-    "Figure 7": partial(_encryption, "Figure 7", "response_s"),
+    "Figure 3": _draw_rebuild,
+    "Figure 4": _draw_bulk_insert,
+    "Figure 6": partial(_draw_encryption, "Figure 6", "transactions_per_s"),
+    "Figure 7": partial(_draw_encryption, "Figure 7", "response_s"),
     "Figure 8": partial(
-        _network,
+        _draw_network,
         "Figure 8",
         "round trip, safety FULL, Workload1",
         "Minimal change below 20 ms, worse above.",
-        Plan(),
+        MirroringPlan(),
         "rtt_ms",
         RTT_MS,
         LOAD,
         ("response_s",),
     ),
     "Figure 9": partial(
-        _network,
+        _draw_network,
         "Figure 9",
         "round trip, safety FULL, Workload2",
         "Throughput and CPU degrade steadily.",
-        Plan(workload=WORKLOAD2),
+        MirroringPlan(workload=WORKLOAD2),
         "rtt_ms",
         RTT_MS,
         (*LOAD, "principal_cpu_percent"),
         ("response_s",),
     ),
     "Figure 10": partial(
-        _network,
+        _draw_network,
         "Figure 10",
         "round trip, safety OFF, Workload1",
         "Throughput the same up to 100 ms, marginally less beyond; response the same.",
-        Plan(safety=Mode.OFF),
+        MirroringPlan(safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
     "Figure 11": partial(
-        _queue,
+        _draw_queue,
         "Figure 11",
         "send queue at 100 ms, safety OFF, Workload1",
         "Builds up increasingly.",
-        Plan(safety=Mode.OFF, rtt_ms=100.0),
+        MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0),
     ),
     "Figure 12": partial(
-        _network,
+        _draw_network,
         "Figure 12",
         "round trip, safety OFF, Workload2",
         "Throughput unaffected; the send queue builds up from 2 ms on.",
-        Plan(workload=WORKLOAD2, safety=Mode.OFF),
+        MirroringPlan(workload=WORKLOAD2, safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
     "Figure 13": partial(
-        _network,
+        _draw_network,
         "Figure 13",
         "bandwidth, safety FULL, Workload1",
         "Good from 10 Mbps up, drastic loss below.",
-        Plan(),
+        MirroringPlan(),
         "bandwidth_mbps",
         MBPS,
         LOAD,
         ("response_s",),
     ),
     "Figure 14": partial(
-        _network,
+        _draw_network,
         "Figure 14",
         "bandwidth, safety OFF, Workload1",
         "Throughput the same down to 56 kbps; response marginally longer below 100 Mbps.",
-        Plan(safety=Mode.OFF),
+        MirroringPlan(safety=SafetyMode.OFF),
         "bandwidth_mbps",
         LOW_MBPS,
         (*LOAD, "send_queue_growth_kb_per_s"),
     ),
     "Figure 15": partial(
-        _queue,
+        _draw_queue,
         "Figure 15",
         "send queue at 1 Mbps, safety OFF, Workload1",
         "Builds up without end.",
-        Plan(safety=Mode.OFF, bandwidth_mbps=1.0),
+        MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0),
     ),
     "Compression, FULL": partial(
-        _compression,
-        Mode.FULL,
+        _draw_compression,
+        SafetyMode.FULL,
         ("transactions_per_s", "principal_cpu_percent", "mirror_cpu_percent"),
         "Throughput higher at every bandwidth, the gain larger at low ones; CPU up to about twice.",
     ),
     "Compression, OFF": partial(
-        _compression,
-        Mode.OFF,
+        _draw_compression,
+        SafetyMode.OFF,
         ("transactions_per_s", "send_queue_growth_kb_per_s", "principal_cpu_percent"),
         "Throughput the same, a shorter send queue, slightly more CPU.",
     ),

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.flow import Mode, Pair, Site, Workload, pair
+from engine.flow import Pair, SafetyMode, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
@@ -17,13 +17,13 @@ ENDLESS_KB: Final = 1e15
 """A log volume that never fills: the planner looks at rates; the time until a volume is full it derives."""
 
 
-class Plan(Struct, frozen=True):
+class MirroringPlan(Struct, frozen=True):
     """One mirrored database as it is planned. All figures can be changed one by one."""
 
     workload: Workload = WORKLOAD1
     site: Site = NEC
     scale: float = 1.0  # multiplies connections
-    safety: Mode = Mode.FULL
+    safety: SafetyMode = SafetyMode.FULL
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
     loss: float = 0.0  # share of packets
@@ -32,7 +32,7 @@ class Plan(Struct, frozen=True):
     encryption: bool = True
     log_volume_gb: float = 40.0  # room for the principal's log
 
-    def at(self, **changes: float) -> Plan:
+    def with_changes(self, **changes: float) -> MirroringPlan:
         """The same plan with other figures."""
         return replace(self, **changes)
 
@@ -42,7 +42,7 @@ def network_of(rtt_ms: float) -> str:
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
-def pair_of(plan: Plan, safety: Mode | None = None) -> Pair:
+def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
     """The plan as a pair of servers, its mirror in step; at another safety level if one is given."""
     return pair(
         plan.site,

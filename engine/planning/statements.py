@@ -5,62 +5,87 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
-from engine.words import Sentence, say
+from engine.localization import LocalizableMessage, say
 
 
 @dataclass(frozen=True)
-class Statement:
+class PaperStatement:
     """A sentence about one workload and safety level, and the place on the axis that it is about."""
 
     figure: str
     workload: str  # name
-    safety: Mode
+    safety: SafetyMode
     axis: str  # name of a figure of the plan
     at: float
-    text: Sentence
+    text: LocalizableMessage
 
 
 STATEMENTS: Final = (
-    Statement(
-        "Figure 8", WORKLOAD1.name, Mode.FULL, "rtt_ms", 20.0, say("minimal change below 20 ms, worse above")
+    PaperStatement(
+        "Figure 8",
+        WORKLOAD1.name,
+        SafetyMode.FULL,
+        "rtt_ms",
+        20.0,
+        say("minimal change below 20 ms, worse above"),
     ),
-    Statement(
-        "Figure 9", WORKLOAD2.name, Mode.FULL, "rtt_ms", 2.0, say("steadily worse; check goals from 2 ms on")
+    PaperStatement(
+        "Figure 9",
+        WORKLOAD2.name,
+        SafetyMode.FULL,
+        "rtt_ms",
+        2.0,
+        say("steadily worse; check goals from 2 ms on"),
     ),
-    Statement(
-        "Figure 10", WORKLOAD1.name, Mode.OFF, "rtt_ms", 50.0, say("throughput and send queue good to 50 ms")
+    PaperStatement(
+        "Figure 10",
+        WORKLOAD1.name,
+        SafetyMode.OFF,
+        "rtt_ms",
+        50.0,
+        say("throughput and send queue good to 50 ms"),
     ),
-    Statement(
-        "Figure 11", WORKLOAD1.name, Mode.OFF, "rtt_ms", 100.0, say("send queue builds up from 100 ms")
+    PaperStatement(
+        "Figure 11", WORKLOAD1.name, SafetyMode.OFF, "rtt_ms", 100.0, say("send queue builds up from 100 ms")
     ),
-    Statement(
-        "Figure 12", WORKLOAD2.name, Mode.OFF, "rtt_ms", 2.0, say("send queue builds up already at 2 ms")
+    PaperStatement(
+        "Figure 12",
+        WORKLOAD2.name,
+        SafetyMode.OFF,
+        "rtt_ms",
+        2.0,
+        say("send queue builds up already at 2 ms"),
     ),
-    Statement(
+    PaperStatement(
         "Figure 13",
         WORKLOAD1.name,
-        Mode.FULL,
+        SafetyMode.FULL,
         "bandwidth_mbps",
         10.0,
         say("good from 10 Mbps up, drastic loss below"),
     ),
-    Statement(
-        "Table 1", WORKLOAD1.name, Mode.FULL, "bandwidth_mbps", 5.6, say("720 KB/s of log are about 5.6 Mbps")
+    PaperStatement(
+        "Table 1",
+        WORKLOAD1.name,
+        SafetyMode.FULL,
+        "bandwidth_mbps",
+        5.6,
+        say("720 KB/s of log are about 5.6 Mbps"),
     ),
-    Statement(
+    PaperStatement(
         "Figure 14",
         WORKLOAD1.name,
-        Mode.OFF,
+        SafetyMode.OFF,
         "bandwidth_mbps",
         100.0,
         say("response hardly rises below 100 Mbps"),
     ),
-    Statement(
+    PaperStatement(
         "Figure 15",
         WORKLOAD1.name,
-        Mode.OFF,
+        SafetyMode.OFF,
         "bandwidth_mbps",
         1.0,
         say("at 1 Mbps the send queue has no end"),
@@ -70,29 +95,29 @@ STATEMENTS: Final = (
 
 
 @dataclass(frozen=True)
-class Point:
+class MeasuredPoint:
     """A measurement on the papers' local network: what a curve should go through there."""
 
     source: str
     workload: str
-    safety: Mode
+    safety: SafetyMode
     column: str  # of `steady.COLUMNS`
     value: float
 
 
 _TABLES: Final = (
     # source, workload, safety, transactions/s, response s, principal CPU %, mirror CPU %
-    ("Table 2a", WORKLOAD1, Mode.NONE, 241.0, 0.13, 4.0, None),
-    ("Tables 2a, 2b", WORKLOAD1, Mode.OFF, 241.0, 0.13, 6.0, 3.9),
-    ("Tables 2a, 2b", WORKLOAD1, Mode.FULL, 238.0, 0.19, 6.4, 4.0),
-    ("Table 3a", WORKLOAD2, Mode.NONE, 215.0, 6.4, 39.6, None),
-    ("Tables 3a, 3b", WORKLOAD2, Mode.OFF, 211.0, 6.7, 47.4, 13.6),
-    ("Tables 3a, 3b", WORKLOAD2, Mode.FULL, 158.0, 8.8, 37.7, 10.841),
+    ("Table 2a", WORKLOAD1, SafetyMode.NONE, 241.0, 0.13, 4.0, None),
+    ("Tables 2a, 2b", WORKLOAD1, SafetyMode.OFF, 241.0, 0.13, 6.0, 3.9),
+    ("Tables 2a, 2b", WORKLOAD1, SafetyMode.FULL, 238.0, 0.19, 6.4, 4.0),
+    ("Table 3a", WORKLOAD2, SafetyMode.NONE, 215.0, 6.4, 39.6, None),
+    ("Tables 3a, 3b", WORKLOAD2, SafetyMode.OFF, 211.0, 6.7, 47.4, 13.6),
+    ("Tables 3a, 3b", WORKLOAD2, SafetyMode.FULL, 158.0, 8.8, 37.7, 10.841),
 )
 _TABLE_COLUMNS: Final = ("transactions_per_s", "response_s", "principal_cpu_percent", "mirror_cpu_percent")
 
 POINTS: Final = tuple(
-    Point(source, workload.name, safety, column, value)
+    MeasuredPoint(source, workload.name, safety, column, value)
     for source, workload, safety, *values in _TABLES
     for column, value in zip(_TABLE_COLUMNS, values, strict=True)
     if value is not None
@@ -100,7 +125,7 @@ POINTS: Final = tuple(
 """Measured on a local network of 1 Gbps without loss and compression [WP tables 2 and 3]."""
 
 
-def points_about(workload: Workload, safety: Mode, column: str) -> list[Point]:
+def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
     """Those that belong to a curve."""
     return [
         each
@@ -109,7 +134,7 @@ def points_about(workload: Workload, safety: Mode, column: str) -> list[Point]:
     ]
 
 
-def statements_about(workload: Workload, safety: Mode, axis: str) -> list[Statement]:
+def statements_about(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
     """Those that belong to a curve."""
     return [
         each

@@ -64,7 +64,7 @@ COLUMNS: Final = tuple(field.name for field in fields(Steady))
 
 
 @lru_cache(maxsize=64)
-def steady(setups: tuple[Pair, ...], behind: str = "") -> tuple[Steady, ...]:
+def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[Steady, ...]:
     """Each setup run alone until it is at rest.
 
     *behind* "send" gives every mirror an endless send queue first, "redo" an endless redo queue: what a
@@ -72,31 +72,31 @@ def steady(setups: tuple[Pair, ...], behind: str = "") -> tuple[Steady, ...]:
     """
     found: list[Steady] = []
     for first in range(0, len(setups), PAIRS_AT_ONCE):
-        found += _at_rest(setups[first : first + PAIRS_AT_ONCE], behind)
+        found += _run_to_rest(setups[first : first + PAIRS_AT_ONCE], endless_queue)
     return tuple(found)
 
 
-def _at_rest(setups: Sequence[Pair], behind: str) -> list[Steady]:
+def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
     """All *setups* in one flow, each on servers of its own; read when the last has come to rest."""
     flow = Flow.empty()
     for number, setup in enumerate(setups):
         add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
-    look_s = max(_look_s(setup) for setup in setups)
+    look_s = max(_measurement_s(setup) for setup in setups)
     looks = 1 if any(setup.stream and setup.stream.loss for setup in setups) else LOOKS_MAX
     run(flow, round(look_s * TICKS_PER_S))
-    if behind:
-        _fall_behind(flow, behind)
+    if endless_queue:
+        _fill_queues(flow, endless_queue)
         run(flow, round(look_s * TICKS_PER_S))
     before: list[Steady] = []
     for _ in range(looks):
-        now = list(_look(flow, setups, look_s))
-        if before and all(_same(a, b) for a, b in zip(before, now, strict=True)):
+        now = list(_measure(flow, setups, look_s))
+        if before and all(_is_steady(a, b) for a, b in zip(before, now, strict=True)):
             break
         before = now
     return now
 
 
-def _look_s(setup: Pair) -> float:
+def _measurement_s(setup: Pair) -> float:
     """Several times the longest delay that the pair knows: thinking, and a window on its way."""
     source, stream = setup.source, setup.stream
     if stream is None:
@@ -107,24 +107,24 @@ def _look_s(setup: Pair) -> float:
     return max(least, source.workload.think_s, 3.0 * way_s)
 
 
-def _fall_behind(flow: Flow, behind: str) -> None:
+def _fill_queues(flow: Flow, endless_queue: str) -> None:
     """Moves the log of every source ahead of its streams, or of what their targets have redone."""
     for source in range(len(flow.source_setups)):
         _move(
             flow.set_positions, source, flow.positions(source), ("generated_kb", "flushed_kb", "committed_kb")
         )
-        if behind == "redo":
+        if endless_queue == "redo":
             for stream in flow.streams_of(source):
                 there = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
                 _move(flow.set_stream_positions, stream, flow.stream_positions(stream), there)
 
 
-def _move(set_positions: Callable[..., None], number: int, at: object, names: Sequence[str]) -> None:
-    set_positions(number, **{name: getattr(at, name) + BACKLOG_KB for name in names})
+def _move(set_positions: Callable[..., None], number: int, positions: object, names: Sequence[str]) -> None:
+    set_positions(number, **{name: getattr(positions, name) + BACKLOG_KB for name in names})
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _PairSample:
     """What a pair had done and where it stood at a moment."""
 
     did: SourceTotals
@@ -136,51 +136,51 @@ class _Seen:
 _NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0, 0.0, 0.0, 0.0, 0.0))
 
 
-def _see(flow: Flow, source: int) -> _Seen:
+def _take_sample(flow: Flow, source: int) -> _PairSample:
     streams = [
         (flow.stream_totals(number), flow.stream_positions(number)) for number in flow.streams_of(source)
     ]
-    return _Seen(flow.totals(source), flow.positions(source), *(streams or [_NO_STREAM])[0])
+    return _PairSample(flow.totals(source), flow.positions(source), *(streams or [_NO_STREAM])[0])
 
 
-def _look(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Steady]:
+def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Steady]:
     """Exact means of every pair over the next *seconds*."""
-    before = [_see(flow, source) for source in range(len(setups))]
+    before = [_take_sample(flow, source) for source in range(len(setups))]
     run(flow, round(seconds * TICKS_PER_S))
     for source, was in enumerate(before):
-        yield _means(setups[source], was, _see(flow, source), seconds)
+        yield _compute_means(setups[source], was, _take_sample(flow, source), seconds)
 
 
-def _means(setup: Pair, was: _Seen, now: _Seen, seconds: float) -> Steady:
+def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> Steady:
     mirrored = setup.stream is not None
-    transactions = now.did.transactions - was.did.transactions
-    sent = (now.sent.sent_kb - was.sent.sent_kb) / seconds
-    unsent = (now.at.flushed_kb - now.there.sent_kb) - (was.at.flushed_kb - was.there.sent_kb)
-    undone = (now.there.hardened_kb - now.there.redone_kb) - (was.there.hardened_kb - was.there.redone_kb)
+    transactions = end.did.transactions - start.did.transactions
+    sent = (end.sent.sent_kb - start.sent.sent_kb) / seconds
+    unsent = (end.at.flushed_kb - end.there.sent_kb) - (start.at.flushed_kb - start.there.sent_kb)
+    undone = (end.there.hardened_kb - end.there.redone_kb) - (start.there.hardened_kb - start.there.redone_kb)
     per_core = 100.0 / seconds / setup.source.site.cores
     return Steady(
         transactions_per_s=transactions / seconds,
-        response_s=_each(now.did.inside_s - was.did.inside_s, transactions)
+        response_s=_compute_ratio(end.did.inside_s - start.did.inside_s, transactions)
         * setup.source.workload.transactions_per_business_transaction,
-        commit_delay_ms=1000.0 * _each(now.did.waiting_s - was.did.waiting_s, transactions),
-        log_kb_per_s=(now.did.generated_kb - was.did.generated_kb) / seconds,
+        commit_delay_ms=1000.0 * _compute_ratio(end.did.waiting_s - start.did.waiting_s, transactions),
+        log_kb_per_s=(end.did.generated_kb - start.did.generated_kb) / seconds,
         sent_kb_per_s=sent,
-        send_queue_growth_kb_per_s=_settled(unsent / seconds, sent) if mirrored else 0.0,
-        redo_kb_per_s=(now.sent.redone_kb - was.sent.redone_kb) / seconds,
-        redo_queue_growth_kb_per_s=_settled(undone / seconds, sent) if mirrored else 0.0,
-        unhardened_kb=max(0.0, now.at.committed_kb - now.there.hardened_kb),
-        redo_queue_kb=now.there.hardened_kb - now.there.redone_kb,
+        send_queue_growth_kb_per_s=_round_growth(unsent / seconds, sent) if mirrored else 0.0,
+        redo_kb_per_s=(end.sent.redone_kb - start.sent.redone_kb) / seconds,
+        redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent) if mirrored else 0.0,
+        unhardened_kb=max(0.0, end.at.committed_kb - end.there.hardened_kb),
+        redo_queue_kb=end.there.hardened_kb - end.there.redone_kb,
         link_use_percent=_link_use_percent(setup, sent),
-        principal_cpu_percent=(now.did.core_s - was.did.core_s) * per_core,
-        mirror_cpu_percent=(now.sent.core_s - was.sent.core_s) * per_core,
+        principal_cpu_percent=(end.did.core_s - start.did.core_s) * per_core,
+        mirror_cpu_percent=(end.sent.core_s - start.sent.core_s) * per_core,
     )
 
 
-def _each(total: float, count: float) -> float:
+def _compute_ratio(total: float, count: float) -> float:
     return total / count if count > 0.0 else float("inf") if total > 0.0 else 0.0
 
 
-def _settled(growth: float, flow: float) -> float:
+def _round_growth(growth: float, flow: float) -> float:
     """A queue that changes by less than a thousandth of what passes it stands still."""
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
@@ -193,8 +193,8 @@ def _link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
     return 100.0 * sent_kb_per_s * ratio / link_kb_per_s(source.site, stream.bandwidth_mbps)
 
 
-def _same(one: Steady, other: Steady) -> bool:
-    pairs = ((getattr(one, name), getattr(other, name)) for name in _WATCHED)
+def _is_steady(previous: Steady, current: Steady) -> bool:
+    pairs = ((getattr(previous, name), getattr(current, name)) for name in _WATCHED)
     return all(abs(a - b) <= SAME * max(abs(a), abs(b)) for a, b in pairs)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import arithmetic
-from engine.flow import Mode
-from engine.planning.plan import Plan, pair_of
+from engine.flow import SafetyMode
+from engine.planning.plan import MirroringPlan, pair_of
 from engine.planning.steady import Steady, steady
 
 Array = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ class Sweep:
 
     axis: str  # name of the figure of the plan that varies
     x: tuple[float, ...]
-    safety: Mode
+    safety: SafetyMode
     points: tuple[Steady, ...]
 
     def column(self, name: str) -> Array:
@@ -41,49 +41,55 @@ class Sweep:
         return np.array([getattr(point, name) for point in self.points])
 
 
-def sweep(plan: Plan, axis: str, values: Sequence[float], safety: Mode | None = None) -> Sweep:
+def sweep(plan: MirroringPlan, axis: str, values: Sequence[float], safety: SafetyMode | None = None) -> Sweep:
     """*plan* with each of *values* as its *axis*, at its own safety level unless *safety* is given."""
     mode = plan.safety if safety is None else safety
-    setups = tuple(pair_of(plan.at(**{axis: value}), mode) for value in values)
-    if mode is Mode.NONE:  # nothing goes over the link
+    setups = tuple(pair_of(plan.with_changes(**{axis: value}), mode) for value in values)
+    if mode is SafetyMode.NONE:  # nothing goes over the link
         return Sweep(axis, tuple(values), mode, steady((pair_of(plan, mode),)) * len(values))
     return Sweep(axis, tuple(values), mode, steady(setups))
 
 
-def sweep_rtt(plan: Plan, rtts: Sequence[float] = RTT_MS, safety: Mode | None = None) -> Sweep:
+def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: SafetyMode | None = None) -> Sweep:
     """Round trips *rtts* in ms."""
     return sweep(plan, "rtt_ms", rtts, safety)
 
 
-def sweep_bandwidth(plan: Plan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: Mode | None = None) -> Sweep:
+def sweep_bandwidth(
+    plan: MirroringPlan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: SafetyMode | None = None
+) -> Sweep:
     """Bandwidths *mbps* in Mbps."""
     return sweep(plan, "bandwidth_mbps", mbps, safety)
 
 
-def last_good(
-    plan: Plan, axis: str, values: Sequence[float], safety: Mode, good: Callable[[Steady], bool]
+def find_last_acceptable(
+    plan: MirroringPlan,
+    axis: str,
+    values: Sequence[float],
+    safety: SafetyMode,
+    is_acceptable: Callable[[Steady], bool],
 ) -> float | None:
     """The last of *values*, in their order, before *good* fails for the first time; then more exactly.
 
     None: already the first one fails. The very last value: all are good.
     """
-    found: float | None = None
+    last_value: float | None = None
     bracket: tuple[float, float] | None = None
     curve = sweep(plan, axis, values, safety)
-    if good(curve.points[0]):
-        found = curve.x[0]
+    if is_acceptable(curve.points[0]):
+        last_value = curve.x[0]
     for (x, _), (next_x, point) in pairwise(zip(curve.x, curve.points, strict=True)):
-        if found is None or bracket is not None:
+        if last_value is None or bracket is not None:
             break
-        if good(point):
-            found = next_x
+        if is_acceptable(point):
+            last_value = next_x
         else:
             bracket = (x, next_x)
     if bracket is None:
-        return found
+        return last_value
     finer = sweep(plan, axis, arithmetic.spaced(*bracket, REFINEMENT + 2)[1:-1], safety)
     for x, point in zip(finer.x, finer.points, strict=True):
-        if not good(point):
+        if not is_acceptable(point):
             break
-        found = x
-    return found
+        last_value = x
+    return last_value

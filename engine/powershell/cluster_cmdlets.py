@@ -9,7 +9,7 @@ from engine.cluster import commands, config, quarantine, quorum, roles
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import clock, network
 
 THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
@@ -17,7 +17,7 @@ THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
 
 
 def cluster_row(world: World, node: str) -> Row:
-    known = lookup.known(world, node)
+    known = lookup.find_node(world, node)
     cluster = world.clusters[known.cluster]
     delay = str(round(1000 * cluster.heartbeat_s))
     return {
@@ -29,7 +29,7 @@ def cluster_row(world: World, node: str) -> Row:
         "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(known.config.witness_counts)),
-        **(QUARANTINE if quorum.since(cluster, "2016") else {}),
+        **(QUARANTINE if quorum.is_version_at_least(cluster, "2016") else {}),
     }
 
 
@@ -44,9 +44,9 @@ def _lower(world: World, name: str | None) -> int:
     return world.nodes[name].number if name is not None else 0
 
 
-def node_row(world: World, here: str, node: Node) -> Row:
-    known = lookup.known(world, here)
-    up = config.up(world, node) and node.partition == known.partition
+def node_row(world: World, observer: str, node: Node) -> Row:
+    known = lookup.find_node(world, observer)
+    up = config.is_running(world, node) and node.partition == known.partition
     state = "Paused" if up and node.paused else "Up" if up else "Down"
     return {
         "Name": node.name,
@@ -59,25 +59,25 @@ def node_row(world: World, here: str, node: Node) -> Row:
         "DynamicWeight": str(int(node.name in known.config.counted)),
         **(
             {"StatusInformation": "Quarantined" if quarantine.is_quarantined(world, node.name) else "Normal"}
-            if quorum.since(world.clusters[known.cluster], "2016")
+            if quorum.is_version_at_least(world.clusters[known.cluster], "2016")
             else {}
         ),
     }
 
 
-def get_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    cluster = world.clusters[lookup.known(world, node).cluster]
+def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    cluster = world.clusters[lookup.find_node(world, node).cluster]
     names = lookup.names(call, piped, "node") or cluster.nodes
     rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
     old = cluster.windows in ("2008 R2", "2012")
-    return Table("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
+    return PipelineTable("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
 
 
-def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     known = {role.name.lower(): role for role in lookup.roles(world, node)}
     names = lookup.names(call, piped, "group")
     found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
-    cluster = lookup.known(world, node).cluster
+    cluster = lookup.find_node(world, node).cluster
     rows = tuple(
         {
             "Name": role.name,
@@ -88,7 +88,7 @@ def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table
         }
         for role in (found if names else known.values())
     )
-    return Table("group", ("Name", "OwnerNode", "State"), rows)
+    return PipelineTable("group", ("Name", "OwnerNode", "State"), rows)
 
 
 def _group_state(role: ClusterRole) -> str:
@@ -102,7 +102,7 @@ def _resource_state(world: World, node: str, role: ClusterRole, resource: Resour
         return ResourceState.FAILED.value
     state = ResourceState.ONLINE if resource.started else role.state
     if resource.kind == "IP Address" and role.kind == "availability":
-        address, owner = resource.name.rpartition("_")[2], lookup.known(world, role.owner)
+        address, owner = resource.name.rpartition("_")[2], lookup.find_node(world, role.owner)
         if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
             state = ResourceState.OFFLINE
     return state.value
@@ -117,7 +117,7 @@ RESTARTS: Final = {
 """Properties that every resource has. [DOC: RestartPeriod]"""
 
 
-def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     names = lookup.names(call, piped, "resource")
     found = (
         [lookup.resource(world, node, name, call) for name in names]
@@ -138,7 +138,7 @@ def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Ta
         }
         for role, one in found
     )
-    return Table("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
+    return PipelineTable("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
 
 
 QUORUM_TYPES: Final = {
@@ -148,8 +148,8 @@ QUORUM_TYPES: Final = {
 }
 
 
-def get_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    known = lookup.known(world, node)
+def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    known = lookup.find_node(world, node)
     witness = known.config.witness
     row = {
         "Cluster": known.cluster,
@@ -157,7 +157,7 @@ def get_quorum(world: World, node: str, call: Call, piped: Table | None) -> Tabl
         "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
     }
     old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")
-    return Table("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
+    return PipelineTable("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
 
 
 WITNESS_PARAMETERS: Final = {
@@ -170,23 +170,23 @@ WITNESS_PARAMETERS: Final = {
 }
 
 
-def set_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     found = [key for key in WITNESS_PARAMETERS if key in call.named]
     if len(found) != 1 or len(call.named) > 1:
         names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
-        raise NotSimulated(f"Set-ClusterQuorum with {names or 'no witness'}")
+        raise CommandNotSimulatedError(f"Set-ClusterQuorum with {names or 'no witness'}")
     kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
     if kind and not name:
         raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
-    commands.set_witness(world, lookup.known(world, node).cluster, kind, name)
+    commands.set_witness(world, lookup.find_node(world, node).cluster, kind, name)
     return get_quorum(world, node, call, None)
 
 
-def get_cluster(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    return Table("cluster", ("Name",), (cluster_row(world, node),))
+def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    return PipelineTable("cluster", ("Name",), (cluster_row(world, node),))
 
 
-def get_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     names = lookup.names(call, piped, "resource") or call.values("resource")
     rows = [
         {"ClusterObject": one.name, "OwnerNodes": "{" + ", ".join(one.owners) + "}"}
@@ -200,10 +200,10 @@ def get_owner_node(world: World, node: str, call: Call, piped: Table | None) -> 
         rows.append({"ClusterObject": role.name, "OwnerNodes": "{" + ", ".join(role.preferred) + "}"})
     if not rows:
         lookup.name(call, None, "resource")
-    return Table("owners", ("ClusterObject", "OwnerNodes"), tuple(rows))
+    return PipelineTable("owners", ("ClusterObject", "OwnerNodes"), tuple(rows))
 
 
-def get_log(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """The lines themselves, as the file has them that the real cmdlet writes. Times are UTC."""
     name = call.value("node", 0) or node
     member = lookup.member(world, node, name, call)
@@ -214,7 +214,7 @@ def get_log(world: World, node: str, call: Call, piped: Table | None) -> Table:
         for tick, level, component, text in world.clusterlog.get(member.name, ())
         if tick >= since
     ]
-    return Table("log", text="\n".join(lines))
+    return PipelineTable("log", text="\n".join(lines))
 
 
 def _stamp(world: World, tick: int) -> str:
@@ -222,7 +222,7 @@ def _stamp(world: World, tick: int) -> str:
     return f"{moment:%Y/%m/%d-%H:%M:%S}.{moment.microsecond // 1000:03d}"
 
 
-def move_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
     target = call.value("node", 1)
     if not target:
@@ -230,44 +230,44 @@ def move_group(world: World, node: str, call: Call, piped: Table | None) -> Tabl
     if not target:
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
     commands.move(world, role.name, lookup.member(world, node, target, call).name)
-    return get_group(world, node, Call("Get-ClusterGroup", {"name": (role.name,)}), None)
+    return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
 def set_group(act: Callable[[World, str], None]) -> Cmdlet:
-    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.role(world, node, lookup.name(call, piped, "group"), call).name
         act(world, name)
-        return get_group(world, node, Call("Get-ClusterGroup", {"name": (name,)}), None)
+        return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 
     return cmdlet
 
 
 def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
-    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
         act(world, name)
-        return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+        return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
     return cmdlet
 
 
-def move_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def move_resource(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = lookup.name(call, piped, "resource")
     commands.move_disk(world, name, call.value("group", 1))
-    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+    return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
-def add_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def add_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = (
         lookup.name(call, piped, "resource")
         if piped is not None
         else call.value("resource", 0) or lookup.name(call, None, "resource")
     )
     commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1))
-    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+    return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
 
-def get_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = (
         lookup.name(call, piped, "resource")
         if piped is not None
@@ -279,42 +279,44 @@ def get_dependency(world: World, node: str, call: Call, piped: Table | None) -> 
         "Resource": resource.name,
         "DependencyExpression": sign.join(f"([{one}])" for one in resource.needs),
     }
-    return Table("dependency", tuple(row), (row,))
+    return PipelineTable("dependency", tuple(row), (row,))
 
 
-def start_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
-    if quorum.since(world.clusters[world.nodes[name].cluster], "2016") and call.has("clearquarantine", "cq"):
+    if quorum.is_version_at_least(world.clusters[world.nodes[name].cluster], "2016") and call.has_switch(
+        "clearquarantine", "cq"
+    ):
         quarantine.clear(world, name)
-    if call.has("fixquorum", "forcequorum", "fq"):
+    if call.has_switch("fixquorum", "forcequorum", "fq"):
         commands.force_quorum(world, name)
     else:
-        commands.start(world, name, prevent=call.has("preventquorum", "pq"))
-    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+        commands.start(world, name, prevent=call.has_switch("preventquorum", "pq"))
+    return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
 
-def stop_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
     commands.stop(world, name)
-    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+    return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (name,)}), None)
 
 
-def remove_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Eviction; it asks nobody here, as with -Force."""
     commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
     return NOTHING
 
 
 def pause(paused: bool) -> Cmdlet:
-    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
-        commands.set_paused(world, member.name, paused, call.has("drain"))
-        return get_node(world, node, Call("Get-ClusterNode", {"name": (member.name,)}), None)
+        commands.set_paused(world, member.name, paused, call.has_switch("drain"))
+        return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
     return cmdlet
 
 
-def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Possible owners of a resource, preferred owners of a group."""
     groups = call.values("group")
     if piped is not None and piped.kind == "group":
@@ -332,7 +334,7 @@ def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> 
     return NOTHING
 
 
-def get_network(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """A network for each subnet of the cluster."""
     subnets = _subnets(world, node)
     rows = tuple(
@@ -345,16 +347,16 @@ def get_network(world: World, node: str, call: Call, piped: Table | None) -> Tab
         }
         for subnet, name in subnets.items()
     )
-    return Table("network", ("Name", "State", "Role"), rows)
+    return PipelineTable("network", ("Name", "State", "Role"), rows)
 
 
 def _subnets(world: World, node: str) -> dict[str, str]:
-    nodes = world.clusters[lookup.known(world, node).cluster].nodes
+    nodes = world.clusters[lookup.find_node(world, node).cluster].nodes
     found = dict.fromkeys(world.nodes[name].subnet for name in nodes)
     return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(found, 1)}
 
 
-def get_interface(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     subnets = _subnets(world, node)
     rows = tuple(
         {
@@ -364,6 +366,6 @@ def get_interface(world: World, node: str, call: Call, piped: Table | None) -> T
             "State": "Up" if world.computers[name].powered and network.nic_up(world, name) else "Failed",
             "Address": config.address(world, name),
         }
-        for name in world.clusters[lookup.known(world, node).cluster].nodes
+        for name in world.clusters[lookup.find_node(world, node).cluster].nodes
     )
-    return Table("interface", ("Name", "Node", "Network", "State"), rows)
+    return PipelineTable("interface", ("Name", "Node", "Network", "State"), rows)

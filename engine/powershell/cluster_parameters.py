@@ -11,7 +11,7 @@ from engine.cluster import config
 from engine.model import World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING
-from engine.powershell.pipeline import Call, ShellError, Table
+from engine.powershell.pipeline import CmdletCall, PipelineTable, ShellError
 
 PARAMETERS: Final = {
     "LeaseTimeout": "lease_timeout_ms",
@@ -36,7 +36,7 @@ NOT_YET: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ResourceParameter:
     """A private property of a resource."""
 
     name: str
@@ -46,47 +46,52 @@ class Parameter:
     """Of the group, or of its listener; empty: it is only shown."""
 
 
-def _parameters(world: World, node: str, call: Call, piped: Table | None) -> tuple[str, str, list[Parameter]]:
+def _parameters(
+    world: World, node: str, call: CmdletCall, piped: PipelineTable | None
+) -> tuple[str, str, list[ResourceParameter]]:
     """(group, resource, its private properties) of the resource that comes along the pipeline."""
     if piped is None or piped.kind != "resource":
         lookup.name(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
     role, resource = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)
-    group = next((one for one in lookup.known(world, node).config.groups if one.name == role.name), None)
+    group = next((one for one in lookup.find_node(world, node).config.groups if one.name == role.name), None)
     listener = group.listener if group is not None else None
     instance = world.instances.get(role.name)
     if instance is not None and resource.kind == "SQL Server":
         rows = [
-            Parameter(key, str(getattr(instance, field)), "UInt32", field)
+            ResourceParameter(key, str(getattr(instance, field)), "UInt32", field)
             for key, field in INSTANCE_PARAMETERS.items()
         ]
     elif group is not None and resource.kind == "SQL Server Availability Group":
         rows = [
-            Parameter(key, str(getattr(group, field)), "UInt32", field) for key, field in PARAMETERS.items()
+            ResourceParameter(key, str(getattr(group, field)), "UInt32", field)
+            for key, field in PARAMETERS.items()
         ]
     elif listener is not None and resource.kind == "Network Name":
         rows = [
-            Parameter("Name", listener.name.upper()[:15], "String"),
-            Parameter("DnsName", listener.name, "String"),
+            ResourceParameter("Name", listener.name.upper()[:15], "String"),
+            ResourceParameter("DnsName", listener.name, "String"),
             *(
-                Parameter(key, str(int(getattr(listener, field))), "UInt32", field)
+                ResourceParameter(key, str(int(getattr(listener, field))), "UInt32", field)
                 for key, field in NAME_PARAMETERS.items()
             ),
         ]
     elif listener is not None and listener.addresses and resource.kind == "IP Address":
         address = resource.name.rpartition("_")[2]
         rows = [
-            Parameter("Network", f"Cluster Network {1 + listener.addresses.index(address)}", "String"),
-            Parameter("Address", address, "String"),
-            Parameter("SubnetMask", "255.255.255.0", "String"),
-            Parameter("EnableDhcp", "0", "UInt32"),
+            ResourceParameter(
+                "Network", f"Cluster Network {1 + listener.addresses.index(address)}", "String"
+            ),
+            ResourceParameter("Address", address, "String"),
+            ResourceParameter("SubnetMask", "255.255.255.0", "String"),
+            ResourceParameter("EnableDhcp", "0", "UInt32"),
         ]
     else:
         raise ShellError(call.name, f"Parameters of a resource of type {resource.kind} are not simulated.")
     return role.name, resource.name, rows
 
 
-def get_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     _, name, known = _parameters(world, node, call, piped)
     wanted = {one.lower() for one in call.values("name", 0)}
     rows = tuple(
@@ -94,21 +99,21 @@ def get_parameter(world: World, node: str, call: Call, piped: Table | None) -> T
         for one in known
         if not wanted or one.name.lower() in wanted
     )
-    return Table("parameters", ("Object", "Name", "Value", "Type"), rows)
+    return PipelineTable("parameters", ("Object", "Name", "Value", "Type"), rows)
 
 
-def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
     field = {one.name.lower(): one.field for one in known}.get(key.lower())
-    if call.has("multiple"):
+    if call.has_switch("multiple"):
         raise ShellError(call.name, "The parameter -Multiple is not simulated.")
     if not field or not value.isdigit():
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
     if role in world.instances:
         world.update_instance(role, **{field: int(value)})
         return NOTHING
-    group = next(one for one in lookup.known(world, node).config.groups if one.name == role)
+    group = next(one for one in lookup.find_node(world, node).config.groups if one.name == role)
     if field in PARAMETERS.values():
         config.update_group(world, node, group.guid, lambda old: replace(old, **{field: int(value)}))
         return NOTHING
@@ -121,4 +126,4 @@ def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> T
             old, listener=replace(old.listener, **{field: setting}) if old.listener else None
         ),
     )
-    return Table("text", text=NOT_YET.format(name))
+    return PipelineTable("text", text=NOT_YET.format(name))

@@ -10,11 +10,11 @@ from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
 from engine.model import Service, World
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 from engine.protocol import network, service
 
 
-def _server(world: World, node: str, call: Call) -> str:
+def _server(world: World, node: str, call: CmdletCall) -> str:
     """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name.
 
     A failover cluster instance has its service on each node on which it is installed.
@@ -36,30 +36,30 @@ def _server(world: World, node: str, call: Call) -> str:
 AGENT: Final = "SQLSERVERAGENT"
 
 
-def get_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """The cluster service, SQL Server and its Agent on the node, all or by name."""
     names = call.values("name", 0) or (
         "ClusSvc",
         *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
     )
     rows = tuple(_service_row(world, node, call, name) for name in names)
-    return Table("service", ("Status", "Name", "DisplayName"), rows)
+    return PipelineTable("service", ("Status", "Name", "DisplayName"), rows)
 
 
-def _service_row(world: World, node: str, call: Call, wanted: str) -> Row:
+def _service_row(world: World, node: str, call: CmdletCall, wanted: str) -> Row:
     if wanted.lower() == "clussvc":
-        state, name, shown = config.up(world, world.nodes[node]), "ClusSvc", "Cluster Service"
+        state, name, shown = config.is_running(world, world.nodes[node]), "ClusSvc", "Cluster Service"
     else:
         agent = wanted.upper() == AGENT
         server = "MSSQLSERVER" if agent else wanted
-        instance = world.instances[_server(world, node, Call(call.name, {"name": (server,)}))]
+        instance = world.instances[_server(world, node, CmdletCall(call.name, {"name": (server,)}))]
         state = instance.computer == node and instance.service is not Service.STOPPED
         state = state and (instance.agent_running or not agent)
         name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({server})"
     return {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
 
 
-def restart_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     server = _server(world, node, call)
     if world.instances[server].computer != node:
         text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
@@ -78,11 +78,11 @@ def _target(world: World, name: str) -> str | None:
     return world.instances[found].computer if found in world.instances else found
 
 
-def test_connection(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name, port = call.value("computername", 0), call.value("port") or "0"
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
     target = _target(world, online.get(name, name))
-    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     row = {"ComputerName": name, "PingSucceeded": str(there)}
     said = there
     if port != "0":
@@ -90,8 +90,8 @@ def test_connection(world: World, node: str, call: Call, piped: Table | None) ->
         said = answering and port in ("1433", "5022")
         row |= {"RemotePort": port, "TcpTestSucceeded": str(said)}
     if call.value("informationlevel").lower() == "quiet":
-        return Table("text", text=str(said))
-    return Table("connection", tuple(row), (row,), as_list=True)
+        return PipelineTable("text", text=str(said))
+    return PipelineTable("connection", tuple(row), (row,), as_list=True)
 
 
 def _names(world: World) -> set[str]:
@@ -110,7 +110,7 @@ def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
     return (config.address(world, target),)
 
 
-def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = call.value("name", 0)
     if name.lower() not in _names(world):
         text = f"{name} : DNS name does not exist"
@@ -121,35 +121,35 @@ def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Ta
         {"Name": name, "Type": "A", "TTL": str(ttl_s), "Section": "Answer", "IPAddress": address}
         for address in addresses
     )
-    return Table("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
+    return PipelineTable("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
 
 
-def _folder(call: Call, place: int) -> str:
-    path = call.value("path", place).rstrip("\\")
+def _read_folder(call: CmdletCall, position: int) -> str:
+    path = call.value("path", position).rstrip("\\")
     if not path:
         text = "Cannot process command because of one or more missing mandatory parameters: Path."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
     return path
 
 
-def test_path(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Only the folder of tempdb on a local disk is simulated: it is there or it is not."""
-    path = _folder(call, 0)
+    path = _read_folder(call, 0)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
-        raise NotSimulated(f"Test-Path {path}")
-    return Table("text", text=str(not instances.lacking_tempdb(world, node)))
+        raise CommandNotSimulatedError(f"Test-Path {path}")
+    return PipelineTable("text", text=str(not instances.lacking_tempdb(world, node)))
 
 
-def new_item(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    path, kind = _folder(call, 0), call.value("itemtype")
+def new_item(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    path, kind = _read_folder(call, 0), call.value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
-        raise NotSimulated(f"New-Item {path}")
+        raise CommandNotSimulatedError(f"New-Item {path}")
     lacking = instances.lacking_tempdb(world, node)
     if not lacking:
         text = f"An item with the specified name {path} already exists."
         raise ShellError(call.name, text, "ResourceExists", "DirectoryExist,NewItemCommand")
     instances.make_tempdb_folder(world, node)
-    return Table(
+    return PipelineTable(
         "folder",
         ("Mode", "Name"),
         ({"Mode": "d----", "Name": path.rpartition("\\")[2]},),
@@ -167,13 +167,15 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
     switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
     switch = switches.get((option or "").lower(), "")
     if option and not switch:
-        raise NotSimulated(f"net {verb} {name} {option}")
-    shown = _switch_service(world, node, Call(f"net {verb}"), name, verb.lower() == "start", switch)
+        raise CommandNotSimulatedError(f"net {verb} {name} {option}")
+    shown = _switch_service(world, node, CmdletCall(f"net {verb}"), name, verb.lower() == "start", switch)
     done = {"start": "starting", "stop": "stopping"}[verb.lower()]
     return f"The {shown} service is {done}."
 
 
-def _switch_service(world: World, node: str, call: Call, name: str, start: bool, switch: str = "") -> str:
+def _switch_service(
+    world: World, node: str, call: CmdletCall, name: str, start: bool, switch: str = ""
+) -> str:
     """Start or stop a service of the node; what it is called in full."""
     if name.lower() == "clussvc":
         if switch == "fq":
@@ -183,7 +185,7 @@ def _switch_service(world: World, node: str, call: Call, name: str, start: bool,
         else:
             commands.stop(world, node)
         return "Cluster Service"
-    server = _server(world, node, Call(call.name, {"name": (name,)}))
+    server = _server(world, node, CmdletCall(call.name, {"name": (name,)}))
     if world.instances[server].computer != node:
         raise ShellError(call.name, f"Service '{name}' runs on {world.instances[server].computer}.")
     if start:
@@ -194,7 +196,7 @@ def _switch_service(world: World, node: str, call: Call, name: str, start: bool,
 
 
 def switch_service(start: bool) -> Cmdlet:
-    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         _switch_service(world, node, call, call.value("name", 0), start)
         return NOTHING
 
@@ -204,7 +206,7 @@ def switch_service(start: bool) -> Cmdlet:
 def _reaches(world: World, node: str, name: str) -> str | None:
     """The address that answers to the name from *node*, if one does."""
     target = _target(world, name)
-    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     if not there:
         return None
     record = next((one for key, one in world.records.items() if key.lower() == name.lower()), None)
@@ -218,20 +220,20 @@ def ping(world: World, node: str, name: str) -> str:
     return f"Reply from {address}: bytes=32 time<1ms TTL=128" if address else "Request timed out."
 
 
-def test_ping(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = call.value("computername", 0)
     address = _reaches(world, node, name)
-    if call.has("quiet"):
-        return Table("text", text=str(address is not None))
+    if call.has_switch("quiet"):
+        return PipelineTable("text", text=str(address is not None))
     if address is None:
         text = f"Testing connection to computer '{name}' failed: Error due to lack of resources"
         raise ShellError(call.name, text, "ResourceUnavailable")
     row = {"Source": node, "Destination": name, "IPV4Address": address}
-    return Table("ping", tuple(row), (row,))
+    return PipelineTable("ping", tuple(row), (row,))
 
 
-def import_module(world: World, node: str, call: Call, piped: Table | None) -> Table:
+def import_module(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     name = call.value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return NOTHING
-    raise NotSimulated(f"Import-Module {name}")
+    raise CommandNotSimulatedError(f"Import-Module {name}")

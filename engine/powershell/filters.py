@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
+from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row, ShellError
 
 CONDITION: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
@@ -38,14 +38,14 @@ def _value(row: Row, name: str) -> str:
     return next((value for key, value in row.items() if key.lower() == name.lower()), "")
 
 
-def _keeps(call: Call, row: Row, name: str, comparison: str, wanted: str) -> bool:
+def _keeps(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) -> bool:
     holds = COMPARISONS.get(comparison.lower())
     if holds is None:
         raise ShellError(call.name, f"The comparison -{comparison} is not simulated.")
     return holds(_value(row, name).lower(), wanted.lower())
 
 
-def _conditions(call: Call) -> list[tuple[str, str, str]]:
+def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     """(property, comparison, value) of which all have to hold."""
     script = call.value("filterscript", 0)
     if not script.startswith("{"):
@@ -57,64 +57,64 @@ def _conditions(call: Call) -> list[tuple[str, str, str]]:
     return [(one[1], one[2], one[3]) for one in read if one is not None] if all(read) else []
 
 
-def where(call: Call, piped: Table | None) -> Table:
+def where_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     conditions = _conditions(call)
     if not conditions:
-        raise NotSimulated(f"{call.name} with this condition")
-    table = piped or Table("nothing")
+        raise CommandNotSimulatedError(f"{call.name} with this condition")
+    table = piped or PipelineTable("nothing")
     kept = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
     return replace(table, rows=kept)
 
 
-def sort(call: Call, piped: Table | None) -> Table:
-    table, names = piped or Table("nothing"), call.values("property", 0)
+def sort(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    table, names = piped or PipelineTable("nothing"), call.values("property", 0)
     rows = sorted(
         table.rows, key=lambda row: [_value(row, name).lower() for name in names or table.columns[:1]]
     )
-    return replace(table, rows=tuple(reversed(rows) if call.has("descending") else rows))
+    return replace(table, rows=tuple(reversed(rows) if call.has_switch("descending") else rows))
 
 
-def measure(call: Call, piped: Table | None) -> Table:
-    return Table(
+def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    return PipelineTable(
         "measure", ("Count",), ({"Count": str(len(piped.rows) if piped is not None else 0)},), as_list=True
     )
 
 
-def _spelled(table: Table, wanted: str) -> list[str]:
+def _spelled(table: PipelineTable, wanted: str) -> list[str]:
     """The properties that a name means, which may have * in it."""
     known = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
     return known or [wanted]
 
 
-def shape(as_list: bool) -> Callable[[Call, Table | None], Table]:
-    def shaped(call: Call, piped: Table | None) -> Table:
+def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
+    def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         if piped is None or not piped.rows:
-            return piped or Table("nothing")
+            return piped or PipelineTable("nothing")
         expanded = call.value("expandproperty")
         if expanded:
-            return Table("text", text="\n".join(_value(row, expanded) for row in piped.rows))
+            return PipelineTable("text", text="\n".join(_value(row, expanded) for row in piped.rows))
         wanted = [name for names in call.plain for name in names] or list(call.values("property"))
         columns = tuple(dict.fromkeys(key for name in wanted for key in _spelled(piped, name)))
         rows = piped.rows[: int(call.value("first") or len(piped.rows))]
-        return Table(piped.kind, columns or piped.columns, rows, as_list)
+        return PipelineTable(piped.kind, columns or piped.columns, rows, as_list)
 
     return shaped
 
 
-def each(call: Call, piped: Table | None) -> Table:
+def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """ForEach-Object { $_.Name } or ForEach-Object Name: one property of each object."""
     found = EACH.fullmatch(call.value("process", 0) or call.value("membername", 0))
     if found is None or len(call.plain) > 1:
-        raise NotSimulated(f"{call.name} with this script")
+        raise CommandNotSimulatedError(f"{call.name} with this script")
     rows = piped.rows if piped is not None else ()
-    return Table("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
+    return PipelineTable("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
 
 
 EACH: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
 
-FILTERS: Final[dict[str, Callable[[Call, Table | None], Table]]] = {
-    **dict.fromkeys(("where-object", "where", "?"), where),
-    **dict.fromkeys(("foreach-object", "foreach", "%"), each),
+FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
+    **dict.fromkeys(("where-object", "where", "?"), where_object),
+    **dict.fromkeys(("foreach-object", "foreach", "%"), foreach_object),
     **dict.fromkeys(("sort-object", "sort"), sort),
     **dict.fromkeys(("measure-object", "measure"), measure),
     **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(as_list=False)),

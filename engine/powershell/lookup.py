@@ -9,28 +9,28 @@ from msgspec.structs import replace
 
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
-from engine.powershell.pipeline import Call, ShellError, Table
+from engine.powershell.pipeline import CmdletCall, PipelineTable, ShellError
 
-Cmdlet = Callable[[World, str, Call, Table | None], Table]
+Cmdlet = Callable[[World, str, CmdletCall, PipelineTable | None], PipelineTable]
 
 NO_SERVICE: Final = (
     "The cluster service is not running.  Make sure that the service is running on all nodes in the cluster."
 )
-NOTHING: Final = Table("nothing")
+NOTHING: Final = PipelineTable("nothing")
 
 
-def needs_service(world: World, node: str, call: Call) -> None:
+def needs_service(world: World, node: str, call: CmdletCall) -> None:
     if node not in world.nodes or not world.nodes[node].partition:
         raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
 
 
-def known(world: World, node: str) -> Node:
+def find_node(world: World, node: str) -> Node:
     """The cluster as the node at whose prompt the line stands knows it."""
     return world.nodes[node]
 
 
-def member(world: World, node: str, name: str, call: Call) -> Node:
-    cluster = world.clusters[known(world, node).cluster]
+def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
+    cluster = world.clusters[find_node(world, node).cluster]
     found = next((one for one in cluster.nodes if one.lower() == name.lower()), None)
     if found is None:
         raise ShellError(call.name, f"The cluster node '{name}' was not found.", "ObjectNotFound")
@@ -39,35 +39,35 @@ def member(world: World, node: str, name: str, call: Call) -> Node:
 
 def roles(world: World, node: str) -> list[ClusterRole]:
     """The roles of the cluster, and the two groups that each cluster has."""
-    return [*known(world, node).config.roles, _storage(world, node), core(world, node)]
+    return [*find_node(world, node).config.roles, _storage(world, node), core(world, node)]
 
 
 def core(world: World, node: str) -> ClusterRole:
     """The cluster's own name, address and witness: shown, and not simulated as a role."""
-    witness = known(world, node).config.witness
-    nodes = world.clusters[known(world, node).cluster].nodes
+    witness = find_node(world, node).config.witness
+    nodes = world.clusters[find_node(world, node).cluster].nodes
     rows = [
         Resource(name="Cluster IP Address", kind="IP Address", owners=nodes),
         Resource(name="Cluster Name", kind="Network Name", owners=nodes, needs=("Cluster IP Address",)),
     ]
     if witness is not None:
-        there = world.clusters[known(world, node).cluster].witness_there
+        there = world.clusters[find_node(world, node).cluster].witness_there
         rows.append(Resource(name=witness.kind, kind=witness.kind, owners=nodes, failed=not there))
     return ClusterRole(name=CORE, kind="core", owner=_coordinator(world, node), resources=tuple(rows))
 
 
 def _storage(world: World, node: str) -> ClusterRole:
-    disks = known(world, node).config.storage
+    disks = find_node(world, node).config.storage
     return replace(STORAGE, owner=_coordinator(world, node), resources=disks, state=ResourceState.ONLINE if disks else
                    ResourceState.OFFLINE)  # fmt: skip
 
 
 def _coordinator(world: World, node: str) -> str:
-    return config.members(world, known(world, node).partition)[0]
+    return config.members(world, find_node(world, node).partition)[0]
 
 
-def role(world: World, node: str, name: str, call: Call) -> ClusterRole:
-    found = known(world, node).config.role(name)
+def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
+    found = find_node(world, node).config.role(name)
     if name.lower() in (CORE.lower(), STORAGE.name.lower()):
         raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
     if found is None:
@@ -84,7 +84,7 @@ def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
     return [(role, one) for role in roles(world, node) for one in role.resources]
 
 
-def resource(world: World, node: str, name: str, call: Call) -> tuple[ClusterRole, Resource]:
+def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[ClusterRole, Resource]:
     found = [pair for pair in resources(world, node) if pair[1].name.lower() == name.lower()]
     if found and found[0][0].name == CORE and not call.name.lower().startswith("get-"):
         raise ShellError(
@@ -95,14 +95,14 @@ def resource(world: World, node: str, name: str, call: Call) -> tuple[ClusterRol
     return found[0]
 
 
-def names(call: Call, piped: Table | None, kind: str) -> tuple[str, ...]:
+def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
     """Names that a cmdlet is given: by the pipeline, by -Name, or in the first place."""
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
     return call.values("name", 0)
 
 
-def name(call: Call, piped: Table | None, kind: str, default: str = "") -> str:
+def name(call: CmdletCall, piped: PipelineTable | None, kind: str, default: str = "") -> str:
     found = next(iter(names(call, piped, kind)), default)
     if not found:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."

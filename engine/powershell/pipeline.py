@@ -41,7 +41,7 @@ class ShellError(Exception):
         )
 
 
-class NotSimulated(Exception):
+class CommandNotSimulatedError(Exception):
     """What the real PowerShell does and this one does not: a command, or a command with such arguments."""
 
     def __init__(self, what: str) -> None:
@@ -49,7 +49,7 @@ class NotSimulated(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CmdletCall:
     """A command with its arguments: those with a name, in lower letters, and those by position."""
 
     name: str
@@ -63,23 +63,23 @@ class Call:
         """Named parameters that the cmdlet has not looked at."""
         return sorted(set(self.named) - self.used)
 
-    def value(self, name: str, place: int | None = None) -> str:
-        return next(iter(self.values(name, place)), "")
+    def value(self, name: str, position: int | None = None) -> str:
+        return next(iter(self.values(name, position)), "")
 
-    def values(self, name: str, place: int | None = None) -> tuple[str, ...]:
+    def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
         """Values of a parameter, by its name or by its place; none if it is left out."""
         self.used.add(name.lower())
         found = self.named.get(name.lower())
-        if found is None and place is not None and place < len(self.plain):
-            return self.plain[place]
+        if found is None and position is not None and position < len(self.plain):
+            return self.plain[position]
         return found or ()
 
-    def has(self, *switches: str) -> bool:
+    def has_switch(self, *switches: str) -> bool:
         self.used.update(switches)
         return any(switch in self.named for switch in switches)
 
 
-def read(line: str) -> list[Call]:
+def parse_pipeline(line: str) -> list[CmdletCall]:
     """The commands of one pipeline, in order. Raises ShellError for a line that is not one."""
     calls: list[list[tuple[str, bool]]] = [[]]
     place, text = 0, line.strip()
@@ -100,14 +100,14 @@ def read(line: str) -> list[Call]:
             )
     if not all(calls):
         raise ShellError("ParserError", "An empty pipe element is not allowed.", id="EmptyPipeElement")
-    return [_call(words) for words in calls]
+    return [_parse_call(words) for words in calls]
 
 
-def _call(words: Sequence[tuple[str, bool]]) -> Call:
+def _parse_call(tokens: Sequence[tuple[str, bool]]) -> CmdletCall:
     named: dict[str, tuple[str, ...]] = {}
     plain: list[tuple[str, ...]] = []
     waiting, joined = "", False
-    for word, quoted in words[1:]:
+    for word, quoted in tokens[1:]:
         if word == "," and not quoted:
             joined = True
         elif word.startswith("-") and not quoted and len(word) > 1:
@@ -123,14 +123,14 @@ def _call(words: Sequence[tuple[str, bool]]) -> Call:
         else:
             waiting = ""
             plain.append((word,))
-    return Call(words[0][0], named, tuple(plain))
+    return CmdletCall(tokens[0][0], named, tuple(plain))
 
 
 Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PipelineTable:
     """Objects on their way along a pipeline: each with all its properties, and the columns that are shown."""
 
     kind: str
@@ -141,7 +141,7 @@ class Table:
     text: str = ""
     """What is written instead of a table."""
 
-    def written(self) -> str:
+    def render(self) -> str:
         if self.text or not self.rows:
             return self.text
         if self.as_list:

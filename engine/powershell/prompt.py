@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from engine.cluster import commands
-from engine.inputs import InputProblem
+from engine.inputs import InputError
+from engine.localization import say
 from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import cluster_parameters as parameters
@@ -14,8 +15,13 @@ from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup
 from engine.powershell.filters import FILTERS
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, NotSimulated, ShellError, Table, read
-from engine.words import say
+from engine.powershell.pipeline import (
+    CmdletCall,
+    CommandNotSimulatedError,
+    PipelineTable,
+    ShellError,
+    parse_pipeline,
+)
 
 PROPERTY: Final = re.compile(
     r"\(\s*Get-ClusterNode\s+(?:-Name\s+)?['\"]?([\w.-]+)['\"]?\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE
@@ -30,14 +36,14 @@ CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re
 def run(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
     if not world.computers[node].powered:
-        raise InputProblem(say("{node} is off", node=node))
+        raise InputError(say("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):
-        raise InputProblem(say("{node} boots", node=node))
+        raise InputError(say("{node} boots", node=node))
     command, said, refused = line.strip(), [], False
     for statement in statements(line):
         try:
-            said.append(_answer(world, node, _filled(world, node, statement)))
-        except (ShellError, NotSimulated) as problem:
+            said.append(_answer(world, node, _substitute_variables(world, node, statement)))
+        except (ShellError, CommandNotSimulatedError) as problem:
             said.append(str(problem))
             refused = True
     output = "\n".join(text for text in said if text)
@@ -61,17 +67,17 @@ ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))
 """$node = "NODE_2": text and numbers are the only values of variables."""
 
 
-def _filled(world: World, node: str, statement: str) -> str:
+def _substitute_variables(world: World, node: str, statement: str) -> str:
     """The statement with the values of its variables. Raises ShellError for one that has none."""
     if ASSIGNMENT.fullmatch(statement):
         return statement
 
-    def value(found: re.Match[str]) -> str:
-        if found[1] is None:  # text in single quotes stands as it is
-            return found[0]
-        known = world.variables.get((node, found[1].lower()))
+    def value(match: re.Match[str]) -> str:
+        if match[1] is None:  # text in single quotes stands as it is
+            return match[0]
+        known = world.variables.get((node, match[1].lower()))
         if known is None:
-            text = f"${found[1]} has no value; only text is simulated as the value of a variable."
+            text = f"${match[1]} has no value; only text is simulated as the value of a variable."
             raise ShellError(statement.split()[0], text)
         return known
 
@@ -103,14 +109,14 @@ def _answer(world: World, node: str, line: str) -> str:
         if found is not None:
             answer = computer.net if found.re is computer.NET else computer.ping
             return answer(world, node, *found.groups())
-    except InputProblem as problem:
+    except InputError as problem:
         raise ShellError(line.partition(" ")[0], str(problem)) from None
     if line.lower() == "hostname":
         return node
     found = MEMBER.fullmatch(line)
     if found is not None:
-        return _member_of(_piped(world, node, found[1]), found[2], line)
-    return _piped(world, node, line).written()
+        return _member_of(_run_pipeline(world, node, found[1]), found[2], line)
+    return _run_pipeline(world, node, line).render()
 
 
 COMPARED: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
@@ -120,20 +126,20 @@ MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
 """(Get-ClusterGroup AG1).OwnerNode, and its Name."""
 
 
-def _member_of(table: Table, name: str, line: str) -> str:
+def _member_of(table: PipelineTable, name: str, line: str) -> str:
     if table.text:
         return table.text
     if name.lower() == "count" and "Count" not in table.columns:
         return str(len(table.rows))
     values = [value for row in table.rows for key, value in row.items() if key.lower() == name.lower()]
     if not values:
-        raise NotSimulated(line)
+        raise CommandNotSimulatedError(line)
     return "\n".join(values)
 
 
-def _piped(world: World, node: str, line: str) -> Table:
+def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """What comes out of a pipeline."""
-    calls, table = read(line), None
+    calls, table = parse_pipeline(line), None
     for call in calls:
         filtered = FILTERS.get(call.name.lower())
         if filtered is not None:
@@ -141,14 +147,14 @@ def _piped(world: World, node: str, line: str) -> Table:
             continue
         cmdlet = CMDLETS.get(call.name.lower())
         if cmdlet is None:
-            raise NotSimulated(call.name)
+            raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.needs_service(world, node, call)
         if call.named:
             _check_parameters(world, node, call, table)
         try:
             table = cmdlet(world, node, call, table)
-        except InputProblem as problem:
+        except InputError as problem:
             raise ShellError(call.name, str(problem)) from None
     return table if table is not None else NOTHING
 
@@ -188,18 +194,18 @@ COMMON: Final = frozenset(
 """Common parameters of every cmdlet."""
 
 
-def _check_parameters(world: World, node: str, call: Call, table: Table | None) -> None:
+def _check_parameters(world: World, node: str, call: CmdletCall, table: PipelineTable | None) -> None:
     """Try the cmdlet in a copy of the world and refuse a parameter that it does not look at."""
     trial = world.fork()
     try:
         CMDLETS[call.name.lower()](trial, node, call, table)
-    except (ShellError, NotSimulated, InputProblem):
+    except (ShellError, CommandNotSimulatedError, InputError):
         return  # the cmdlet refuses the call itself, in the same words
     for name in call.unused:
         if name in NOOP_PARAMETERS or (name == "cluster" and _is_own_cluster(world, node, call.named[name])):
             continue
         if name in COMMON or name in KNOWN_PARAMETERS:
-            raise NotSimulated(f"-{name} of {call.name}")
+            raise CommandNotSimulatedError(f"-{name} of {call.name}")
         text = f"A parameter cannot be found that matches parameter name '{name}'."
         raise ShellError(call.name, text, "InvalidArgument", "NamedParameterNotFound")
 
@@ -239,50 +245,50 @@ KNOWN_PARAMETERS: Final = frozenset(
 """Parameters that the product has and this prompt has not for some cmdlet."""
 
 
-def _property(world: World, node: str, name: str, what: str, value: str | None) -> str:
+def _property(world: World, node: str, name: str, property_name: str, value: str | None) -> str:
     """(Get-ClusterNode name).NodeWeight, with = 0 or = 1 to set it."""
-    call = Call("Get-ClusterNode")
+    call = CmdletCall("Get-ClusterNode")
     lookup.needs_service(world, node, call)
     member = lookup.member(world, node, name, call)
     row = cluster.node_row(world, node, member)
-    spelled = next((key for key in row if key.lower() == what.lower()), None)
+    spelled = next((key for key in row if key.lower() == property_name.lower()), None)
     if value is None:
         if spelled is None:
-            raise NotSimulated(f"(Get-ClusterNode).{what}")
+            raise CommandNotSimulatedError(f"(Get-ClusterNode).{property_name}")
         return row[spelled]
     if spelled != "NodeWeight" or value not in ("0", "1"):
-        raise NotSimulated(f"(Get-ClusterNode).{what} = {value}")
+        raise CommandNotSimulatedError(f"(Get-ClusterNode).{property_name} = {value}")
     commands.set_weight(world, member.name, int(value))
     return ""
 
 
-def _group_property(world: World, node: str, name: str, what: str, value: str) -> str:
+def _group_property(world: World, node: str, name: str, property_name: str, value: str) -> str:
     """(Get-ClusterGroup name).FailoverThreshold = 5."""
-    call = Call("Get-ClusterGroup")
+    call = CmdletCall("Get-ClusterGroup")
     lookup.needs_service(world, node, call)
     role = lookup.role(world, node, name, call)
-    if what.lower() != "failoverthreshold" or not value.isdigit():
-        return f"(Get-ClusterGroup).{what} = {value} is not simulated."
+    if property_name.lower() != "failoverthreshold" or not value.isdigit():
+        return f"(Get-ClusterGroup).{property_name} = {value} is not simulated."
     commands.set_failover_threshold(world, role.name, int(value))
     return ""
 
 
-def _cluster_property(world: World, node: str, what: str, value: str | None) -> str:
+def _cluster_property(world: World, node: str, property_name: str, value: str | None) -> str:
     """(Get-Cluster).SameSubnetThreshold and others, with = 10 to set a threshold."""
-    lookup.needs_service(world, node, Call("Get-Cluster"))
+    lookup.needs_service(world, node, CmdletCall("Get-Cluster"))
     row = cluster.cluster_row(world, node)
-    spelled = next((key for key in row if key.lower() == what.lower()), None)
+    spelled = next((key for key in row if key.lower() == property_name.lower()), None)
     if value is None:
         if spelled is None:
-            raise NotSimulated(f"(Get-Cluster).{what}")
+            raise CommandNotSimulatedError(f"(Get-Cluster).{property_name}")
         return row[spelled]
     if spelled not in cluster.THRESHOLDS:
-        raise NotSimulated(f"(Get-Cluster).{what} = {value}")
+        raise CommandNotSimulatedError(f"(Get-Cluster).{property_name} = {value}")
     try:
         commands.set_threshold(
-            world, lookup.known(world, node).cluster, cluster.THRESHOLDS[spelled], int(value)
+            world, lookup.find_node(world, node).cluster, cluster.THRESHOLDS[spelled], int(value)
         )
-    except InputProblem as problem:
+    except InputError as problem:
         raise ShellError("Get-Cluster", str(problem), "InvalidArgument") from None
     return ""
 

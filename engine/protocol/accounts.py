@@ -141,8 +141,8 @@ def _login(world: World, server: str, name: str, verb: str) -> Login:
     return login
 
 
-def _put_login(world: World, server: str, old: Login, new: Login | None) -> None:
-    logins = (login if login is not old else new for login in world.instances[server].logins)
+def _put_login(world: World, server: str, old_login: Login, new_login: Login | None) -> None:
+    logins = (login if login is not old_login else new_login for login in world.instances[server].logins)
     world.update_instance(server, logins=tuple(login for login in logins if login is not None))
 
 
@@ -235,18 +235,18 @@ USER_KB: Final = 1.0
 """Log of a user that is created, altered or dropped. Assumed."""
 
 
-def _put_user(world: World, server: str, old: User | None, new: User | None) -> None:
+def _put_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
     """In a user database it is a matter of the log, 9002 included; users of master stand with the server."""
-    key = (server, (new or old or User(name="", database="", sid=0)).database)
+    key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
-        gone = {old.name: None} if old is not None else {}
-        changed = {**gone, **({new.name: new} if new is not None else {})}
+        gone = {old_user.name: None} if old_user is not None else {}
+        changed = {**gone, **({new_user.name: new_user} if new_user is not None else {})}
         logspace.write(world, key, USER_KB)
         edits = tuple((USER + name.lower(), user) for name, user in changed.items())
         commits.append(world, key, edits, USER_KB)
     else:
-        kept = [user for user in world.instances[server].users if user is not old]
-        world.update_instance(server, users=tuple([*kept, new] if new is not None else kept))
+        kept = [user for user in world.instances[server].users if user is not old_user]
+        world.update_instance(server, users=tuple([*kept, new_user] if new_user is not None else kept))
     world.all_dirty()
     network.reassess(world)
 

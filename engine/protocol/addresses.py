@@ -55,10 +55,10 @@ def leads_to(world: World, address: str | None, server: str) -> bool:
     return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
 
 
-def note_dead(world: World, caller: str, address: str, *, asked: bool = False) -> None:
+def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
     """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
     server = world.instances[caller]
-    if (address, NOBODY_LISTENS) in server.refused and not asked:
+    if (address, NOBODY_LISTENS) in server.refused and not explicit:
         return
     world.update_instance(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
     reason = NO_SUCH_HOST if host_of(world, address) is None else NOBODY_LISTENS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from engine.localization import say
 from engine.model import Availability, DatabaseCopy, World
 from engine.protocol import groups, network, preconditions, serving
-from engine.words import say
 
 
 class Reach:
@@ -27,27 +27,27 @@ class Reach:
         for name, databases in self._users:
             if copy.database in databases:
                 known = True
-                if self._way(name, copy.server):
+                if self._is_passing(name, copy.server):
                     return True
         return not known and self.world.computer_of(copy.server).nic_up
 
-    def _way(self, client: str, server: str) -> bool:
+    def _is_passing(self, client: str, server: str) -> bool:
         found = self._passes.get((client, server))
         if found is None:
-            found = self._passes[client, server] = network.passing(self.world, client, server)
+            found = self._passes[client, server] = network.is_passing(self.world, client, server)
         return found
 
 
 def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
     """Copies in which clients could work now."""
-    serves = [copy for copy in world.copies_of(database) if serving.copy_serves(world, copy)]
+    serves = [copy for copy in world.copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
     reach = reach or Reach(world)
     return [copy for copy in serves if reach.includes(copy)]
 
 
-def account(world: World) -> None:
+def update_accounts(world: World) -> None:
     """Bring the accounts of changed databases up to this tick, with an event where service begins or ends."""
     if not world.changed:
         return
@@ -58,10 +58,10 @@ def account(world: World) -> None:
             continue
         serving_now = serving_copies(world, database, reach)
         serving = bool(serving_now)
-        exposed = serving and not any(_guarded(world, copy) for copy in serving_now)
+        exposed = serving and not any(_is_protected(world, copy) for copy in serving_now)
         if serving == old.serving and exposed == old.exposed:
             continue
-        world.availability[database] = settled(old, world.tick, serving=serving, exposed=exposed)
+        world.availability[database] = accrue_ticks(old, world.tick, serving=serving, exposed=exposed)
         if serving != old.serving:
             where = serving_now[0].server if serving else None
             text = say("{database} serves its clients", database=database)
@@ -76,20 +76,20 @@ def account(world: World) -> None:
             world.emit("protection", text, server=serving_now[0].server, database=database, exposed=exposed)
 
 
-def _guarded(world: World, copy: DatabaseCopy) -> bool:
+def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Another copy could take over without loss, or another node the instance with its disks."""
     if copy.group is None and world.instances[copy.server].clustered:
         return preconditions.armed(world, copy.database)
-    return groups.policy(copy).in_step(copy)
+    return groups.policy(copy).has_synchronized_copy(copy)
 
 
-def settled(old: Availability, tick: int, **changes: object) -> Availability:
+def accrue_ticks(account_before: Availability, tick: int, **changes: object) -> Availability:
     """The account as it stands at *tick*, with what *changes* from then on."""
-    passed = tick - old.since_tick
+    passed = tick - account_before.since_tick
     return replace(
-        old,
+        account_before,
         since_tick=tick,
-        down_ticks=old.down_ticks + (0 if old.serving else passed),
-        exposed_ticks=old.exposed_ticks + (passed if old.exposed else 0),
+        down_ticks=account_before.down_ticks + (0 if account_before.serving else passed),
+        exposed_ticks=account_before.exposed_ticks + (passed if account_before.exposed else 0),
         **changes,
     )

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
-from engine.messages import Message, SqlError, text_of
+from engine.messages import Message, SqlError, fill_message
 from engine.model import (
     DatabaseCopy,
     DbFile,
@@ -25,12 +25,12 @@ from engine.model import (
     ticks,
 )
 from engine.protocol import (
-    chain,
     clock,
     disks,
     errorlog,
     files,
     groups,
+    log_backup_chain,
     logspace,
     snapshots,
     statements,
@@ -120,7 +120,7 @@ def backup_database(
         raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         return _system_backup(database)
-    copy = _may_back_up(world, server, database, title, as_secondary=copy_only and not differential)
+    copy = _find_backup_source(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
         path = volumes.path_of(copy, volumes.files_of(copy)[0])
         raise SqlError(3203, path, files.NOT_READY, also=(3013,), title=title)
@@ -162,7 +162,9 @@ def _data_done(
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
     end = streams.end_of_log_kb(world, copy)
-    taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
+    taken = _build_backup_set(
+        world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick
+    )
     level = copy.compatibility_level or COMPATIBILITY[world.instances[key[0]].version]
     taken = replace(
         taken,
@@ -175,7 +177,7 @@ def _data_done(
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
-        chain.begin(world, key, from_kb, started_tick)
+        log_backup_chain.begin(world, key, from_kb, started_tick)
     groups.policy(world.copies[key]).catalog_changed(world, key)
     return _report(world, taken, "BACKUP DATABASE")
 
@@ -207,7 +209,7 @@ def backup_log(
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(4208, title, also=(3013,), title=title)
     as_secondary = not copy_only and not norecovery
-    copy = _may_back_up(world, server, database, title, damaged=no_truncate, as_secondary=as_secondary)
+    copy = _find_backup_source(world, server, database, title, damaged=no_truncate, as_secondary=as_secondary)
     lead = world.copies[_writer(world, copy)]
     if lead.recovery_model is RecoveryModel.SIMPLE:
         raise SqlError(4208, title, also=(3013,), title=title)
@@ -247,7 +249,7 @@ def _log_done(
         note_failure(world, server, database, refused or broken)
         raise refused or broken
     number = world.next_id()
-    taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
+    taken = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
     taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
     _write(world, (host, path), taken, init)
     if not copy_only:
@@ -277,7 +279,7 @@ def by_job(world: World, key: Key, path: str) -> None:
         return
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, streams.end_of_log_kb(world, copy)
-    taken = _taken(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
+    taken = _build_backup_set(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
     taken = replace(taken, from_tick=copy.last_log_backup_tick)
     _store(world, (key[0], path), taken, init=False)
     _note_log_backup(world, key, last)
@@ -314,7 +316,7 @@ def _need_compression(server: Instance) -> None:
         raise SqlError(1844, "BACKUP DATABASE WITH COMPRESSION", f"{server.edition} Edition (64-bit)")
 
 
-def _may_back_up(
+def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
     """The copy, if it may be backed up; *as_secondary*: also at a secondary replica. [DOC: active secondaries]"""
@@ -371,13 +373,13 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
     return host, local
 
 
-def _taken(
+def _build_backup_set(
     world: World,
     copy: DatabaseCopy,
     kind: str,
     number: int,
-    first: float,
-    last: float,
+    first_kb: float,
+    last_kb: float,
     size_kb: float,
     started: Tick,
 ) -> BackupSet:
@@ -390,8 +392,8 @@ def _taken(
         family=copy.family,
         fork=copy.fork,
         lineage=copy.lineage,
-        first_kb=first,
-        last_kb=last,
+        first_kb=first_kb,
+        last_kb=last_kb,
         size_kb=size_kb,
         started_tick=started,
         tick=world.tick,
@@ -401,46 +403,48 @@ def _taken(
     )
 
 
-def _store(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -> int:
+def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Put the backup into its file; its number there."""
-    old = world.files.get(place)
+    old = world.files.get(location)
     before = old.sets if isinstance(old, BackupFile) and not init else ()
-    world.files[place] = BackupFile((*before, taken))
+    world.files[location] = BackupFile((*before, backup_set))
     return len(before) + 1
 
 
-def _write(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -> None:
-    number = _store(world, place, taken, init)
-    if TRACE_FLAG_NO_BACKUP_LINES in world.instances[taken.server].trace_flags:
+def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> None:
+    number = _store(world, location, backup_set, init)
+    if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
         return
-    word = "Log was" if taken.kind == LOG else "Database"
+    word = "Log was" if backup_set.kind == LOG else "Database"
     errorlog.write_text(
         world,
-        taken.server,
-        f"{word} backed up. Database: {taken.database}, pages dumped: {round(taken.size_kb / PAGE_KB)}, "
-        f"device information: (FILE={number}, TYPE=DISK: {{'{place[1]}'}}). "
+        backup_set.server,
+        f"{word} backed up. Database: {backup_set.database}, pages dumped: {round(backup_set.size_kb / PAGE_KB)}, "
+        f"device information: (FILE={number}, TYPE=DISK: {{'{location[1]}'}}). "
         "This is an informational message only. No user action is required.",
     )
 
 
-def _report(world: World, taken: BackupSet, title: str) -> list[Message]:
-    name = f"{taken.database}_log" if taken.kind == LOG else taken.database
-    return processed(world, title, taken.database, {name: taken.size_kb}, taken.started_tick)
+def _report(world: World, backup_set: BackupSet, title: str) -> list[Message]:
+    name = f"{backup_set.database}_log" if backup_set.kind == LOG else backup_set.database
+    return format_processed_messages(
+        world, title, backup_set.database, {name: backup_set.size_kb}, backup_set.started_tick
+    )
 
 
-def processed(
-    world: World, title: str, database: str, sizes_kb: dict[str, float], since: Tick
+def format_processed_messages(
+    world: World, title: str, database: str, sizes_kb: dict[str, float], started_tick: Tick
 ) -> list[Message]:
     """`Processed n pages …` of each file and the closing line of a BACKUP or RESTORE."""
-    seconds = max(0.01, (world.tick - since) / 100.0)
+    seconds = max(0.01, (world.tick - started_tick) / 100.0)
     pages = round(arithmetic.total(sizes_kb.values()) / PAGE_KB)
     lines = [
-        Message(4035, 0, 1, 0, text_of(4035, round(kb / PAGE_KB), database, name, 1)[1])
+        Message(4035, 0, 1, 0, fill_message(4035, round(kb / PAGE_KB), database, name, 1)[1])
         for name, kb in sizes_kb.items()
     ]
     rate = pages * PAGE_KB / 1024.0 / seconds
     took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
-    closing = text_of(3014, title, pages, *took, *speed)[1]
+    closing = fill_message(3014, title, pages, *took, *speed)[1]
     return [*lines, Message(3014, 0, 1, 0, closing)]
 
 

@@ -11,10 +11,10 @@ from engine.constants import (
     CLIENT_PAUSE_S,
     TICKS_PER_S,
 )
-from engine.messages import SqlError, text_of
+from engine.localization import say
+from engine.messages import SqlError, fill_message
 from engine.model import Client, Query, Service, World, ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
-from engine.words import say
 
 REFUSED_LOGIN: Final = {
     18456: "Could not find a login matching the name provided.",
@@ -26,7 +26,7 @@ REFUSED_LOGIN: Final = {
 Answer = Literal["serves", "refused", "silence"]
 
 
-def behind(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
+def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
     """Where a login of *client* under *name* arrives (`arrival`)."""
     return arrival(world, name, client.databases[0], client.read_only)
 
@@ -68,7 +68,7 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
         state is None
         or not world.computers[state.computer].powered
         or state.hung
-        or not network.passing(world, client.name, server)
+        or not network.is_passing(world, client.name, server)
     ):
         return "silence"
     if state.service is not Service.RUNNING or not state.tcp_listening:
@@ -76,7 +76,9 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
     for key in [(server, database) for database in client.databases]:
         if key not in world.copies:
             return "refused"
-        if not (serving.reads(world, key, connected) if client.read_only else serving.opens(world, key)):
+        if not (
+            serving.can_read(world, key, connected) if client.read_only else serving.is_accessible(world, key)
+        ):
             return "refused"
     return "serves"
 
@@ -95,7 +97,7 @@ def reassess(world: World) -> None:
         if delay is None:
             continue
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
-        world.after(delay, "client.cut", client.name, client.epoch + 1)
+        world.call_after(delay, "client.cut", client.name, client.epoch + 1)
         world.all_dirty()
 
 
@@ -121,7 +123,7 @@ def cut(world: World, name: str, epoch: int) -> None:
     world.emit("client", text, server=server, client=name, what="cut")
     world.all_dirty()
     if client.reconnects:
-        world.after(0.0, "client.try", name, epoch + 1)
+        world.call_after(0.0, "client.try", name, epoch + 1)
     else:
         _give_up(world, client)
 
@@ -143,7 +145,9 @@ def attempt(world: World, name: str, epoch: int) -> None:
     partners = [client.data_source, drivers.partner(client)]
     name_used = partners[client.attempt % 2]
     server, refusal = (
-        behind(world, client, name_used) if names.leads(world, client, name_used) else (None, None)
+        find_login_arrival(world, client, name_used)
+        if names.leads(world, client, name_used)
+        else (None, None)
     )
     met = answer(world, client, server) if server is not None else "silence"
     if server is not None and server not in world.instances:
@@ -170,9 +174,9 @@ def attempt(world: World, name: str, epoch: int) -> None:
     if partners[0] != partners[1]:
         wait_s += drivers.partner_pause_s(client)
     if wait_s >= left_s:
-        world.after(max(0.01, left_s), "client.timeout", name, epoch + 1)
+        world.call_after(max(0.01, left_s), "client.timeout", name, epoch + 1)
     else:
-        world.after(wait_s, "client.try", name, epoch + 1)
+        world.call_after(wait_s, "client.try", name, epoch + 1)
     world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
 
 
@@ -186,7 +190,7 @@ def _calls_nobody(world: World, client: Client) -> bool:
     left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
     world.clients[client.name] = replace(client, attempt=1, epoch=client.epoch + 1)
     what = "client.timeout" if detour_s >= left_s else "client.try"
-    world.after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
+    world.call_after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
     return True
 
 
@@ -217,7 +221,7 @@ def _note_refused_login(world: World, client: Client, server: str, refusal: SqlE
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
-    message = text_of(refusal.number, *refusal.parameters, version=version)[1]
+    message = fill_message(refusal.number, *refusal.parameters, version=version)[1]
     text = say("{client}: {message}", client=client.name, message=message)
     world.emit("client", text, server=server, client=client.name, what="login failed", number=refusal.number)
 
@@ -246,7 +250,7 @@ def _begin_again(world: World, client: Client) -> None:
         failed_logins=client.failed_logins + 1,
         epoch=client.epoch + 1,
     )
-    world.at(start, "client.try", client.name, client.epoch + 1)
+    world.call_at(start, "client.try", client.name, client.epoch + 1)
 
 
 def _connected(world: World, client: Client, server: str) -> None:
@@ -274,7 +278,7 @@ def look_for_server(world: World, name: str) -> None:
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
     )
-    world.after(0.0, "client.try", name, client.epoch + 1)
+    world.call_after(0.0, "client.try", name, client.epoch + 1)
 
 
 def stop(world: World, name: str) -> None:
@@ -299,7 +303,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
     end = world.tick + ticks(60.0 * minutes)
     query = Query(server=server, database=client.databases[0], since_tick=world.tick, end_tick=end)
     world.clients[name] = replace(client, query=query)
-    world.at(end, "client.query_end", name, world.tick)
+    world.call_at(end, "client.query_end", name, world.tick)
     text = say("{client} runs a long query on {server}", client=name, server=server)
     world.emit("client", text, server=server, client=name, what="query begins")
     return True

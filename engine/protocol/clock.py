@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from engine import moments
+from engine import datetime_formats
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import Tick, World
@@ -38,7 +38,7 @@ def tick_of(world: World, text: str) -> Tick:
     """The tick of a date in a statement (negative before the start); 241 if it is none."""
     for form in FORMATS:
         try:
-            moment = moments.read(text.strip()[:40], form)
+            moment = datetime_formats.parse_datetime(text.strip()[:40], form)
         except ValueError:
             continue
         since = moment - datetime.fromisoformat(world.settings.start_time)

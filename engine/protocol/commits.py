@@ -27,7 +27,7 @@ WRITTEN_MAX: Final = 60_000_000
 """Characters that all commits of one database may write, old rows included. Assumed."""
 
 
-def upto(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
+def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
     """The last commit along *path* whose log ends at *kb* or before."""
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
@@ -42,12 +42,12 @@ def upto(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
 def newest(world: World, copy: DatabaseCopy) -> Commit | None:
     """The last commit in the log of the copy, hardened or not."""
     end_kb = streams.end_of_log_kb(world, copy) if copy.source is None else math.inf
-    return upto(world, copy.family, copy.lineage, end_kb)
+    return find_last_commit(world, copy.family, copy.lineage, end_kb)
 
 
-def between(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
+def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
     """Commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
-    commit = upto(world, copy.family, copy.lineage, upto_kb)
+    commit = find_last_commit(world, copy.family, copy.lineage, upto_kb)
     while commit is not None and commit.kb > after_kb + SLACK_KB:
         yield commit
         commit = commit.previous
@@ -69,7 +69,7 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
     return at
 
 
-def told(world: World, key: Key, kb: float) -> bool:
+def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     """A commit that ends at *kb* may be answered: hardened here and, if the session waits for it, on the mirror."""
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED:
@@ -93,10 +93,10 @@ def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
             return _users(newest(world, copy), copy.database)
     for one in world.instances[server].snapshots:
         if one.name.lower() == database.lower():
-            return _users(upto(world, one.family, one.lineage, one.end_of_log_kb), one.name)
+            return _users(find_last_commit(world, one.family, one.lineage, one.end_of_log_kb), one.name)
     return tuple(u for u in world.instances[server].users if u.database.lower() == database.lower())
 
 
-def _users(last: Commit | None, database: str) -> tuple[User, ...]:
-    found = last.users.values() if last is not None else ()
+def _users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
+    found = last_commit.users.values() if last_commit is not None else ()
     return tuple(replace(user, database=database) for user in found)

@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from engine.localization import say
 from engine.model import Client, DatabaseCopy, Tick, World
-from engine.words import say
 
 FIRST_SPID: Final = 200
 """Session ids of applications begin here, so that those of windows stay below. Assumed."""
@@ -23,7 +23,7 @@ SPID_MAX: Final = 32_767
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ApplicationConnection:
     """One connection of an application to the server that it works with."""
 
     spid: int
@@ -59,7 +59,7 @@ def count(world: World, server: str) -> int:
     return sum(int(_count(world, copy)) for copy in copies)
 
 
-def on_server(world: World, server: str) -> Iterator[Connection]:
+def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
     """All connections of applications to a server, by session id."""
     spid = FIRST_SPID
     for name in sorted(world.clients):
@@ -74,13 +74,13 @@ def on_server(world: World, server: str) -> Iterator[Connection]:
             places = range(spid, min(spid + whole, SPID_MAX + 1))
             alive = [place for place in places if place not in ended]
             for place in alive:
-                yield Connection(
+                yield ApplicationConnection(
                     place, client, copy.database, login, client.name, client.connected_tick, working > 0
                 )
                 working -= 1
             spid += whole
         if client.read_only and not _copies(world, client, server):
-            yield Connection(
+            yield ApplicationConnection(
                 spid,
                 client,
                 client.databases[0],
@@ -93,7 +93,7 @@ def on_server(world: World, server: str) -> Iterator[Connection]:
         for _, tick in opened:  # what the application has opened in place of those that KILL ended
             if spid not in ended and spid <= SPID_MAX:
                 database = client.databases[0]
-                yield Connection(spid, client, database, login, client.name, tick, False)
+                yield ApplicationConnection(spid, client, database, login, client.name, tick, False)
             spid += 1
 
 

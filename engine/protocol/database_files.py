@@ -107,7 +107,7 @@ def file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile]
     return None
 
 
-def is_open(world: World, copy: DatabaseCopy) -> bool:
+def has_open_files(world: World, copy: DatabaseCopy) -> bool:
     """Return whether SQL Server holds the files of the copy open."""
     closed = (DbState.OFFLINE, DbState.RECOVERY_PENDING)
     return world.instances[copy.server].running and copy.db_state not in closed
@@ -119,7 +119,7 @@ def place_file(world: World, key: Key, file: str, path: str) -> None:
     found = (
         next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None
     )
-    if copy is None or found is None or is_open(world, copy):
+    if copy is None or found is None or has_open_files(world, copy):
         return
     at = volumes.locations_of(copy, found)
     new = FilePath(file=file, path=volumes.path_of(copy, found), found=tuple(dict.fromkeys((*at, path))))

@@ -86,8 +86,8 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     if pictures:
         raise SqlError(3709, verb, pictures[0].name)
     if verb == "drop":
-        losses.give_up(world, copy, losses.others(world, copy))
-    streams.still(world, copy)
+        losses.discard_copy(world, copy, losses.find_other_copies(world, copy))
+    streams.stop_log(world, copy)
     jobs.disarm_log_backup(world, key)
     del world.copies[key]
     world.all_dirty()

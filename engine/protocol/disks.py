@@ -12,11 +12,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
-from engine.inputs import InputProblem
-from engine.messages import SqlError, text_of
+from engine.inputs import InputError
+from engine.localization import say
+from engine.messages import SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, DbState, Key, Tick, World
 from engine.protocol import errorlog, files, groups, network, volumes
-from engine.words import say
 
 SYSTEM_DRIVE: Final = "C"
 """Windows, SQL Server and its system databases lie there. Assumed."""
@@ -36,7 +36,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     """`fail-volume S LETTER`: a drive is lost with all files on it."""
     letter = _letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
-        raise InputProblem(
+        raise InputError(
             say(
                 "{server} does not run without drive {drive}: (power-off stops it)",
                 server=server,
@@ -44,7 +44,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
             )
         )
     if not volumes.has_drive(world.computer_of(server), letter):
-        raise InputProblem(say("{server} has no drive {drive}:", server=server, drive=letter))
+        raise InputError(say("{server} has no drive {drive}:", server=server, drive=letter))
     computer = world.computer_of(server)
     world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
     _announce(world, server, say("drive {drive}: has failed", drive=letter))
@@ -65,7 +65,7 @@ def _lose_log(world: World, key: Key) -> None:
     server, database = key
     opened = copy.db_state is DbState.ONLINE
     policy = groups.policy(copy)
-    if opened or not policy.writes(copy):
+    if opened or not policy.can_write(copy):
         why = say("the volume of {database} on {server} failed", database=database, server=server)
         policy.cancel(world, key, why)
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
@@ -92,14 +92,14 @@ def _lose_data(world: World, key: Key) -> None:
     if copy.db_state is DbState.ONLINE:
         error = files.io_error(copy, "read")
         errorlog.write(world, key[0], 823, *error, state=2)
-        text = text_of(823, *error)[1]
+        text = fill_message(823, *error)[1]
         for client in world.clients.values():
             if client.connected_to == key[0] and key[1] in client.databases:
                 said = say("{client}: {message}", client=client.name, message=text)
                 world.emit(
                     "client", said, server=key[0], client=client.name, what="data volume lost", number=823
                 )
-        world.after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
+        world.call_after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
 
 
 def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
@@ -109,13 +109,13 @@ def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> N
         return
     errorlog.write(world, server, 823, *files.io_error(copy, "write"), state=3)
     errorlog.write(world, server, 5901, database)
-    world.after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
+    world.call_after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
 
 
-def need_data(copy: DatabaseCopy, how: str = "read", *, state: int = 2) -> None:
+def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
     """823 if the pages of the copy cannot be reached: what an application asks for is not all in memory. Derived."""
     if copy.data_failed_tick is not None:
-        raise SqlError(823, *files.io_error(copy, how), state=state)
+        raise SqlError(823, *files.io_error(copy, operation), state=state)
 
 
 # --- a database that cannot be opened ------------------------------------------------------------------
@@ -139,7 +139,7 @@ def absence(world: World, copy: DatabaseCopy, path: str) -> str:
     return files.NO_FILE if there and misplaced else files.NO_PATH
 
 
-def opens(world: World, key: Key) -> bool:
+def check_files(world: World, key: Key) -> bool:
     """A database is to be started: if its files are not there it stays closed, and the ERRORLOG says why."""
     copy = world.copies[key]
     misplaced = volumes.misplaced_files(copy)
@@ -226,7 +226,7 @@ def recover(world: World, key: Key) -> None:
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
-        world.after(RECOVERY_AT_START_S, "database.recovered", *key, server.started_tick)
+        world.call_after(RECOVERY_AT_START_S, "database.recovered", *key, server.started_tick)
 
 
 # --- helpers --------------------------------------------------------------------------------------------
@@ -236,14 +236,14 @@ def _copy(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy of *database* on *server*; InputProblem if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
-        raise InputProblem(say("there is no {database} on {server}", database=database, server=server))
+        raise InputError(say("there is no {database} on {server}", database=database, server=server))
     return copy
 
 
 def _letter(world: World, server: str, drive: str) -> str:
     letter = drive.strip(":\\").upper()
     if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise InputProblem(say("a drive is one letter from A to Z, not {name}", name=drive))
+        raise InputError(say("a drive is one letter from A to Z, not {name}", name=drive))
     return letter
 
 

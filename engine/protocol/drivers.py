@@ -133,17 +133,17 @@ def partner_pause_s(client: Client) -> float:
 
 def login_s(client: Client) -> float:
     """How long a login takes at most, until the application has its error."""
-    return client.login_timeout_s * (2 if _whole(client) else 1)
+    return client.login_timeout_s * (2 if _gives_full_timeout(client) else 1)
 
 
 def slice_s(client: Client) -> float:
     """How long the next attempt waits for a server that is silent [DOC: retry algorithm]."""
-    if _whole(client):
+    if _gives_full_timeout(client):
         return client.login_timeout_s
     return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)
 
 
-def _whole(client: Client) -> bool:
+def _gives_full_timeout(client: Client) -> bool:
     driver = DRIVERS.get(client.driver)
     return driver is not None and driver.whole and partner(client) != client.data_source
 

@@ -33,9 +33,9 @@ def create_key(world: World, server: str, database: str, certificate: str) -> li
     return []
 
 
-def set_encryption(world: World, key: tuple[str, str], word: str) -> None:
+def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
     """ALTER DATABASE … SET ENCRYPTION ON|OFF. 33106, 33107, 33108."""
-    copy, on = world.copies[key], word == "ON"
+    copy, on = world.copies[key], value == "ON"
     if copy.group_kind:
         raise SqlError(0, "Not simulated: SET ENCRYPTION of a database that is mirrored or in a group")
     if not copy.encryption_key:
@@ -50,17 +50,17 @@ def thumbprint(number: int) -> bytes:
     return (number & (2**160 - 1)).to_bytes(20, "big")
 
 
-def need_key(here: Instance, number: int, title: str) -> None:
+def need_key(instance: Instance, number: int, title: str) -> None:
     """Raise 33111 where the private key of the certificate *number* is missing; 0: the backup needs none. A backup of a
     database with an encryption key needs it also while its encryption is off."""
-    missing = missing_certificate(here, number)
+    missing = missing_certificate(instance, number)
     if missing is not None:
         raise SqlError(*missing, also=(3013,), title=title, state=3)
 
 
-def missing_certificate(here: Instance, number: int) -> tuple[int, str, str] | None:
+def missing_certificate(instance: Instance, number: int) -> tuple[int, str, str] | None:
     """Return 33111 with its arguments if the server lacks the certificate *number*, 0 for none, or its private key."""
-    if not number or any(one.thumbprint == number and one.has_private_key for one in here.certificates):
+    if not number or any(one.thumbprint == number and one.has_private_key for one in instance.certificates):
         return None
     return 33111, "certificate", f"0x{thumbprint(number).hex().upper()}"
 

@@ -178,8 +178,8 @@ def _restart(world: World, server: str) -> None:
     """The endpoint closes its connections and opens new ones under its new settings."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         if me == server and contact.connected:
-            groups.on_lost(world, guid, me, peer, contact.epoch, "closed")
-    world.after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
+            groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
+    world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
 
 
 def redial(world: World, server: str) -> None:
@@ -188,7 +188,7 @@ def redial(world: World, server: str) -> None:
         waiting = server in (me, peer) and not contact.connected
         unchanged = world.contacts.get((guid, me, peer)) == contact
         if waiting and unchanged and network.can_connect(world, guid, me, peer):
-            groups.on_made(world, guid, me, peer, contact.epoch)
+            groups.on_connection_made(world, guid, me, peer, contact.epoch)
 
 
 HANDLERS: Final = {"endpoint.redial": redial}

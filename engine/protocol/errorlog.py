@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.messages import text_of
+from engine.messages import fill_message
 from engine.model import LogLine, World
 
 LINES_KEPT: Final = 1_000
@@ -15,7 +15,7 @@ def write(world: World, server: str, number: int, *args: object, state: int = 1)
     """Write message *number* into the ERRORLOG of *server* (errors get the `Error: …` line before the text)."""
     if not world.instances[server].running and world.instances[server].service != "stopping":
         return
-    severity, text = text_of(number, *args, version=world.instances[server].version)
+    severity, text = fill_message(number, *args, version=world.instances[server].version)
     write_line(world, server, number, severity, state, text)
 
 

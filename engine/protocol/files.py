@@ -47,7 +47,7 @@ def _need_drive(world: World, server: str, local: str, path: str) -> None:
 
 
 def _reaches(world: World, server: str, host: str) -> bool:
-    return server == host or network.passing(world, server, host)
+    return server == host or network.is_passing(world, server, host)
 
 
 PAGE_BYTES: Final = 8192
@@ -57,9 +57,9 @@ LOST_PAGE: Final = 1_234
 """The page of a lost data file at which 823 says that it was met. Assumed."""
 
 
-def io_error(copy: DatabaseCopy, how: str) -> tuple[object, ...]:
+def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
     """What 823 says of a *read* or *write* in a data file whose volume is lost."""
-    return NOT_READY, how, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
+    return NOT_READY, operation, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 
 
 def find(world: World, server: str, path: str) -> Any:

@@ -36,7 +36,7 @@ class StreamTerms(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Precondition:
+class FailoverPrecondition:
     """One thing that must be true before another copy may take over by itself."""
 
     name: str
@@ -67,15 +67,15 @@ class Policy:
         """How far the group is in step, as *copy*, which leads it, knows."""
         return self.state(copy)
 
-    def words(self, world: World, copy: DatabaseCopy) -> set[str]:
+    def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
         """All that is true of the copy: its role, its states."""
         return {self.role(copy), self.state(copy), copy.db_state.name} - {""}
 
-    def leads(self, copy: DatabaseCopy) -> bool:
+    def is_leader(self, copy: DatabaseCopy) -> bool:
         """The other copies get their log from this one, as its server believes; one that is alone leads, too."""
         return True
 
-    def follows(self, copy: DatabaseCopy) -> bool:
+    def is_follower(self, copy: DatabaseCopy) -> bool:
         """The copy gets its log from another one, as its server believes."""
         return False
 
@@ -87,18 +87,18 @@ class Policy:
         """The copy leads, and is set up so that commits wait for a copy elsewhere."""
         return False
 
-    def writes(self, copy: DatabaseCopy) -> bool:
+    def can_write(self, copy: DatabaseCopy) -> bool:
         """The role of the copy lets clients work in it."""
         return True
 
-    def in_step(self, copy: DatabaseCopy) -> bool:
+    def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
         """Another copy could take over from this one without loss."""
         return False
 
-    def reads(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+    def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
         """The role of the copy lets clients read in it, with ApplicationIntent=ReadOnly or without; those that are
         *connected* already, or new ones."""
-        return self.writes(copy)
+        return self.can_write(copy)
 
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
         """The server to which a login is sent on, with read intent from the copy that writes, without from another;
@@ -138,7 +138,7 @@ class Policy:
         """
         return None
 
-    def rests(self, copy: DatabaseCopy) -> bool:
+    def has_stopped_log(self, copy: DatabaseCopy) -> bool:
         """No log passes between the copies, and none will until someone mends it."""
         return False
 
@@ -164,7 +164,7 @@ class Policy:
     def schema_changed(self, world: World, key: Key) -> None:
         """A table of the applications has been changed; redo of that needs a Sch-M lock where the log is received."""
 
-    def cancel(self, world: World, key: Key, why: str) -> None:
+    def cancel(self, world: World, key: Key, reason: str) -> None:
         """The copy can take no part in a failover that is under way."""
 
     def log_lost(self, world: World, key: Key) -> None:
@@ -181,10 +181,10 @@ class Policy:
         """The instance has started and has recovered the database; whether the group decides what becomes of it."""
         return False
 
-    def tell_start(self, world: World, key: Key) -> None:
+    def log_startup_state(self, world: World, key: Key) -> None:
         """What the ERRORLOG of a healthy server says of the copy after its start."""
 
-    def preconditions(self, world: World, database: str) -> list[Precondition]:
+    def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         """What must be true before another copy of the database may take over by itself."""
         return []
 
@@ -202,10 +202,12 @@ class Policy:
         """*server* takes part without a copy, as a witness does."""
         return False
 
-    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+    def on_connection_lost(
+        self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
+    ) -> None:
         """*me* now notices that its connection to *peer* is gone."""
 
-    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+    def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
         """*me* has a connection to *peer* (again)."""
 
 
@@ -232,14 +234,17 @@ def redone(world: World, stream: int) -> None:
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
-def on_lost(world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+def on_connection_lost(world: World, group: int, me: str, peer: str, epoch: int, reason: str) -> None:
     """Timer: a connection is lost."""
-    policy_of(world, group).on_lost(world, group, me, peer, epoch, why)
+    policy_of(world, group).on_connection_lost(world, group, me, peer, epoch, reason)
 
 
-def on_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
+def on_connection_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
     """Timer: a connection comes about."""
-    policy_of(world, group).on_made(world, group, me, peer, epoch)
+    policy_of(world, group).on_connection_made(world, group, me, peer, epoch)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"contact.lost": on_lost, "contact.made": on_made}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "contact.lost": on_connection_lost,
+    "contact.made": on_connection_made,
+}

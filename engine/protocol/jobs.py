@@ -55,7 +55,7 @@ def arm_log_backup(world: World, key: Key) -> None:
     disarm_log_backup(world, key)
     copy = world.copies[key]
     if copy.log_backup_every_s > 0.0:
-        world.after(copy.log_backup_every_s, "log.backup", *key)
+        world.call_after(copy.log_backup_every_s, "log.backup", *key)
 
 
 def disarm_log_backup(world: World, key: Key) -> None:
@@ -70,7 +70,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:
         return
-    world.after(copy.log_backup_every_s, "log.backup", server, database)
+    world.call_after(copy.log_backup_every_s, "log.backup", server, database)
     writes = copy.source is not None
     open_here = copy.db_state is DbState.ONLINE and not copy.recovering
     logged = copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE

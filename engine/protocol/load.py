@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.flow.setup import Operation
+from engine.localization import say
 from engine.model import Key, RecoveryModel, World
 from engine.protocol import clients, groups, names
-from engine.words import say
 
 
 def begin(world: World, key: Key, operation: Operation) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from engine.messages import Message, SqlError, text_of
+from engine.localization import mark, say
+from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, World
-from engine.protocol import chain, errorlog, groups, statements, streams, volumes
-from engine.words import mark, say
+from engine.protocol import errorlog, groups, log_backup_chain, statements, streams, volumes
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
@@ -42,7 +42,7 @@ def reuse_wait(world: World, source: int | None) -> str:
     reason, at = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
     if (
-        groups.policy(copy).rests(copy)
+        groups.policy(copy).has_stopped_log(copy)
         and mirrored is not None
         and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES
     ):
@@ -70,7 +70,7 @@ def file_full(world: World, source: int) -> None:
     world.update_copy(key, log_full=True)
     reason = reuse_wait(world, source)
     errorlog.write(world, key[0], 9002, key[1], reason)
-    text = text_of(9002, key[1], reason, version=world.instances[key[0]].version)[1]
+    text = fill_message(9002, key[1], reason, version=world.instances[key[0]].version)[1]
     world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
@@ -164,7 +164,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
     copy = statements.copy_on(world, server, database)
     if copy.group_kind:
         raise SqlError(3048, copy.database, also=(3013,))
-    chain.end(world, copy)
+    log_backup_chain.end(world, copy)
     check_room(world)
     return []
 

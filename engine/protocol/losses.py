@@ -7,14 +7,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import arithmetic
+from engine.localization import LocalizableMessage, say
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, lineage, streams
-from engine.words import Sentence, say
 
 THIS_COPY: Final = say("this copy")
 
 
-def note(world: World, database: str, server: str, count: int, lost_kb: float, where: Sentence) -> None:
+def record_loss(
+    world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
+) -> None:
     """Enter lost commits in the account of the database; *where* says in words what does not have them."""
     account = world.availability.get(database)
     if account is None:
@@ -26,7 +28,7 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
         "{n} committed transactions ({size_kb:.0f} KB of log) are not in {where}",
         n=count,
         size_kb=lost_kb,
-        where=where,
+        where=location,
     )
     world.emit(
         "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
@@ -35,30 +37,30 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
 
 def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
     """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
-    windows = list(commits.between(world, copy, after_kb, upto_kb))
+    windows = list(commits.iterate_commits(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
     per_transaction = streams.workload_of(copy).log_kb_per_transaction
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 
-def others(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
+def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
     """The copies of the same database on other servers."""
     return [c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family]
 
 
-def give_up(world: World, copy: DatabaseCopy, kept: list[DatabaseCopy]) -> None:
+def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
     """The copy's own log is thrown away: what it alone had committed is lost, unless it was written off before.
 
     *kept* are the copies that remain; with none the database itself is given up, and nobody counts.
     """
-    if not kept:
+    if not remaining_copies:
         return
     elsewhere = max(
         min(lineage.common_kb(copy.lineage, other.lineage), streams.end_of_log_kb(world, other))
-        for other in kept
+        for other in remaining_copies
     )
     known, told = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, told)
     if number:
         where = say("any copy that remains: {server} alone had them", server=copy.server)
-        note(world, copy.database, copy.server, number, told - known, where)
+        record_loss(world, copy.database, copy.server, number, told - known, where)

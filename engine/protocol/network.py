@@ -48,13 +48,13 @@ def _plugged(world: World, end: str) -> bool:
     return computer is None or computer.nic_up
 
 
-def passing(world: World, a: str, b: str) -> bool:
+def is_passing(world: World, a: str, b: str) -> bool:
     """Packets pass both ways between *a* and *b* (TCP needs both)."""
-    ways = _both_ways(world, a, b)
+    ways = _find_links(world, a, b)
     return ways is not None and ways[0].passing and ways[1].passing
 
 
-def _both_ways(world: World, a: str, b: str) -> tuple[Link, Link] | None:
+def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     """The network from *a* to *b* and back; None while a carrier is lost."""
     here, there = _end(world, a), _end(world, b)
     if not (_plugged(world, here) and _plugged(world, there)):
@@ -63,13 +63,13 @@ def _both_ways(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     return (out, back) if out.up and back.up else None
 
 
-class Between:
+class NetworkPath:
     """What lies between two instances, whatever the session and whoever looks: the same for all at one moment."""
 
     __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
 
     def __init__(self, world: World, a: str, b: str) -> None:
-        ways = _both_ways(world, a, b)
+        ways = _find_links(world, a, b)
         self.carrier = ways is not None
         self.passing = ways is not None and ways[0].passing and ways[1].passing
         self.slow = world.computer_of(a).cpu_factor > 1.0 or world.computer_of(b).cpu_factor > 1.0
@@ -77,10 +77,10 @@ class Between:
         self._listen: bool | None = None
         self._refusals: dict[str, security.Refusal | None] = {}
 
-    def listen(self, world: World) -> bool:
+    def has_listeners(self, world: World) -> bool:
         """Both endpoints are there for the other one."""
         if self._listen is None:
-            self._listen = security.open_for(world, *self._ends)
+            self._listen = security.has_open_port(world, *self._ends)
         return self._listen
 
     def refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
@@ -90,22 +90,22 @@ class Between:
         return self._refusals[caller]
 
 
-def hearing(world: World, guid: int, me: str, peer: str, between: Between) -> Hearing:
+def perceive_link_state(world: World, guid: int, me: str, peer: str, path: NetworkPath) -> Hearing:
     """What *me* gets to hear of *peer* in the session *guid* from now on."""
     there = world.instances[peer]
-    if not between.carrier or not world.computers[there.computer].powered:
+    if not path.carrier or not world.computers[there.computer].powered:
         return "hard"
-    if not between.passing:
+    if not path.passing:
         return "silent"
     if there.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still talks to the witness
     if there.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
-    if not between.listen(world) or _disk_failed(world, guid, peer):
+    if not path.has_listeners(world) or _disk_failed(world, guid, peer):
         return "closed"
     if there.hung:
         return "silent"
-    if between.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
+    if path.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
         return "silent"
     other = world.contacts.get((guid, peer, me))
     if other is None or not other.connected:
@@ -113,18 +113,18 @@ def hearing(world: World, guid: int, me: str, peer: str, between: Between) -> He
     return "ok"
 
 
-def can_connect(world: World, guid: int, me: str, peer: str, between: Between | None = None) -> bool:
+def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath | None = None) -> bool:
     """A new connection between the two instances would come about now."""
     if not (world.instances[me].answering and world.instances[peer].answering):
         return False
-    between = between or Between(world, me, peer)
-    if not between.passing or between.refusal(world, me, peer) is not None:
+    path = path or NetworkPath(world, me, peer)
+    if not path.passing or path.refusal(world, me, peer) is not None:
         return False
     policy = groups.policy_of(world, guid)
     return (
-        not (between.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)))
+        not (path.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)))
         and all(
-            security.plays(world.instances[name], policy.holds_no_data(world, guid, name))
+            security.has_endpoint_role(world.instances[name], policy.holds_no_data(world, guid, name))
             for name in (me, peer)
         )
         and addresses.leads_to(world, policy.address(world, guid, me, peer), peer)
@@ -212,7 +212,7 @@ def _note_refusal(
     address = policy.address(world, guid, caller, acceptor)
     if address is not None and not addresses.leads_to(world, address, acceptor):
         if not policy.holds_no_data(world, guid, caller):  # a witness waits to be called
-            addresses.note_dead(world, caller, address)
+            addresses.log_dead_address(world, caller, address)
     elif refusal is not None:
         security.note_refusal(world, caller, acceptor, refusal)
 
@@ -242,7 +242,7 @@ def _delays_s(chance: Chance) -> dict[str, float]:
     return {"closed": SESSION_CLOSE_NOTICED_S, **drawn_s}
 
 
-def reassess(world: World, only: int | None = None, awake: str | None = None) -> None:
+def reassess(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
     """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it.
 
     *awake* has just come to itself after a freeze: it looks at its connections before it does anything else.
@@ -250,16 +250,18 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
     chance = world.chance.fork()
     delays_s: dict[str, float] = {}
     world.chance.skip(len(DELAYS_S))
-    between: dict[tuple[str, str], Between] = {}
-    for key, contact in list(world.contacts.items()) if only is None else world.contacts_of(only):
+    paths: dict[tuple[str, str], NetworkPath] = {}
+    for key, contact in (
+        list(world.contacts.items()) if session_guid is None else world.contacts_of(session_guid)
+    ):
         guid, me, peer = key
         if not world.instances[me].answering:
             continue
-        pair = between.get((me, peer))
+        pair = paths.get((me, peer))
         if pair is None:  # no line of an ERRORLOG that is written here changes anything for the next session
-            pair = between[me, peer] = between[peer, me] = Between(world, me, peer)
+            pair = paths[me, peer] = paths[peer, me] = NetworkPath(world, me, peer)
         if contact.connected:
-            wanted: str = hearing(world, guid, me, peer, pair)
+            wanted: str = perceive_link_state(world, guid, me, peer, pair)
         else:
             wanted = "reconnect" if can_connect(world, guid, me, peer, pair) else "ok"
             if wanted == "ok" and pair.passing and world.instances[peer].answering:
@@ -271,10 +273,10 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
         delays_s = delays_s or _delays_s(chance)
         if wanted == "silent":
             silence_s = timeout_s(world, guid) + delays_s[wanted]
-            world.after(silence_s, "contact.lost", *key, contact.epoch, wanted)
+            world.call_after(silence_s, "contact.lost", *key, contact.epoch, wanted)
         elif wanted == "reconnect":
-            world.at(world.tick + ticks(delays_s[wanted]), "contact.made", *key, contact.epoch)
+            world.call_at(world.tick + ticks(delays_s[wanted]), "contact.made", *key, contact.epoch)
         elif wanted:
             delay_s = 0.0 if me == awake else delays_s[wanted]
-            world.after(delay_s, "contact.lost", *key, contact.epoch, wanted)
-    world.all_dirty() if only is None else world.touch(only)
+            world.call_after(delay_s, "contact.lost", *key, contact.epoch, wanted)
+    world.all_dirty() if session_guid is None else world.touch(session_guid)

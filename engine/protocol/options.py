@@ -11,10 +11,10 @@ from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
 from engine.protocol import (
-    chain,
     commits,
     disks,
     encryption,
+    log_backup_chain,
     security,
     statements,
     streams,
@@ -50,23 +50,23 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     return []
 
 
-def _recovery(world: World, key: Key, word: str) -> None:
-    model, before = RecoveryModel[word], world.copies[key].recovery_model
+def _recovery(world: World, key: Key, value: str) -> None:
+    model, before = RecoveryModel[value], world.copies[key].recovery_model
     if RecoveryModel.SIMPLE in (model, before) and model is not before:
-        chain.end(world, world.copies[key])
+        log_backup_chain.end(world, world.copies[key])
     world.update_copy(key, recovery_model=model)
 
 
-def _offline(world: World, key: Key, word: str) -> None:
-    streams.still(world, world.copies[key])
+def _offline(world: World, key: Key, value: str) -> None:
+    streams.stop_log(world, world.copies[key])
     world.update_copy(key, db_state=DbState.OFFLINE)
 
 
-def _online(world: World, key: Key, word: str) -> None:
+def _online(world: World, key: Key, value: str) -> None:
     copy = world.copies[key]
     if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING):
         return
-    if not disks.opens(world, key):
+    if not disks.check_files(world, key):
         path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
         why = disks.absence(world, copy, path)
         raise SqlError(5120, path, int(why.partition("(")[0]), why, state=101, also=(5069,))
@@ -79,25 +79,25 @@ def _online(world: World, key: Key, word: str) -> None:
         disks.recover(world, key)
 
 
-def _delayed_durability(world: World, key: Key, word: str) -> None:
-    world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(word))
+def _delayed_durability(world: World, key: Key, value: str) -> None:
+    world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
 
 
-def _trustworthy(world: World, key: Key, word: str) -> None:
+def _trustworthy(world: World, key: Key, value: str) -> None:
     """Kept by each server for its own copy: the mirror's is OFF until it is set there [DOC: set up a mirror
     database to use the TRUSTWORTHY property]."""
-    world.update_copy(key, trustworthy=word == "ON")
+    world.update_copy(key, trustworthy=value == "ON")
 
 
-def _compatibility(world: World, key: Key, word: str) -> None:
+def _compatibility(world: World, key: Key, value: str) -> None:
     """15048 for a level that this version does not have."""
     version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
-    if not word.isdigit() or int(word) not in allowed:
+    if not value.isdigit() or int(value) not in allowed:
         *others, last = map(str, allowed)
         raise SqlError(15048, f"{', '.join(others)}, or {last}")
-    world.update_copy(key, compatibility_level=int(word))
+    world.update_copy(key, compatibility_level=int(value))
 
 
 ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {

@@ -7,13 +7,13 @@ from typing import Final
 
 from engine.model import World
 from engine.protocol import groups
-from engine.protocol.groups import Precondition
+from engine.protocol.groups import FailoverPrecondition
 
-OTHERS: Final[list[Callable[[World, str], list[Precondition]]]] = []
+OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 """What lets a database fail over that is in no group: each way adds its own."""
 
 
-def preconditions(world: World, database: str) -> list[Precondition]:
+def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
     """All preconditions of an automatic failover of *database* now; empty if nothing could take over."""
     found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
     if found is not None:

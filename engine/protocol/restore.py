@@ -59,7 +59,9 @@ class Ending(Struct, frozen=True):
         return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
 
 
-def sets_in(world: World, server: str, path: str, title: str = "RESTORE HEADERONLY") -> tuple[BackupSet, ...]:
+def list_backup_sets(
+    world: World, server: str, path: str, title: str = "RESTORE HEADERONLY"
+) -> tuple[BackupSet, ...]:
     """The backups in a file, as RESTORE HEADERONLY lists them. 3201 no such file, 3241 not a backup."""
     try:
         host, local = files.locate(world, server, path)
@@ -74,13 +76,13 @@ def sets_in(world: World, server: str, path: str, title: str = "RESTORE HEADERON
     return found.sets
 
 
-def files_in(chosen: BackupSet) -> tuple[DbFile, ...]:
+def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
     """The database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
-    return volumes.files_of(chosen.image) if chosen.image is not None else ()
+    return volumes.files_of(backup_set.image) if backup_set.image is not None else ()
 
 
-def _chosen(world: World, server: str, path: str, number: int, title: str) -> BackupSet:
-    sets = sets_in(world, server, path, title)
+def _find_backup_set(world: World, server: str, path: str, number: int, title: str) -> BackupSet:
+    sets = list_backup_sets(world, server, path, title)
     if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=title)
     return sets[number - 1]
@@ -122,7 +124,7 @@ def restore_database(
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
     _without_snapshots(world, server, database, title)
-    chosen = _chosen(world, server, path, file, title)
+    chosen = _find_backup_set(world, server, path, file, title)
     if chosen.kind == LOG or chosen.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.instances[server].version:
@@ -132,27 +134,31 @@ def restore_database(
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
     if chosen.kind == DIFFERENTIAL:
-        return _differential(world, server, database, old, path, chosen, ending)
+        return _restore_differential(world, server, database, old, path, chosen, ending)
     if old is not None and not replace_existing:
         _spare_existing(world, old, chosen, title)
-    new = _placed(
+    new = _place_files(
         world, server, old.database if old is not None else database, old, chosen, moves or {}, title
     )
     number = world.next_id()
     new = options.as_restored(new, chosen.image, login if old is None else old.owner)
-    put(world, replace(new, restoring=number))
+    put_copy(world, replace(new, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)
     return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
-def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: str) -> None:
+def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
     """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
-    if old.family != chosen.family:
-        raise SqlError(3154, old.database, also=(3013,), title=title)
+    if existing_copy.family != backup_set.family:
+        raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
     # Only BACKUP LOG WITH NORECOVERY leaves no tail: whatever else is done, a checkpoint writes log.
-    if old.db_state is DbState.ONLINE and old.full_backup and old.recovery_model is not RecoveryModel.SIMPLE:
-        raise SqlError(3159, old.database, also=(3013,), title=title)
+    if (
+        existing_copy.db_state is DbState.ONLINE
+        and existing_copy.full_backup
+        and existing_copy.recovery_model is not RecoveryModel.SIMPLE
+    ):
+        raise SqlError(3159, existing_copy.database, also=(3013,), title=title)
 
 
 def _spare_files(
@@ -176,17 +182,17 @@ def _spare_files(
         raise problems[0]
 
 
-def _placed(
+def _place_files(
     world: World,
     server: str,
     database: str,
-    old: DatabaseCopy | None,
-    chosen: BackupSet,
+    existing_copy: DatabaseCopy | None,
+    backup_set: BackupSet,
     moves: Mapping[str, str],
     title: str,
 ) -> DatabaseCopy:
     """The copy that will be there, its files on drives that exist and have room. 5133, 3257."""
-    image = chosen.image
+    image = backup_set.image
     assert image is not None
     places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
     known = [item.name.lower() for item in volumes.files_of(image)]
@@ -201,22 +207,24 @@ def _placed(
             path = volumes.path_of(image, replace(item, drive=drive))
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
         placed.append(replace(item, drive=drive))
-    _need_space(world, server, old, placed, title)
+    _check_space(world, server, existing_copy, placed, title)
     data, log, *extra = placed
     return DatabaseCopy(
         server=server,
         database=database,
-        database_id=old.database_id if old is not None else snapshots.next_database_id(world, server),
+        database_id=existing_copy.database_id
+        if existing_copy is not None
+        else snapshots.next_database_id(world, server),
         db_state=DbState.RESTORING,
         recovery_model=image.recovery_model,
         family=image.family,
-        fork=chosen.fork,
-        lineage=chosen.lineage,
-        end_of_log_kb=chosen.last_kb,
-        redone_kb=chosen.last_kb,
-        log_start_kb=chosen.first_kb,
-        last_log_backup_kb=chosen.last_kb,
-        full_backup_id=chosen.base,
+        fork=backup_set.fork,
+        lineage=backup_set.lineage,
+        end_of_log_kb=backup_set.last_kb,
+        redone_kb=backup_set.last_kb,
+        log_start_kb=backup_set.first_kb,
+        last_log_backup_kb=backup_set.last_kb,
+        full_backup_id=backup_set.base,
         workload=image.workload,
         scale=image.scale,
         size_kb=image.size_kb,
@@ -231,14 +239,14 @@ def _placed(
     )
 
 
-def _need_space(
-    world: World, server: str, old: DatabaseCopy | None, placed: list[DbFile], title: str
+def _check_space(
+    world: World, server: str, existing_copy: DatabaseCopy | None, new_files: list[DbFile], title: str
 ) -> None:
-    for drive in sorted({item.drive for item in placed}):
-        needed = arithmetic.total(item.size_kb for item in placed if item.drive == drive)
+    for drive in sorted({item.drive for item in new_files}):
+        needed = arithmetic.total(item.size_kb for item in new_files if item.drive == drive)
         freed = (
-            arithmetic.total(item.size_kb for item in volumes.files_of(old) if item.drive == drive)
-            if old
+            arithmetic.total(item.size_kb for item in volumes.files_of(existing_copy) if item.drive == drive)
+            if existing_copy
             else 0.0
         )
         whole = volumes.size_kb(world.computer_of(server), drive)
@@ -248,35 +256,35 @@ def _need_space(
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
-def put(world: World, new: DatabaseCopy) -> None:
+def put_copy(world: World, new_copy: DatabaseCopy) -> None:
     """A new database, or one in the place of another."""
-    key = new.key
+    key = new_copy.key
     old = world.copies.get(key)
     if old is not None:
-        losses.give_up(world, old, losses.others(world, old))
+        losses.discard_copy(world, old, losses.find_other_copies(world, old))
     if old is not None:
-        streams.still(world, old)
-    world.copies[key] = new
+        streams.stop_log(world, old)
+    world.copies[key] = new_copy
     world.availability.setdefault(
-        new.database, Availability(database=new.database, since_tick=world.tick, serving=False)
+        new_copy.database, Availability(database=new_copy.database, since_tick=world.tick, serving=False)
     )
     if old is None:
         jobs.arm_log_backup(world, key)
 
 
-def _differential(
+def _restore_differential(
     world: World,
     server: str,
     database: str,
-    old: DatabaseCopy | None,
+    existing_copy: DatabaseCopy | None,
     path: str,
-    chosen: BackupSet,
+    backup_set: BackupSet,
     ending: Ending,
 ) -> statements.Outcome:
-    copy = _ready(world, server, database, old, "RESTORE DATABASE")
-    if copy.full_backup_id != chosen.base or copy.family != chosen.family:
+    copy = _check_restoring(world, server, database, existing_copy, "RESTORE DATABASE")
+    if copy.full_backup_id != backup_set.base or copy.family != backup_set.family:
         raise SqlError(3136, also=(3013,), title="RESTORE DATABASE")
-    return _roll_forward(world, copy, path, chosen, ending)
+    return _roll_forward(world, copy, path, backup_set, ending)
 
 
 # --- RESTORE LOG -----------------------------------------------------------------------------------
@@ -300,8 +308,8 @@ def restore_log(
     ending = ending or Ending(recovery)
     title = "RESTORE LOG"
     old = _existing(world, server, database)
-    chosen = _chosen(world, server, path, file, title)
-    copy = _ready(world, server, database, old, title)
+    chosen = _find_backup_set(world, server, path, file, title)
+    copy = _check_restoring(world, server, database, old, title)
     if chosen.kind != LOG:
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
     if chosen.family != copy.family:
@@ -323,60 +331,72 @@ def restore_log(
     return _roll_forward(world, copy, path, chosen, ending)
 
 
-def _stop_kb(world: World, chosen: BackupSet, stop_tick: Tick) -> float:
+def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
     """Where the log of a backup stood at a time: written evenly, and with every commit of a window at its own time."""
-    whole = max(1, chosen.started_tick - chosen.from_tick)
-    share = min(1.0, (stop_tick - chosen.from_tick) / whole)
-    even_kb = chosen.first_kb + (chosen.last_kb - chosen.first_kb) * share
-    commit = commits.upto(world, chosen.family, chosen.lineage, chosen.last_kb)
+    whole = max(1, backup_set.started_tick - backup_set.from_tick)
+    share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
+    even_kb = backup_set.first_kb + (backup_set.last_kb - backup_set.first_kb) * share
+    commit = commits.find_last_commit(world, backup_set.family, backup_set.lineage, backup_set.last_kb)
     later: Commit | None = None
     while commit is not None and commit.tick > stop_tick:
         later, commit = commit, commit.previous
     if later is not None:
         even_kb = min(even_kb, later.kb - commits.COMMIT_KB)
-    return max(even_kb, commit.kb) if commit is not None and commit.kb > chosen.first_kb else even_kb
+    return max(even_kb, commit.kb) if commit is not None and commit.kb > backup_set.first_kb else even_kb
 
 
-def _ready(world: World, server: str, database: str, old: DatabaseCopy | None, title: str) -> DatabaseCopy:
+def _check_restoring(
+    world: World, server: str, database: str, existing_copy: DatabaseCopy | None, title: str
+) -> DatabaseCopy:
     """The copy that log is restored to: it exists, is RESTORING, and no RESTORE is under way."""
-    if old is None:
+    if existing_copy is None:
         raise SqlError(3118, database, also=(3013,), title=title)
-    if old.db_state is not DbState.RESTORING or old.restoring:
+    if existing_copy.db_state is not DbState.RESTORING or existing_copy.restoring:
         raise SqlError(3117, also=(3013,), title=title)
-    return old
+    return existing_copy
 
 
 def _roll_forward(
-    world: World, copy: DatabaseCopy, path: str, chosen: BackupSet, ending: Ending
+    world: World, copy: DatabaseCopy, path: str, backup_set: BackupSet, ending: Ending
 ) -> statements.Outcome:
     number = world.next_id()
     world.update_copy(copy.key, restoring=number)
-    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen)) + ending.finish_s
-    args = (copy.database, number, chosen, world.tick, ending)
+    duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, backup_set)) + ending.finish_s
+    args = (copy.database, number, backup_set, world.tick, ending)
     return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
 # --- the end ---------------------------------------------------------------------------------------
 
 
-def _read_s(world: World, server: str, path: str, chosen: BackupSet) -> float:
+def _read_s(world: World, server: str, path: str, backup_set: BackupSet) -> float:
     host, _ = files.locate(world, server, path)
-    size_kb = chosen.image.size_kb if chosen.image is not None and chosen.kind == DATABASE else chosen.size_kb
+    size_kb = (
+        backup_set.image.size_kb
+        if backup_set.image is not None and backup_set.kind == DATABASE
+        else backup_set.size_kb
+    )
     return files.transfer_s(world, host, server, size_kb)
 
 
-def _done(
-    world: World, server: str, database: str, number: int, chosen: BackupSet, since: int, ending: Ending
+def _complete_restore(
+    world: World,
+    server: str,
+    database: str,
+    number: int,
+    backup_set: BackupSet,
+    started_tick: int,
+    ending: Ending,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    title = TITLES[chosen.kind]
+    title = TITLES[backup_set.kind]
     if copy is None or copy.restoring != number:
         raise SqlError(3101, also=(3013,), title=title)
-    last_kb, reached = chosen.last_kb, True
+    last_kb, reached = backup_set.last_kb, True
     if ending.stop_tick is not None:
-        reached = chosen.kind == LOG and ending.stop_tick <= chosen.started_tick
-        last_kb = _stop_kb(world, chosen, ending.stop_tick) if reached else last_kb
+        reached = backup_set.kind == LOG and ending.stop_tick <= backup_set.started_tick
+        last_kb = _stop_kb(world, backup_set, ending.stop_tick) if reached else last_kb
     end = max(copy.end_of_log_kb, last_kb)
     world.update_copy(
         key,
@@ -384,26 +404,28 @@ def _done(
         end_of_log_kb=end,
         redone_kb=end,
         last_log_backup_kb=end,
-        last_log_backup_tick=chosen.started_tick
-        if chosen.image is None
-        else chosen.image.last_log_backup_tick,
-        log_start_kb=chosen.first_kb if chosen.kind != LOG else min(copy.log_start_kb, chosen.first_kb),
-        lineage=chosen.lineage,
-        fork=chosen.fork,
+        last_log_backup_tick=backup_set.started_tick
+        if backup_set.image is None
+        else backup_set.image.last_log_backup_tick,
+        log_start_kb=backup_set.first_kb
+        if backup_set.kind != LOG
+        else min(copy.log_start_kb, backup_set.first_kb),
+        lineage=backup_set.lineage,
+        fork=backup_set.fork,
         standby=ending.standby,
-        encryption_key=chosen.encryption_key,
-        encrypted=chosen.encrypted,
-        extra_files=copy.extra_files if chosen.kind == DATABASE else _with_drives(copy, chosen),
+        encryption_key=backup_set.encryption_key,
+        encrypted=backup_set.encrypted,
+        extra_files=copy.extra_files if backup_set.kind == DATABASE else _with_drives(copy, backup_set),
     )
-    _keep_history(world, key, chosen, ending.recovery and reached)
-    word = "Log was" if chosen.kind == LOG else "Database was"
+    _keep_history(world, key, backup_set, ending.recovery and reached)
+    word = "Log was" if backup_set.kind == LOG else "Database was"
     errorlog.write_text(
         world,
         server,
         f"{word} restored. Database: {database}, end of log reached. "
         "This is an informational message only. No user action is required.",
     )
-    said = _report(world, chosen, database, title, since)
+    said = _report(world, backup_set, database, title, started_tick)
     if not reached:
         return [*said[:-1], Message(0, 0, 0, 0, NOT_REACHED), said[-1]]
     if ending.recovery:
@@ -421,22 +443,28 @@ KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 """restore_type of msdb.dbo.restorehistory. Documented."""
 
 
-def _keep_history(world: World, key: Key, chosen: BackupSet, recovery: bool) -> None:
+def _keep_history(world: World, key: Key, backup_set: BackupSet, recovery: bool) -> None:
     done = Restored(
-        database=key[1], backup_id=chosen.id, kind=KINDS[chosen.kind], tick=world.tick, recovery=recovery
+        database=key[1],
+        backup_id=backup_set.id,
+        kind=KINDS[backup_set.kind],
+        tick=world.tick,
+        recovery=recovery,
     )
     world.update_instance(key[0], restores=(*world.instances[key[0]].restores, done))
 
 
-def _with_drives(copy: DatabaseCopy, chosen: BackupSet) -> tuple[DbFile, ...]:
+def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Files that the log creates, beside those that are where the full restore has put them."""
     mine = {file.name: file for file in copy.extra_files}
-    return tuple(mine.get(file.name, file) for file in chosen.extra_files)
+    return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
 
 
-def _report(world: World, chosen: BackupSet, database: str, title: str, since: int) -> list[Message]:
-    name = f"{database}_log" if chosen.kind == LOG else database
-    return backup.processed(world, title, database, {name: chosen.size_kb}, since)
+def _report(
+    world: World, backup_set: BackupSet, database: str, title: str, started_tick: int
+) -> list[Message]:
+    name = f"{database}_log" if backup_set.kind == LOG else database
+    return backup.format_processed_messages(world, title, database, {name: backup_set.size_kb}, started_tick)
 
 
-statements.COMPLETIONS["restore.done"] = _done
+statements.COMPLETIONS["restore.done"] = _complete_restore

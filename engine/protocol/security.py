@@ -91,7 +91,7 @@ def own_ip(server: Instance) -> str:
     return f"10.0.0.{server.host + 11}"
 
 
-def open_for(world: World, a: str, b: str) -> bool:
+def has_open_port(world: World, a: str, b: str) -> bool:
     """Both instances listen, and a firewall leaves at least one of their ports open for the other to call."""
     here, there = world.instances[a], world.instances[b]
     if not (listens(here) and listens(there)):
@@ -113,7 +113,7 @@ def _port_is_open(world: World, server: Instance) -> bool:
     return end.port not in world.computers[server.computer].blocked_ports
 
 
-def plays(server: Instance, witness: bool) -> bool:
+def has_endpoint_role(server: Instance, witness: bool) -> bool:
     """The role of the endpoint lets the instance be a witness (or a partner)."""
     return server.endpoint is not None and server.endpoint.role in (
         "ALL",
@@ -256,10 +256,10 @@ def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
         if number is not None:
             what = "Certificate expired" if number == 28025 else "Certificate not yet valid"
             return Refusal(form.format(what), first=(number, user_id(owner_of, certificate.owner)))
-    refusal = _known(b, mine)
+    refusal = _check_peer_certificate(b, mine)
     if refusal is not None:
         return refusal
-    refusal = _known(a, theirs)
+    refusal = _check_peer_certificate(a, theirs)
     return None if refusal is None else replace(refusal, by_caller=True)
 
 
@@ -281,9 +281,9 @@ def _invalid(world: World, certificate: Certificate) -> int | None:
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
-def _known(server: Instance, shown: Certificate) -> Refusal | None:
+def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
     """What the server makes of the certificate that the other end shows."""
-    held = next((c for c in server.certificates if c.thumbprint == shown.thumbprint), None)
+    held = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held is None:
         return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
     if held.owner == "dbo":
@@ -315,14 +315,16 @@ def client_ip(world: World, server: str) -> str:
     return own_ip(world.instances[server])
 
 
-def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, asked: bool = False) -> None:
+def note_refusal(
+    world: World, caller: str, acceptor: str, refusal: Refusal, *, explicit: bool = False
+) -> None:
     """Write the lines of a refused connection, once until the reason changes or a connection comes about.
 
     Each call that was *asked* for (SET PARTNER, SET WITNESS) is written.
     """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
     known = world.instances[where].refused
-    if not refusal.heard or ((other, refusal.reason) in known and not asked):
+    if not refusal.heard or ((other, refusal.reason) in known and not explicit):
         return
     kept = tuple(entry for entry in known if entry[0] != other)
     world.update_instance(where, refused=(*kept, (other, refusal.reason)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.flow.recovery import Cause, closing_s
+from engine.localization import say
 from engine.model import DbState, Service, World, ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
-from engine.words import say
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -19,10 +19,10 @@ def power_off(world: World, name: str) -> None:
     world.update_computer(computer, powered=False, shutting_down=False)
     for server in world.instances_on(computer):
         world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
-        world.call_off("service.start", server)
+        world.cancel_calls("service.start", server)
     _announce(world, name, say("power off"))
     for server in world.instances_on(computer):
-        _gone(world, server)
+        _drop_process(world, server)
     if not world.instances_on(computer):
         network.reassess(world)
 
@@ -41,7 +41,7 @@ def power_on(world: World, name: str) -> None:
     boot = ticks(world.settings.boot_s)
     for server in local:
         world.update_instance(server, service=Service.STOPPED)
-        world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
+        world.call_at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
 
 
 def shut_down(world: World, name: str) -> None:
@@ -58,14 +58,14 @@ def kill(world: World, server: str) -> None:
     """The process of an instance ends at once, without a word."""
     world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
     _announce(world, server, say("SQL Server has stopped"))
-    _gone(world, server)
+    _drop_process(world, server)
 
 
 def stop(
     world: World,
     server: str,
     cause: Cause,
-    then: str = "",
+    next_action: str = "",
     lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
     """The service begins to stop: databases are closed, the process ends when their pages are written.
@@ -81,26 +81,26 @@ def stop(
         if owner[0] == server and world.copies[owner].group_kind:
             stream = world.flow.streams_of(source)[0]
             close_s = max(close_s, closing_s(world.flow, stream, cause, world.chance))
-    world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
-    world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=then == "restart")
+    world.update_computer(world.computer_of(server).name, shutting_down=next_action == "power-off")
+    world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=next_action == "restart")
     _announce(world, server, say("SQL Server is stopping"))
     for copy in world.copies.values():
         if copy.server == server:
             world.touch_log(copy)
-    world.after(close_s, "service.stopped", server, world.instances[server].started_tick, then)
+    world.call_after(close_s, "service.stopped", server, world.instances[server].started_tick, next_action)
     network.reassess(world)
 
 
-def stopped(world: World, server: str, started_tick: int, then: str) -> None:
+def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
     """Timer: the process has ended."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
     world.update_instance(server, service=Service.STOPPED)
     _announce(world, server, say("SQL Server has stopped"))
-    _gone(world, server)
-    if then == "power-off":
-        world.after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
+    _drop_process(world, server)
+    if next_action == "power-off":
+        world.call_after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
     elif world.instances[server].start_wanted:
         start(world, server)
 
@@ -118,7 +118,7 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
             power_on(world, server)
 
 
-def boots(world: World, server: str) -> bool:
+def begin_boot(world: World, server: str) -> bool:
     """Its computer boots, and starts it then."""
     return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
 
@@ -130,11 +130,11 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
         world.update_instance(server, start_wanted=True)
     if not computer.powered or state.service is not Service.STOPPED or computer.shutting_down:
         return
-    if boots(world, server) if started_tick is None else started_tick != state.started_tick:
+    if begin_boot(world, server) if started_tick is None else started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
     _announce(world, server, say("SQL Server is starting"))
-    world.after(world.settings.restart_service_s, "service.started", server)
+    world.call_after(world.settings.restart_service_s, "service.started", server)
 
 
 def started(world: World, server: str) -> None:
@@ -159,18 +159,18 @@ def started(world: World, server: str) -> None:
         if copy.group_kind != "availability":  # 35262 instead: the group starts it
             errorlog.write(world, server, 17137, copy.database)
         else:
-            groups.policy(copy).tell_start(world, key)
+            groups.policy(copy).log_startup_state(world, key)
         if copy.source is not None:
             streams.restart(world, copy.source)
         at_rest = not copy.group_kind and copy.db_state is DbState.RESTORING
         if at_rest:
             errorlog.write(world, server, 3402, copy.database, "RESTORING")
-        if copy.db_state is DbState.OFFLINE or at_rest or not disks.opens(world, key):
+        if copy.db_state is DbState.OFFLINE or at_rest or not disks.check_files(world, key):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
-        world.after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)
+        world.call_after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)
     startup.open_transports(world, server)
-    world.after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
+    world.call_after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
     network.reassess(world)
 
 
@@ -197,7 +197,7 @@ def set_cables(world: World, server: str, plugged: bool) -> None:
     network.reassess(world)
 
 
-def _gone(world: World, server: str) -> None:
+def _drop_process(world: World, server: str) -> None:
     """The process is no more: connections, what was not on disk, and what it knew of others are lost."""
     network.drop_server(world, server)
     for key, copy in list(world.copies.items()):

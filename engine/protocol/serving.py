@@ -6,42 +6,42 @@ from engine.model import DatabaseCopy, DbState, Key, World
 from engine.protocol import groups
 
 
-def serves(world: World, key: Key) -> bool:
+def is_serving(world: World, key: Key) -> bool:
     """Clients that reach this copy can work in it."""
-    return copy_serves(world, world.copies[key])
+    return is_copy_serving(world, world.copies[key])
 
 
-def copy_serves(world: World, copy: DatabaseCopy) -> bool:
-    """`serves` of a copy that is at hand."""
-    return _lets_in(world, copy) and not copy.log_full and copy.data_failed_tick is None
+def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
+    """`is_serving` of a copy that is at hand."""
+    return _admits_clients(world, copy) and not copy.log_full and copy.data_failed_tick is None
 
 
-def opens(world: World, key: Key) -> bool:
+def is_accessible(world: World, key: Key) -> bool:
     """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
-    return _lets_in(world, world.copies[key])
+    return _admits_clients(world, world.copies[key])
 
 
-def _lets_in(world: World, copy: DatabaseCopy) -> bool:
+def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
     return (
         copy.db_state is DbState.ONLINE
         and not copy.recovering
         and world.instances[copy.server].answering
-        and groups.policy(copy).writes(copy)
+        and groups.policy(copy).can_write(copy)
     )
 
 
-def reads(world: World, key: Key, connected: bool = False) -> bool:
+def can_read(world: World, key: Key, connected: bool = False) -> bool:
     """Clients with read intent that reach this copy are let in, or may stay if they are *connected* already."""
     copy = world.copies[key]
     return (
         world.instances[key[0]].answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and groups.policy(copy).reads(copy, True, connected)
+        and groups.policy(copy).can_read(copy, True, connected)
     )
 
 
-def first(world: World, database: str) -> Key | None:
+def find_serving_key(world: World, database: str) -> Key | None:
     """The first copy of *database* that serves."""
     keys = ((copy.server, database) for copy in world.copies_of(database))
-    return next((key for key in keys if serves(world, key)), None)
+    return next((key for key in keys if is_serving(world, key)), None)

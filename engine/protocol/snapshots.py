@@ -26,17 +26,17 @@ def next_database_id(world: World, server: str) -> int:
     return max([4, *copies, *(one.database_id for one in world.instances[server].snapshots)]) + 1
 
 
-def open_for(world: World, server: str, found: Snapshot) -> None:
+def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
     """Raises what USE of the snapshot meets: it needs the files of its source."""
-    source = world.copies.get((server, found.source))
+    source = world.copies.get((server, snapshot.source))
     if source is None or source.disk_failed:
-        raise SqlError(945, found.name)
+        raise SqlError(945, snapshot.name)
 
 
-def drop(world: World, server: str, found: Snapshot) -> list[Message]:
+def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
     """DROP DATABASE of a snapshot; its source is left alone."""
     state = world.instances[server]
-    world.update_instance(server, snapshots=tuple(one for one in state.snapshots if one is not found))
+    world.update_instance(server, snapshots=tuple(one for one in state.snapshots if one is not snapshot))
     return []
 
 

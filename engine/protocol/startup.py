@@ -156,7 +156,7 @@ def healthy(world: World) -> None:
                 errorlog.write(world, name, 3402, copy.database, "RESTORING")
         open_transports(world, name)
         for copy in copies:
-            groups.policy(copy).tell_start(world, (name, copy.database))
+            groups.policy(copy).log_startup_state(world, (name, copy.database))
         errorlog.write(world, name, 3408)
 
 

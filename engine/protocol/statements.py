@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.constants import RECOVERY_LOG_KB
+from engine.localization import say
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Fault, Key, World
 from engine.protocol import causes, errorlog, groups, lineage, losses, service, serving, snapshots, streams
-from engine.words import say
 
 
 class Pending(Struct, frozen=True):
@@ -108,13 +108,15 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]
-    if any(serving.opens(world, other.key) for other in others):
+    if any(serving.is_accessible(world, other.key) for other in others):
         return
     richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
     told = streams.committed_kb(world, richest) if richest is not None else 0.0
     count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
     if count:
-        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, losses.THIS_COPY)
+        losses.record_loss(
+            world, copy.database, copy.server, count, told - copy.end_of_log_kb, losses.THIS_COPY
+        )
         for other in others:
             world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))
 
@@ -131,7 +133,7 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     return []
 
 
-def in_use(world: World, copy: DatabaseCopy) -> bool:
+def has_connections(world: World, copy: DatabaseCopy) -> bool:
     """An application has connections to this copy of the database."""
     return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
@@ -147,7 +149,7 @@ def use_database(
         return []
     picture = snapshots.find(world, server, database)
     if picture is not None:
-        snapshots.open_for(world, server, picture)
+        snapshots.check_source_files(world, server, picture)
         return []
     try:
         copy = copy_on(world, server, database)

@@ -11,13 +11,13 @@ from engine.flow.setup import Workload
 from engine.flow.sites import WORKLOADS
 from engine.model import DatabaseCopy, Key, RecoveryModel, World
 from engine.protocol import groups, lineage, serving
-from engine.protocol.circumstances import Circumstances
+from engine.protocol.flow_setups import FlowSetups
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
     """From now on the copy writes a log of its own, which ends at *at_kb*."""
     _leave_path(world, key, at_kb)
-    source = world.flow.add_source(Circumstances(world).of_source(world.copies[key]))
+    source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
     world.sources[source] = key
     world.flow.set_positions(source, **_all_at(OWN, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
@@ -43,7 +43,7 @@ def remove_source(world: World, source: int) -> None:
     world.flow.remove_source(source)
 
 
-def still(world: World, copy: DatabaseCopy) -> None:
+def stop_log(world: World, copy: DatabaseCopy) -> None:
     """The copy neither writes nor receives log from now on."""
     if copy.source is not None:
         remove_source(world, copy.source)
@@ -79,7 +79,7 @@ def attach(world: World, source: int, receiver: Key) -> int:
 def _add_stream(world: World, source: int) -> int:
     """A stream that no copy receives yet: its log waits to be sent from here on."""
     stream = world.flow.add_stream(
-        source, Circumstances(world).of_stream(world.copies[world.sources[source]], None)
+        source, FlowSetups(world).stream_setup(world.copies[world.sources[source]], None)
     )
     world.streams[stream] = None
     world.flow.set_stream_positions(
@@ -106,7 +106,9 @@ def crash(world: World, source: int) -> None:
 
     Log that commits wait for leaves while it is being written; nobody has been told of commits in such log.
     """
-    received = [world.flow.stream_positions(stream).received_kb for stream in _carried(world, source)]
+    received = [
+        world.flow.stream_positions(stream).received_kb for stream in _list_received_streams(world, source)
+    ]
     world.flow.set_positions(source, generated_kb=max([world.flow.positions(source).flushed_kb, *received]))
     for stream in world.flow.streams_of(source):
         world.flow.set_stream_positions(stream, sent_kb=world.flow.stream_positions(stream).received_kb)
@@ -125,7 +127,7 @@ def restart(world: World, source: int) -> None:
             world.update_copy(receiver, lineage=world.copies[owner].lineage)
 
 
-def _carried(world: World, source: int) -> list[int]:
+def _list_received_streams(world: World, source: int) -> list[int]:
     """Streams of *source* that a copy receives."""
     return [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
 
@@ -145,7 +147,7 @@ def take_over(world: World, stream: int) -> None:
     source, receiver = world.flow.source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
     hardened_kb = world.flow.stream_positions(stream).hardened_kb
-    if serving.opens(world, world.sources[source]):
+    if serving.is_accessible(world, world.sources[source]):
         detach(world, stream)
         add_source(world, receiver, hardened_kb)
         return
@@ -185,7 +187,7 @@ def committed_kb(world: World, copy: DatabaseCopy) -> float:
     return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
 
 
-def place(world: World, copy: DatabaseCopy) -> Place | None:
+def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
     """The log that *copy* writes and its first stream, or the stream that it receives; None where it stands still."""
     if copy.stream is not None:
         return world.flow.source_of(copy.stream), copy.stream
@@ -194,15 +196,15 @@ def place(world: World, copy: DatabaseCopy) -> Place | None:
     return copy.source, next(iter(world.flow.streams_of(copy.source)), NOWHERE[1])
 
 
-def places(world: World) -> dict[Key, Place]:
-    """`place` of every copy that has one."""
-    found = ((key, place(world, copy)) for key, copy in world.copies.items())
+def find_log_places(world: World) -> dict[Key, Place]:
+    """`find_log_place` of every copy that has one."""
+    found = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
     return {key: at for key, at in found if at is not None}
 
 
-def counter(world: World, at: Place, name: str) -> float:
+def read_counter(world: World, log_place: Place, name: str) -> float:
     """One of the flow's COUNTERS for a log and its stream; 0 for one that is not there."""
-    source, stream = at
+    source, stream = log_place
     if name in SOURCE_COUNTERS:
         return world.flow.counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
     return world.flow.stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
@@ -223,17 +225,17 @@ def refresh(world: World) -> None:
     if not logs:
         world.dirty.clear()
         return
-    around, model = Circumstances(world), world.flow
+    around, model = FlowSetups(world), world.flow
     sources: dict[int, SourceSetup] = {}
     streams: dict[int, StreamSetup] = {}
     fitting: dict[int, tuple[int, ...]] = {}
     for source in logs:
         owner = world.sources[source]
         copy = world.copies[owner]
-        setup, before = around.of_source(copy), model.source_setup(source)
+        setup, before = around.source_setup(copy), model.source_setup(source)
         fitting[source] = _fitting_streams(world, source, copy)
         for stream in fitting[source]:
-            link, known = around.of_stream(copy, world.streams[stream]), model.stream_setup(stream)
+            link, known = around.stream_setup(copy, world.streams[stream]), model.stream_setup(stream)
             if link is not known and link != known:
                 streams[stream] = link
         if setup is not before and setup != before:
@@ -241,7 +243,7 @@ def refresh(world: World) -> None:
             if before.serving and not setup.serving:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
     if sources or streams:
-        model.set_up(sources, streams)
+        model.update_setups(sources, streams)
     now = model.standing(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
@@ -290,7 +292,9 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
     model = world.flow
-    carried_kb = [model.stream_positions(stream).hardened_kb for stream in _carried(world, source)]
+    carried_kb = [
+        model.stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)
+    ]
     return _holds(world, copy, model.positions(source).flushed_kb, carried_kb)
 
 

@@ -11,13 +11,13 @@ from typing import Final, TypedDict
 from engine import arithmetic, simulator
 from engine.constants import PAGE_KB, TICKS_PER_S
 from engine.events import Event
-from engine.flow import Mode, Samples, run
+from engine.flow import SafetyMode, Samples, run
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, MBPS, NODES, group_world
 from engine.published.lab import play
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of, steady
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 AG: Final = (
     "SQLCAT guide, Comparing I/O characteristics in AlwaysOn Availability Groups and Database Mirroring"
@@ -29,7 +29,7 @@ MEASURED_S: Final = 300.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class GroupMeasurement:
     requests_per_s: float
     writes_mb_per_s: float  # data disk of the secondary or mirror
     writes_most_mb_per_s: float
@@ -43,7 +43,7 @@ THREE: Final = ("sync", "sync", "sync")
 
 
 @cache
-def measure_group() -> Measured:
+def measure_group() -> GroupMeasurement:
     """Through the group's own stream, as any run of a group goes."""
     world = group_world(workload=USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(SETTLE_S * TICKS_PER_S))
@@ -59,7 +59,7 @@ def measure_group() -> Measured:
         there.append(flow.stream_reading(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
     after, there_after = flow.totals(source), flow.stream_totals(stream)
     pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASURED_S
-    return Measured(
+    return GroupMeasurement(
         requests_per_s=(after.transactions - before.transactions) / MEASURED_S,
         writes_mb_per_s=(there_after.pages_written - there_before.pages_written) * pages_to_mb_per_s,
         primary_writes_mb_per_s=(after.pages_written - before.pages_written) * pages_to_mb_per_s,
@@ -74,20 +74,20 @@ class Peaks(TypedDict):
     bursts: int
 
 
-def _peaks(here: Sequence[float], there: Sequence[float]) -> Peaks:
+def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
     """*here* and *there*: data writes of primary and secondary, MB/s, one a second."""
-    high = [rate > 0.5 * max(there) for rate in there]
+    high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
-        "writes_most_mb_per_s": max(there),
-        "writes_least_mb_per_s": min(there),
-        "primary_most_mb_per_s": max(here),
+        "writes_most_mb_per_s": max(secondary_rates),
+        "writes_least_mb_per_s": min(secondary_rates),
+        "primary_most_mb_per_s": max(primary_rates),
         "bursts": len([now for before, now in pairwise(high) if now and not before]),
     }
 
 
 @cache
-def measure_mirroring() -> Measured:
-    flow = steady(setup_of(USERS, Mode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
+def measure_mirroring() -> GroupMeasurement:
+    flow = steady(setup_of(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
     run_s(flow, SETTLE_S)
     twin = flow.fork()
     got = means(flow, MEASURED_S)
@@ -95,7 +95,7 @@ def measure_mirroring() -> Measured:
     run(twin, round(MEASURED_S * TICKS_PER_S), samples)
     here = samples.column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
     there = samples.column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
-    return Measured(
+    return GroupMeasurement(
         requests_per_s=got.transactions_per_s,
         writes_mb_per_s=got.mirror_writes_kb_per_s / KB_PER_MB,
         primary_writes_mb_per_s=got.writes_kb_per_s / KB_PER_MB,
@@ -107,15 +107,15 @@ SEEDS: Final = range(1, 7)
 """Runs whose mean stands for one that was watched."""
 
 
-def _played(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
+def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
     """Three replicas with a small database at rest, and what happened from *lines* at 5 s until *until_s*."""
     world = group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
-def _became_s(events: list[Event], word: ReplicaWord, server: str | None = None) -> float:
+def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
     """When a replica got the state, in seconds after the lines."""
-    found = (event for event in events if event.kind == "replica" and event.get("new") == word)
+    found = (event for event in events if event.kind == "replica" and event.get("new") == state_word)
     return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
 
 
@@ -124,7 +124,7 @@ def planned_s() -> float:
     """From the old primary's RESOLVING_NORMAL to the new one's PRIMARY_NORMAL, mean of the runs."""
     times = []
     for seed in SEEDS:
-        _, events = _played((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
+        _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
         begin = _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
         times.append(_became_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)
     return arithmetic.total(times) / len(times)
@@ -147,16 +147,16 @@ def commits_pause_s() -> float:
 @cache
 def isolated_s() -> float:
     """How long a primary whose network is gone stays primary."""
-    _, events = _played([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
+    _, events = _play_lines([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 
 def rows() -> list[FigureRow]:
     group, mirroring = measure_group(), measure_mirroring()
-    C = Class.CALIBRATED
+    C = FigureClass.CALIBRATED
     minutes = MEASURED_S / 60.0
     return [
-        number(
+        build_number_row(
             "AG.writes",
             f"{AG}, figure 1",
             "availability group, secondary: data writes, mean",
@@ -165,7 +165,7 @@ def rows() -> list[FigureRow]:
             group.writes_mb_per_s,
             C,
         ),
-        number(
+        build_number_row(
             "AG.burst",
             f"{AG}, figure 1",
             "availability group, secondary: data writes at checkpoints",
@@ -174,7 +174,7 @@ def rows() -> list[FigureRow]:
             group.writes_most_mb_per_s,
             C,
         ),
-        number(
+        build_number_row(
             "AG.mirror.writes",
             f"{AG}, figure 1",
             "mirroring, mirror: data writes, mean",
@@ -183,7 +183,7 @@ def rows() -> list[FigureRow]:
             mirroring.writes_mb_per_s,
             C,
         ),
-        statement(
+        build_statement_row(
             "AG.minute",
             f"{AG}, figure 1",
             "availability group, secondary: bursts",
@@ -191,7 +191,7 @@ def rows() -> list[FigureRow]:
             group.bursts == minutes,
             f"{group.bursts} in {minutes:.0f} minutes",
         ),
-        statement(
+        build_statement_row(
             "AG.continuous",
             f"{AG}, figure 1",
             "mirroring, mirror: data writes",
@@ -199,7 +199,7 @@ def rows() -> list[FigureRow]:
             mirroring.writes_least_mb_per_s > 0.9 * mirroring.writes_most_mb_per_s,
             f"{mirroring.writes_least_mb_per_s:.0f} to {mirroring.writes_most_mb_per_s:.0f} MB/s",
         ),
-        statement(
+        build_statement_row(
             "AG.primary",
             f"{AG}, figure 1",
             "checkpoints of primary and principal",
@@ -210,7 +210,7 @@ def rows() -> list[FigureRow]:
             f"{group.primary_most_mb_per_s:.0f} and "
             f"{mirroring.primary_most_mb_per_s:.0f} MB/s",
         ),
-        number(
+        build_number_row(
             "AG.requests",
             f"{AG}, figure 3",
             "availability group: batch requests",
@@ -219,7 +219,7 @@ def rows() -> list[FigureRow]:
             group.requests_per_s,
             C,
         ),
-        number(
+        build_number_row(
             "AG.mirror.requests",
             f"{AG}, figure 3",
             "mirroring: batch requests",
@@ -228,25 +228,25 @@ def rows() -> list[FigureRow]:
             mirroring.requests_per_s,
             C,
         ),
-        number(
+        build_number_row(
             "AG.planned",
             TRACE,
             "planned failover of small databases: old primary RESOLVING to new primary PRIMARY_NORMAL",
             "s",
             7.0,
             planned_s(),
-            Class.SHARED,
+            FigureClass.SHARED,
         ),
-        number(
+        build_number_row(
             "AG.session",
             "[DOC: ALTER AVAILABILITY GROUP], SESSION_TIMEOUT",
             "silent synchronous secondary: commits wait until the session timeout",
             "s",
             10.0,
             commits_pause_s(),
-            Class.PREDICTED,
+            FigureClass.PREDICTED,
         ),
-        statement(
+        build_statement_row(
             "AG.lease",
             "[DOC: lease timeout]",
             "primary without a way to any node",

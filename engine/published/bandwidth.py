@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from engine.flow import Flow, Mode, Operation, Workload, add_pair
+from engine.flow import Flow, Operation, SafetyMode, Workload, add_pair
 from engine.flow import kernel as k
 from engine.flow.sites import IDLE, SHAREPOINT
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 BW: Final = "Mirroring and Bandwidth (blog, 2007)"
 
@@ -37,7 +37,7 @@ WORKLOAD: Final[Workload] = IDLE
 
 
 @cache
-def measure(mode: Mode, mbps: float = 1000.0) -> tuple[float, float]:
+def measure(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
     """(MB/min of document, share of the link in use) with that mirroring."""
     flow = Flow.empty()
     add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
@@ -48,16 +48,16 @@ def measure(mode: Mode, mbps: float = 1000.0) -> tuple[float, float]:
 
 
 def rows() -> list[FigureRow]:
-    none, _ = measure(Mode.NONE)
-    fast, _ = measure(Mode.FULL, 1000.0)
-    medium, used = measure(Mode.FULL, 100.0)
-    slow, _ = measure(Mode.FULL, 10.0)
+    none, _ = measure(SafetyMode.NONE)
+    fast, _ = measure(SafetyMode.FULL, 1000.0)
+    medium, used = measure(SafetyMode.FULL, 100.0)
+    slow, _ = measure(SafetyMode.FULL, 10.0)
     upload_min = DOCUMENT_MB / slow
     return [
-        number("BW.none", BW, "no mirroring", "MB/min", 380.0, none, Class.CALIBRATED),
-        number("BW.1000", BW, "FULL over 1000 Mbps", "MB/min", 345.0, fast, Class.CALIBRATED),
-        number("BW.100", BW, "FULL over 100 Mbps", "MB/min", 345.0, medium, Class.PREDICTED),
-        statement(
+        build_number_row("BW.none", BW, "no mirroring", "MB/min", 380.0, none, FigureClass.CALIBRATED),
+        build_number_row("BW.1000", BW, "FULL over 1000 Mbps", "MB/min", 345.0, fast, FigureClass.CALIBRATED),
+        build_number_row("BW.100", BW, "FULL over 100 Mbps", "MB/min", 345.0, medium, FigureClass.PREDICTED),
+        build_statement_row(
             "BW.100.link",
             BW,
             "FULL over 100 Mbps: the link",
@@ -65,8 +65,10 @@ def rows() -> list[FigureRow]:
             used > 0.85,
             f"{100 * used:.0f} %",
         ),
-        statement("BW.10", BW, "FULL over 10 Mbps", "bad", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
-        statement(
+        build_statement_row(
+            "BW.10", BW, "FULL over 10 Mbps", "bad", slow < 0.25 * fast, f"{slow:.0f} MB/min"
+        ),
+        build_statement_row(
             "BW.10.upload",
             BW,
             "FULL over 10 Mbps: one upload",

@@ -9,9 +9,16 @@ from typing import Final
 
 from engine.cluster.quorum import WINDOWS
 from engine.model import World
-from engine.published.clusters import CLUSTER, NODES, cluster_config, cluster_world, first_s, goes_on
+from engine.published.clusters import (
+    CLUSTER,
+    NODES,
+    cluster_config,
+    cluster_world,
+    first_s,
+    has_running_partition,
+)
 from engine.published.lab import play
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 QUORUM: Final = "[DOC: failover clustering quorum]"
 THRESHOLDS: Final = "[DOC: cluster network thresholds]"
@@ -33,11 +40,11 @@ APART_S: Final = 60.0
 
 
 @cache
-def _survives(nodes: int, witness: bool, lost: tuple[str, ...], apart_s: float) -> bool:
+def _survives(nodes: int, witness: bool, lost_nodes: tuple[str, ...], apart_s: float) -> bool:
     world = cluster_world(NODES[:nodes], witness=witness)
-    lines = "".join(f"{5 + number * apart_s} power-off {name}\n" for number, name in enumerate(lost))
-    play(world, lines, 5.0 + apart_s * len(lost) + 30.0)
-    return goes_on(world)
+    lines = "".join(f"{5 + number * apart_s} power-off {name}\n" for number, name in enumerate(lost_nodes))
+    play(world, lines, 5.0 + apart_s * len(lost_nodes) + 30.0)
+    return has_running_partition(world)
 
 
 def _verdict(outcomes: set[bool]) -> str:
@@ -58,7 +65,7 @@ def _survival() -> list[FigureRow]:
         for (id, what, choices, apart_s), said in zip(cases, published, strict=True):
             outcomes = [_survives(nodes, witness, lost, apart_s) for lost in choices]
             found.append(
-                statement(
+                build_statement_row(
                     f"CLU.{nodes}{'W' if witness else ''}.{id}",
                     f"{QUORUM}, cluster quorum overview",
                     f"{who}: {what}, the cluster goes on",
@@ -71,9 +78,9 @@ def _survival() -> list[FigureRow]:
 
 
 @cache
-def _removed(windows: str, across: bool, outage_s: float) -> bool:
+def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
     """NODE_3 is cut off for so long: has it been removed from the membership?"""
-    subnets = ("10.0.1", "10.0.1", "10.0.2" if across else "10.0.1")
+    subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
     return first_s(events, "cluster", what="node removed", node="NODE_3") is not None
@@ -91,7 +98,7 @@ def _heartbeats() -> list[FigureRow]:
             short, long = missed - 0.5, missed + REGROUP_MOST_S
             stays, goes = _removed(windows, across, short), _removed(windows, across, long)
             found.append(
-                statement(
+                build_statement_row(
                     f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}",
                     THRESHOLDS,
                     f"Windows Server {windows}, {'other' if across else 'same'} subnet: a node is removed after",
@@ -134,7 +141,7 @@ def _votes() -> list[FigureRow]:
     for id, windows, what, published, nodes, witness, lines, votes in cases:
         got = _counted(cluster_world(NODES[:nodes], windows, witness=witness), lines)
         ours = f"votes: {got[0]} of nodes, {got[1]} of the witness"
-        found.append(statement(f"CLU.votes.{id}", QUORUM, what, published, got == votes, ours))
+        found.append(build_statement_row(f"CLU.votes.{id}", QUORUM, what, published, got == votes, ours))
     return found
 
 
@@ -147,7 +154,7 @@ def _last_nodes(windows: str, dynamic: bool = True) -> int:
         gone = next((name for name in left if name not in counted), left[-1])
         at = world.tick / 100
         play(world, f"{at + 1} power-off {gone}\n", at + APART_S)
-        if not goes_on(world):
+        if not has_running_partition(world):
             break
         left.remove(gone)
     return len(left)
@@ -162,24 +169,24 @@ def _special() -> list[FigureRow]:
     for name in NODES[:2]:
         world = cluster_world(NODES[:2])
         play(world, f"5 stop-cluster {name}\n", 40.0)
-        graceful.append(goes_on(world))
+        graceful.append(has_running_partition(world))
     return [
-        number("CLU.lastman", f"{QUORUM}, dynamic quorum behavior", "dynamic quorum: least nodes that go on alone",
-               "nodes", 1.0, _last_nodes("2016"), Class.INPUT),
-        number("CLU.static", "[DOC: WSFC quorum], node majority",
+        build_number_row("CLU.lastman", f"{QUORUM}, dynamic quorum behavior", "dynamic quorum: least nodes that go on alone",
+               "nodes", 1.0, _last_nodes("2016"), FigureClass.INPUT),
+        build_number_row("CLU.static", "[DOC: WSFC quorum], node majority",
                "five nodes, static majority: nodes that must be left", "nodes", 3.0, _last_nodes("2008 R2"),
-               Class.INPUT),
-        number("CLU.static.2016", "[DOC: WSFC quorum], node majority", "the same with dynamic quorum off in 2016",
-               "nodes", 3.0, _last_nodes("2016", dynamic=False), Class.INPUT),
-        statement("CLU.half", "[DOC: WSFC quorum], node majority", "four nodes, static majority, two fail",
-                  "half of the votes is no majority", not goes_on(half), "up" if goes_on(half) else "down"),
-        statement("CLU.lower", "[DOC: failover clustering quorum], tie breaker",
+               FigureClass.INPUT),
+        build_number_row("CLU.static.2016", "[DOC: WSFC quorum], node majority", "the same with dynamic quorum off in 2016",
+               "nodes", 3.0, _last_nodes("2016", dynamic=False), FigureClass.INPUT),
+        build_statement_row("CLU.half", "[DOC: WSFC quorum], node majority", "four nodes, static majority, two fail",
+                  "half of the votes is no majority", not has_running_partition(half), "up" if has_running_partition(half) else "down"),
+        build_statement_row("CLU.lower", "[DOC: failover clustering quorum], tie breaker",
                   "LowerQuorumPriorityNodeID names NODE_2 of four nodes", "its vote is taken first",
                   pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"),
-        statement("CLU.weight", "[DOC: WSFC quorum], NodeWeight", "NodeWeight 0 on NODE_3 of three nodes",
+        build_statement_row("CLU.weight", "[DOC: WSFC quorum], NodeWeight", "NodeWeight 0 on NODE_3 of three nodes",
                   "it has no vote, whichever nodes are there", "NODE_3" not in weightless,
                   f"votes: {', '.join(sorted(weightless))}"),
-        statement("CLU.graceful", f"{QUORUM}, two nodes without a witness",
+        build_statement_row("CLU.graceful", f"{QUORUM}, two nodes without a witness",
                   "two nodes without a witness, one is stopped in good order",
                   "the vote is transferred, and the cluster survives", all(graceful),
                   f"in {graceful.count(True)} of {len(graceful)} ways"),
@@ -195,11 +202,11 @@ def _forced() -> list[FigureRow]:
     lost = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = cluster_world(NODES[:3])
     play(world, lost, 40.0)
-    waits = not goes_on(world)
+    waits = not has_running_partition(world)
     play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
-    alone = goes_on(world) and cluster_config(world).forced
+    alone = has_running_partition(world) and cluster_config(world).forced
     play(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
-    normal = goes_on(world) and not cluster_config(world).forced
+    normal = has_running_partition(world) and not cluster_config(world).forced
 
     split = cluster_world(NODES[:3])
     cut = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
@@ -209,19 +216,19 @@ def _forced() -> list[FigureRow]:
     prevented = cluster_world(NODES[:3])
     stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
     play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
-    held = not goes_on(prevented)
+    held = not has_running_partition(prevented)
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined = len([node for node in prevented.nodes.values() if node.partition])
     return [
-        statement("CLU.forced.waits", FORCED, "one of three nodes is left", "the cluster stays down until it is forced",
+        build_statement_row("CLU.forced.waits", FORCED, "one of three nodes is left", "the cluster stays down until it is forced",
                   waits, "it stays down" if waits else "it goes on"),
-        statement("CLU.forced.alone", FORCED, "the cluster service is started with forced quorum",
+        build_statement_row("CLU.forced.alone", FORCED, "the cluster service is started with forced quorum",
                   "the node forms the cluster without a majority", alone, "FORCED_QUORUM" if alone else "no quorum"),
-        statement("CLU.forced.normal", FORCED, "a majority of nodes is back after forced quorum",
+        build_statement_row("CLU.forced.normal", FORCED, "a majority of nodes is back after forced quorum",
                   "the cluster returns to normal quorum by itself", normal, "NORMAL_QUORUM" if normal else "forced"),
-        statement("CLU.forced.split", FORCED, "quorum forced on a node while the majority runs elsewhere unseen",
+        build_statement_row("CLU.forced.split", FORCED, "quorum forced on a node while the majority runs elsewhere unseen",
                   "split brain: two clusters", islands == 2, f"{islands} sets of nodes with quorum"),
-        statement("CLU.prevent", "[DOC: Start-ClusterNode], PreventQuorum",
+        build_statement_row("CLU.prevent", "[DOC: Start-ClusterNode], PreventQuorum",
                   "two of three nodes are started with PreventQuorum", "they form no cluster, and join a forced one",
                   held and joined == 3, f"{'none' if held else 'one'} formed; {joined} nodes in the forced one"),
     ]  # fmt: skip
@@ -245,23 +252,25 @@ def _partition_in_time() -> list[FigureRow]:
         ("cloud.2016", "Cloud Witness", "2016"),
     ):
         world = _stale(kind, windows)
-        waits = not goes_on(world)
+        waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
         what = f"{kind}, Windows {windows}: a node starts alone that missed changes"
-        found.append(statement(f"CLU.time.{id}", PARTITION_IN_TIME, what, "it does not start", waits, ours))
+        found.append(
+            build_statement_row(f"CLU.time.{id}", PARTITION_IN_TIME, what, "it does not start", waits, ours)
+        )
         play(world, "240 power-on NODE_1\n", 400.0)
         both = len([node for node in world.nodes.values() if node.partition])
-        found.append(statement(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the newer node starts, too",
+        found.append(build_statement_row(f"CLU.time.{id}.newer", PARTITION_IN_TIME, "the newer node starts, too",
                                "the cluster forms with both", both == 2, f"{both} nodes"))  # fmt: skip
         forced = _stale(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
-        alone = goes_on(forced)
-        found.append(statement(f"CLU.time.{id}.forced", PARTITION_IN_TIME, "quorum is forced on the old node instead",
+        alone = has_running_partition(forced)
+        found.append(build_statement_row(f"CLU.time.{id}.forced", PARTITION_IN_TIME, "quorum is forced on the old node instead",
                                "the cluster forms with its database", alone, "up" if alone else "down"))  # fmt: skip
     disk = _stale("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
-    ok = goes_on(disk) and disk.nodes["NODE_2"].config.epoch >= newest
-    found.append(statement("CLU.time.disk", PARTITION_IN_TIME, "Physical Disk, Windows 2008 R2: the same",
+    ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest
+    found.append(build_statement_row("CLU.time.disk", PARTITION_IN_TIME, "Physical Disk, Windows 2008 R2: the same",
                            "it takes the newer database from the disk and starts", ok,
                            "it started with the newer database" if ok else "it did not"))  # fmt: skip
     return found

@@ -280,7 +280,7 @@ def _copy(
 # --- what became of it ------------------------------------------------------------------------------------
 
 
-def goes_on(world: World) -> bool:
+def has_running_partition(world: World) -> bool:
     """Some part of the cluster has quorum and a node that is up."""
     return any(config.writer(world, partition) for partition in config.partitions(world, CLUSTER))
 
@@ -296,7 +296,7 @@ def role(world: World) -> ClusterRole:
 
 def primary(world: World) -> str:
     """Where clients can work in the database; "" where nowhere."""
-    found = serving.first(world, DATABASE)
+    found = serving.find_serving_key(world, DATABASE)
     return found[0] if found is not None else ""
 
 

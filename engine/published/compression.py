@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from engine.flow import Mode, Pair
+from engine.flow import Pair, SafetyMode
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 COMP: Final = "SQLCAT guide, Database Mirroring Log Compression Improves Throughput"
 ASYNC: Final = "SQLCAT guide, Asynchronous Database Mirroring with Log Compression"
@@ -22,11 +22,11 @@ def rows() -> list[FigureRow]:
     return [*_synchronous(), *_asynchronous(), *_rule()]
 
 
-def _case(mode: Mode, mbps: float, ratio: float) -> Pair:
+def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
     return setup_of(STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio)
 
 
-def _pair(mode: Mode, mbps: float) -> tuple[Means, Means]:
+def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
     """Without and with compression."""
     raw = measured(_case(mode, mbps, 1.0), 60.0)
     return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
@@ -35,12 +35,12 @@ def _pair(mode: Mode, mbps: float) -> tuple[Means, Means]:
 def _synchronous() -> list[FigureRow]:
     found, gains, cpu, mirror_cpu = [], [], [], []
     for mbps in MBPS:
-        raw, packed = _pair(Mode.FULL, mbps)
+        raw, packed = _pair(SafetyMode.FULL, mbps)
         gains.append(100 * (packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
         found.append(
-            statement(
+            build_statement_row(
                 f"COMP.sync.{mbps:g}",
                 f"{COMP}, figures 1 and 2",
                 f"FULL at {mbps:g} Mbps: throughput with compression",
@@ -53,7 +53,7 @@ def _synchronous() -> list[FigureRow]:
     factors = [*cpu, *mirror_cpu]
     return [
         *found,
-        statement(
+        build_statement_row(
             "COMP.gain",
             f"{COMP}, figure 2",
             "FULL: gain by bandwidth",
@@ -61,16 +61,16 @@ def _synchronous() -> list[FigureRow]:
             all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
             f"{shown} % at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
-        number(
+        build_number_row(
             "COMP.ratio",
             f"{COMP}, figure 3",
             "bytes saved by compression",
             "%",
             SAVED_PERCENT,
             100 * (1 - STOCK_EXCHANGE.compression_ratio),
-            Class.INPUT,
+            FigureClass.INPUT,
         ),
-        statement(
+        build_statement_row(
             "COMP.cpu.up",
             f"{COMP}, figure 4",
             "FULL: CPU with compression on both servers at every bandwidth",
@@ -78,7 +78,7 @@ def _synchronous() -> list[FigureRow]:
             min(factors) > 1.02,
             f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
         ),
-        statement(
+        build_statement_row(
             "COMP.cpu.twice",
             f"{COMP}, figure 4",
             "FULL: the most that CPU grows by",
@@ -96,16 +96,16 @@ def _factors(values: list[float]) -> str:
 def _asynchronous() -> list[FigureRow]:
     raw_growth, packed_growth, changes, cpu, mirror_cpu = [], [], [], [], []
     for mbps in MBPS:
-        raw, packed = _pair(Mode.OFF, mbps)
+        raw, packed = _pair(SafetyMode.OFF, mbps)
         changes.append(abs(packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
-        raw_growth.append(queue_growth(_case(Mode.OFF, mbps, 1.0))[1])
-        packed_growth.append(queue_growth(_case(Mode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1])
+        raw_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, 1.0))[1])
+        packed_growth.append(queue_growth(_case(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1])
     smaller = all(b <= a + 1.0 for a, b in zip(raw_growth, packed_growth, strict=True))
     drain = [_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
     return [
-        statement(
+        build_statement_row(
             "COMP.async.queue",
             f"{ASYNC}, figure 1",
             "OFF: send queue with compression",
@@ -114,7 +114,7 @@ def _asynchronous() -> list[FigureRow]:
             " / ".join(f"{a:.0f} to {b:.0f}" for a, b in zip(raw_growth, packed_growth, strict=True))
             + " KB/s",
         ),
-        statement(
+        build_statement_row(
             "COMP.async.tps",
             f"{ASYNC}, overview",
             "OFF: throughput with compression",
@@ -122,7 +122,7 @@ def _asynchronous() -> list[FigureRow]:
             max(changes) < 0.01,
             f"at most {100 * max(changes):.2f} % apart",
         ),
-        statement(
+        build_statement_row(
             "COMP.async.cpu",
             f"{ASYNC}, figure 3",
             "OFF: CPU with compression",
@@ -130,7 +130,7 @@ def _asynchronous() -> list[FigureRow]:
             min(cpu) > 1.0 and max(cpu) < 1.25 and min(mirror_cpu) > 1.0 and max(mirror_cpu) < 1.5,
             f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
         ),
-        statement(
+        build_statement_row(
             "COMP.async.drain",
             f"{ASYNC}, figure 4",
             "time to send a queue of 2 GB over 10 Mbps",
@@ -143,16 +143,16 @@ def _asynchronous() -> list[FigureRow]:
 
 def _drain_s(ratio: float) -> float:
     """Seconds in which an idle principal sends 2 GB of log that waits."""
-    rate = measured(_case(Mode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
+    rate = measured(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
 
 def _rule() -> list[FigureRow]:
     kept, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
     off = wire_ratio(0.27, 2005)
-    raw, tried = (measured(_case(Mode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
+    raw, tried = (measured(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
-        statement(
+        build_statement_row(
             "COMP.rule",
             f"{ASYNC}, compression ratio",
             "a message that compresses by less than 12.5 %",
@@ -160,7 +160,7 @@ def _rule() -> list[FigureRow]:
             kept == 1.0 and used == 0.87,
             f"12 % saved: {kept:g}, 13 % saved: {used:g} wire bytes a byte",
         ),
-        statement(
+        build_statement_row(
             "COMP.rule.cpu",
             f"{ASYNC}, cost",
             "CPU when compression saves less than 12.5 %",
@@ -170,7 +170,7 @@ def _rule() -> list[FigureRow]:
             f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f} %, "
             f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f} %",
         ),
-        statement(
+        build_statement_row(
             "COMP.2005",
             COMP,
             "without compression",

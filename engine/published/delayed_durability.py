@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from engine.flow import Mode, run
+from engine.flow import SafetyMode, run
 from engine.flow.sites import DELAYED, LOG_ROWS
 from engine.published.measure import means, measured, setup_of, steady
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 DD: Final = "Delayed durability and impact on mirroring (blog, 2014)"
 ROWS: Final = 250_000.0
@@ -19,7 +19,7 @@ FAR_RTT_MS: Final = 100.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class DurabilityMeasurement:
     rows_in_30_s: float
     delay_ms_per_s: float  # counter Transaction Delay: all transactions together
     unsent_kb: float  # generated and not yet sent, mean
@@ -27,7 +27,7 @@ class Measured:
 
 
 @cache
-def measure(mode: Mode, delayed: bool, rtt_ms: float = 0.2) -> Measured:
+def measure(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityMeasurement:
     setup = setup_of(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
     flow = steady(setup)
     got = means(flow, FAILOVER_AFTER_S)
@@ -37,48 +37,51 @@ def measure(mode: Mode, delayed: bool, rtt_ms: float = 0.2) -> Measured:
         unsent += (flow.positions(0).generated_kb - flow.stream_positions(0).sent_kb) / 200
     rate = got.transactions_per_s
     delay = flow.reading(0).commit_delay_ms * rate
-    return Measured(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
+    return DurabilityMeasurement(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
 
 
 def rows() -> list[FigureRow]:
-    full, delayed = measure(Mode.FULL, False), measure(Mode.FULL, True)
-    off_full, off_delayed = measure(Mode.OFF, False), measure(Mode.OFF, True)
-    far_full, far_delayed = measure(Mode.FULL, False, FAR_RTT_MS), measure(Mode.FULL, True, FAR_RTT_MS)
+    full, delayed = measure(SafetyMode.FULL, False), measure(SafetyMode.FULL, True)
+    off_full, off_delayed = measure(SafetyMode.OFF, False), measure(SafetyMode.OFF, True)
+    far_full, far_delayed = (
+        measure(SafetyMode.FULL, False, FAR_RTT_MS),
+        measure(SafetyMode.FULL, True, FAR_RTT_MS),
+    )
     near_gain = full.all_rows_s / delayed.all_rows_s
     far_gain = far_full.all_rows_s / far_delayed.all_rows_s
     times = delayed.delay_ms_per_s / full.delay_ms_per_s
     difference_s = off_full.all_rows_s - off_delayed.all_rows_s
     every_s = _burst_interval_s()
     return [
-        number(
+        build_number_row(
             "DD.full",
             DD,
             "high safety, full durability: rows in 30 s",
             "",
             98_850,
             full.rows_in_30_s,
-            Class.CALIBRATED,
+            FigureClass.CALIBRATED,
         ),
-        number(
+        build_number_row(
             "DD.delayed",
             DD,
             "high safety, delayed durability: rows in 30 s",
             "",
             165_757,
             delayed.rows_in_30_s,
-            Class.CALIBRATED,
+            FigureClass.CALIBRATED,
         ),
-        number(
+        build_number_row(
             "DD.delay",
             DD,
             "high safety: transaction delay, delayed against full",
             "times",
             3.0,
             times,
-            Class.CALIBRATED,
+            FigureClass.CALIBRATED,
             note="three times worse",
         ),
-        statement(
+        build_statement_row(
             "DD.queue",
             DD,
             "high safety: log queue with delayed durability",
@@ -86,7 +89,7 @@ def rows() -> list[FigureRow]:
             delayed.unsent_kb > full.unsent_kb,
             f"{full.unsent_kb:.1f} to {delayed.unsent_kb:.1f} KB unsent",
         ),
-        statement(
+        build_statement_row(
             "DD.off",
             DD,
             "high performance: execution time, full against delayed",
@@ -94,7 +97,7 @@ def rows() -> list[FigureRow]:
             abs(difference_s) <= 10.0,
             f"{off_full.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
         ),
-        statement(
+        build_statement_row(
             "DD.latency",
             DD,
             "high safety on a high latency network (the author expects)",
@@ -102,7 +105,7 @@ def rows() -> list[FigureRow]:
             far_gain < 1.1 < near_gain,
             f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
         ),
-        statement(
+        build_statement_row(
             "DD.batches",
             DD,
             "high safety, delayed durability: spikes of the log queue",
@@ -115,5 +118,5 @@ def rows() -> list[FigureRow]:
 
 def _burst_interval_s() -> float:
     """Time between two releases of log with delayed durability."""
-    setup = setup_of(LOG_ROWS, Mode.FULL, DELAYED, version=2014, delayed_durability=True)
+    setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     return DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s

@@ -20,7 +20,7 @@ from engine.published import (
     whitepaper_network,
     whitepaper_operations,
 )
-from engine.published.rows import Class, FigureRow, explain
+from engine.published.rows import FigureClass, FigureRow, explain
 
 SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Tables 1 to 3: two workloads": whitepaper_load.rows,
@@ -95,7 +95,7 @@ def render(rows: list[FigureRow], width: int = 110) -> str:
 
 def _lines_of(row: FigureRow, width: int) -> list[str]:
     mark = "ok  " if row.verdict == "pass" else "FAIL"
-    if row.kind is Class.STATEMENT:
+    if row.kind is FigureClass.STATEMENT:
         head = f"{mark} {row.id:24} {row.what}: {row.published}"
         lines = [*textwrap.wrap(head, width, subsequent_indent=" " * 30), f"{'':30}{row.ours}"]
     else:

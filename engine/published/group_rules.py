@@ -24,7 +24,7 @@ from engine.published.clusters import (
     start,
 )
 from engine.published.lab import play
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0
@@ -42,7 +42,7 @@ def _set(option: str) -> str:
     return f"1 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option})\n"
 
 
-def _each(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
+def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
     """The option for each replica."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
@@ -57,30 +57,30 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 
 @cache
-def _noticed_s(fault: str, before: str = "") -> float | None:
+def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
     """From *fault* at the primary until the cluster knows that its role has failed; None if it does not in 120 s."""
     world = group_world(AUTO, witness=True)
-    at = first_s(play(world, f"{before}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
+    at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
     return None if at is None else at - FIVE
 
 
 def _detection() -> list[FigureRow]:
     found = [
-        number("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT",
+        build_number_row("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT",
                "SQL Server that answers nothing, with a long lease, is noticed after", "s",
-               30.0, _noticed_s("hang", LONG_LEASE) or 0.0, Class.INPUT),
-        number("GRP.health.60", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "the same with HEALTH_CHECK_TIMEOUT = 60000", "s",
-               60.0, _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, Class.INPUT),
-        number("GRP.health.level1", f"{LEASE}, failure condition levels",
+               30.0, _noticed_s("hang", LONG_LEASE) or 0.0, FigureClass.INPUT),
+        build_number_row("GRP.health.60", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "the same with HEALTH_CHECK_TIMEOUT = 60000", "s",
+               60.0, _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, FigureClass.INPUT),
+        build_number_row("GRP.health.level1", f"{LEASE}, failure condition levels",
                "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout", "s",
-               50.0, _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, Class.INPUT),
-        number("GRP.lease", LEASE, "SQL Server that is frozen loses its lease after half of LeaseTimeout", "s",
-               10.0, _noticed_s("hang") or 0.0, Class.INPUT),
+               50.0, _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, FigureClass.INPUT),
+        build_number_row("GRP.lease", LEASE, "SQL Server that is frozen loses its lease after half of LeaseTimeout", "s",
+               10.0, _noticed_s("hang") or 0.0, FigureClass.INPUT),
     ]  # fmt: skip
     for level in (1, 2, 3, 4, 5):
         took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
         found.append(
-            statement(f"GRP.level.{level}.lease", f"{LEASE}, failure condition levels",
+            build_statement_row(f"GRP.level.{level}.lease", f"{LEASE}, failure condition levels",
                       f"level {level}: a frozen instance does not renew its lease", "is a failure within 20 s",
                       took_s is not None and took_s <= 20.0, f"noticed after {took_s} s")
         )  # fmt: skip
@@ -102,13 +102,15 @@ def _detection() -> list[FigureRow]:
         ),
     ]
     found.append(
-        statement("GRP.level.1", f"{ALTER}, FAILURE_CONDITION_LEVEL", "level 1: the SQL Server service is down",
+        build_statement_row("GRP.level.1", f"{ALTER}, FAILURE_CONDITION_LEVEL", "level 1: the SQL Server service is down",
                   "is a failure", down_s is not None, f"noticed after {down_s} s")
     )  # fmt: skip
     world = group_world(AUTO)
     for id, place, option, error, published in refused:
         told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
-        found.append(statement(id, f"{ALTER}, {place}", option, published, error in told, f"errors {told}"))
+        found.append(
+            build_statement_row(id, f"{ALTER}, {place}", option, published, error in told, f"errors {told}")
+        )
     return found
 
 
@@ -123,9 +125,9 @@ def _handover(windows: str) -> tuple[float, float]:
     )
 
 
-def _became_s(events: Sequence[Event], word: ReplicaWord, server: str) -> float:
+def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> float:
     found = (event.tick for event in events if event.kind == "replica" and event.server == server
-             and event.get("new") == word)  # fmt: skip
+             and event.get("new") == state_word)  # fmt: skip
     return next(found, 10**9) / TICKS_PER_S - FIVE
 
 
@@ -133,7 +135,11 @@ def _became_s(events: Sequence[Event], word: ReplicaWord, server: str) -> float:
 def _pause_s(timeout_s: int) -> float:
     """How long commits wait for a synchronous secondary that has fallen silent, all replicas with that time-out."""
     world = group_world(("sync", "sync"), USERS.name)
-    play(world, _each(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n", 5.5)
+    play(
+        world,
+        _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n",
+        5.5,
+    )
     _waits_s(world, 60.0)
     return world.tick / TICKS_PER_S - FIVE
 
@@ -156,7 +162,7 @@ def _timeouts() -> list[FigureRow]:
     for timeout_s in (5, 10, 15):
         pause_s = _pause_s(timeout_s)
         found.append(
-            statement(f"GRP.session.{timeout_s}", f"{ALTER}, SESSION_TIMEOUT",
+            build_statement_row(f"GRP.session.{timeout_s}", f"{ALTER}, SESSION_TIMEOUT",
                       f"silent synchronous secondary, SESSION_TIMEOUT = {timeout_s}",
                       "commits wait so long, counted from the last ping", timeout_s - 1 <= pause_s <= timeout_s + 1,
                       f"{pause_s:.1f} s")
@@ -164,13 +170,13 @@ def _timeouts() -> list[FigureRow]:
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
     told = say_sql(group_world(AUTO), NODES[0], modify)
     found.append(
-        statement("GRP.session.min", f"{ALTER}, SESSION_TIMEOUT", "SESSION_TIMEOUT = 4", "5 s is the least",
+        build_statement_row("GRP.session.min", f"{ALTER}, SESSION_TIMEOUT", "SESSION_TIMEOUT = 4", "5 s is the least",
                   35214 in told, f"errors {told}")
     )  # fmt: skip
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _handover(windows)
         found.append(
-            statement(f"GRP.order.{windows.replace(' ', '')}", f"{LEASE}, cluster timeout and lease timeout",
+            build_statement_row(f"GRP.order.{windows.replace(' ', '')}", f"{LEASE}, cluster timeout and lease timeout",
                       f"Windows Server {windows}: the primary's network is lost",
                       "it is RESOLVING before another is primary", old_s < new_s,
                       f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s")
@@ -217,13 +223,13 @@ def _failover_sets() -> list[FigureRow]:
             ("planned", "takes over after FAILOVER", planned, got[1]),
         ):
             found.append(
-                statement(f"GRP.set.{lead}.{id}", MODES, f"primary {lead} of A, B (automatic), C (manual), D (async): "
+                build_statement_row(f"GRP.set.{lead}.{id}", MODES, f"primary {lead} of A, B (automatic), C (manual), D (async): "
                           f"who {what}", published or "none", ours == published, ours or "none")
             )  # fmt: skip
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
     found.append(
-        statement("GRP.set.forced", MODES, "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS", "it takes over",
+        build_statement_row("GRP.set.forced", MODES, "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS", "it takes over",
                   primary(world) == "NODE_2", f"primary: {primary(world)}")
     )  # fmt: skip
     return found
@@ -250,16 +256,16 @@ def _admission() -> list[FigureRow]:
     play(forced, "90 power-on NODE_2\n", 200.0)
     kept = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
-        statement("GRP.ready.suspended", "[DOC: failover modes], conditions required for an automatic failover",
+        build_statement_row("GRP.ready.suspended", "[DOC: failover modes], conditions required for an automatic failover",
                   "a database was suspended on the automatic target, the primary is lost", "no automatic failover",
                   stays, "nothing is primary" if stays else "another took over"),
-        statement("GRP.ready.former", "[DOC: failover modes]", "the former primary comes back",
+        build_statement_row("GRP.ready.former", "[DOC: failover modes]", "the former primary comes back",
                   "it is primary again without a command", back == "NODE_1", f"primary: {back}"),
-        statement("GRP.forced.waits", "[DOC: forced failover]", "forced quorum on the former primary's node",
+        build_statement_row("GRP.forced.waits", "[DOC: forced failover]", "forced quorum on the former primary's node",
                   "no replica is primary until a failover is forced", waits, f"primary: {again} after it was forced"),
-        statement("GRP.forced.planned", "[DOC: Database Engine events and errors], 41125",
+        build_statement_row("GRP.forced.planned", "[DOC: Database Engine events and errors], 41125",
                   "FAILOVER with forced quorum", "refused", 41125 in told, f"errors {told}"),
-        statement("GRP.forced.suspended", "[DOC: forced failover]", "other copies after a forced failover",
+        build_statement_row("GRP.forced.suspended", "[DOC: forced failover]", "other copies after a forced failover",
                   "suspended until they are resumed", kept is not None,
                   f"suspended from {kept.name}" if kept is not None else "not suspended"),
     ]  # fmt: skip
@@ -283,9 +289,9 @@ def _moves(nodes: int) -> int:
 def _threshold() -> list[FigureRow]:
     source = "[DOC: WSFC and SQL Server], failover threshold"
     return [
-        number(f"GRP.threshold.{nodes}", source,
+        build_number_row(f"GRP.threshold.{nodes}", source,
                f"{nodes} nodes: failures in six hours that are answered by a move", "moves", nodes - 1.0,
-               _moves(nodes), Class.INPUT)
+               _moves(nodes), FigureClass.INPUT)
         for nodes in (2, 3, 4)
     ]  # fmt: skip
 
@@ -305,11 +311,11 @@ WORDS: Final = {
 
 
 @cache
-def _accepted(version: int, kind: str, most: int) -> int:
+def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
     """Of *kind* the most replicas with which CREATE AVAILABILITY GROUP is accepted, trying up to *most* and one."""
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
-    for count in (most, most + 1):
+    for count in (max_replicas, max_replicas + 1):
         world = cluster_world(names)
         add_instances(world, version)
         given = ", ".join(
@@ -323,8 +329,8 @@ def _accepted(version: int, kind: str, most: int) -> int:
 
 def _limits() -> list[FigureRow]:
     return [
-        number(f"GRP.most.{kind}.{version}", LIMITS, f"SQL Server {version}: most {what}", "replicas",
-               float(most), _accepted(version, kind, most), Class.INPUT)
+        build_number_row(f"GRP.most.{kind}.{version}", LIMITS, f"SQL Server {version}: most {what}", "replicas",
+               float(most), _count_accepted_replicas(version, kind, most), FigureClass.INPUT)
         for version in GROUPS_SINCE
         for kind, what, most in zip(
             ("async", "sync", "auto"),
@@ -356,7 +362,7 @@ def _compression() -> list[FigureRow]:
         share = _wire_share(version, kind, flag)
         what = f"SQL Server {version}, log to {'a synchronous' if kind == 'sync' else 'an asynchronous'} secondary"
         found.append(
-            statement(f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}", source,
+            build_statement_row(f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}", source,
                       f"{what}{f', trace flag {flag}' if flag else ''}",
                       "compressed" if compressed else "not compressed", (share < 1.0) is compressed,
                       f"{share:g} bytes a byte of log")
@@ -384,9 +390,9 @@ def _redo() -> list[FigureRow]:
         (2017, 64, 3459, 1, "one with trace flag 3459"),
     )
     return [
-        number(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", source,
+        build_number_row(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", source,
                f"SQL Server {version}, {cores} cores: redo threads of a database ({why})", "threads",
-               float(threads), _redo_threads(version, cores, flag), Class.INPUT)
+               float(threads), _redo_threads(version, cores, flag), FigureClass.INPUT)
         for version, cores, flag, threads, why in cases
     ]  # fmt: skip
 
@@ -401,7 +407,7 @@ def _required() -> list[FigureRow]:
         play(world, "5 power-off NODE_2\n", 40.0)
         commits = _waits_s(world, 5.0) < 1.0
         found.append(
-            statement(f"GRP.required.{required}of{len(kinds) - 1}", source,
+            build_statement_row(f"GRP.required.{required}of{len(kinds) - 1}", source,
                       f"{option} = {required}, one of {len(kinds) - 1} synchronous secondaries is lost",
                       "commits go on" if goes else "commits wait", commits is goes,
                       "commits go on" if commits else "no commit in 5 s")
@@ -419,16 +425,16 @@ def _required() -> list[FigureRow]:
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
         *found,
-        statement("GRP.required.zero", source, "the option is set to 0 while commits wait", "they go on",
+        build_statement_row("GRP.required.zero", source, "the option is set to 0 while commits wait", "they go on",
                   _waits_s(world, 5.0) < 1.0, "commits go on" if _waits_s(world, 1.0) < 1.0 else "they wait"),
-        statement("GRP.required.most", source, "more than there are synchronous secondaries", "refused",
+        build_statement_row("GRP.required.most", source, "more than there are synchronous secondaries", "refused",
                   35248 in told, f"errors {told}"),
-        statement("GRP.required.2016", source, "SQL Server 2016", "the option came with 2017", 102 in old,
+        build_statement_row("GRP.required.2016", source, "SQL Server 2016", "the option came with 2017", 102 in old,
                   f"errors {old}"),
     ]  # fmt: skip
 
 
-def _held(lines: str, until_s: float) -> str:
+def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     """log_reuse_wait_desc of the primary's database after a log backup at the end."""
     world = group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
@@ -453,8 +459,8 @@ def _log_holds() -> list[FigureRow]:
     )  # fmt: skip
     found = []
     for id, what, published, lines in cases:
-        got = _held(lines, 120.0)
-        found.append(statement(f"GRP.hold.{id}", source, f"{what}: log_reuse_wait_desc after a log backup", published,
+        got = _read_log_reuse_wait(lines, 120.0)
+        found.append(build_statement_row(f"GRP.hold.{id}", source, f"{what}: log_reuse_wait_desc after a log backup", published,
                                got == published, got))  # fmt: skip
     return found
 
@@ -482,12 +488,12 @@ def _listener() -> list[FigureRow]:
     ours = AvailabilityListener(name="AGL").record_ttl_s
     at_once = _reconnected_s(True, 300, True)
     return [
-        number("GRP.listener.ttl", f"{source}, HostRecordTTL",
+        build_number_row("GRP.listener.ttl", f"{source}, HostRecordTTL",
                "RegisterAllProvidersIP 0, default TTL: a client of the other subnet comes back after at most", "s",
-               1200.0, _reconnected_s(False, ours, False), Class.PREDICTED),
-        number("GRP.listener.300", f"{source}, HostRecordTTL", "the same with HostRecordTTL 300", "s", 300.0,
-               _reconnected_s(False, 300, False), Class.PREDICTED),
-        statement("GRP.listener.all", f"{source}, MultiSubnetFailover",
+               1200.0, _reconnected_s(False, ours, False), FigureClass.PREDICTED),
+        build_number_row("GRP.listener.300", f"{source}, HostRecordTTL", "the same with HostRecordTTL 300", "s", 300.0,
+               _reconnected_s(False, 300, False), FigureClass.PREDICTED),
+        build_statement_row("GRP.listener.all", f"{source}, MultiSubnetFailover",
                   "RegisterAllProvidersIP 1 and MultiSubnetFailover=True", "clients come back at once",
                   at_once < 20.0, f"{at_once - FIVE:.1f} s after FAILOVER"),
     ]  # fmt: skip
@@ -557,12 +563,12 @@ def _arithmetic() -> list[FigureRow]:
         ("pull-cable", 10.0, 12.0, "a node without a network, Windows Server 2016"),
     )
     found = [
-        number("GRP.rto", RTO, "time of redo at a failover = redo queue / redo rate", "s", round(estimate_s, 1), redo_s,
-               Class.PREDICTED),
-        number("GRP.rpo", "[DOC: performance of groups], estimating potential data loss",
+        build_number_row("GRP.rto", RTO, "time of redo at a failover = redo queue / redo rate", "s", round(estimate_s, 1), redo_s,
+               FigureClass.PREDICTED),
+        build_number_row("GRP.rpo", "[DOC: performance of groups], estimating potential data loss",
                "commits lost by a forced failover = log send queue / log generation rate", "s",
-               round(points_s, 1), lost_s, Class.PREDICTED),
-        statement("GRP.rpo.ready", "[DOC: performance of groups], estimating potential data loss",
+               round(points_s, 1), lost_s, FigureClass.PREDICTED),
+        build_statement_row("GRP.rpo.ready", "[DOC: performance of groups], estimating potential data loss",
                   "is_failover_ready = 1, the primary is lost under load", "no data loss", synchronous == 0,
                   f"{synchronous} commits lost"),
     ]  # fmt: skip
@@ -570,7 +576,7 @@ def _arithmetic() -> list[FigureRow]:
         took_s = _unavailable_s(fault)
         least_s, most_s = least_s + OVERHEAD_S[0], most_s + OVERHEAD_S[1]
         found.append(
-            statement(f"GRP.outage.{fault}", f"{RTO}: detection + overhead + redo", f"{what}, nothing to redo",
+            build_statement_row(f"GRP.outage.{fault}", f"{RTO}: detection + overhead + redo", f"{what}, nothing to redo",
                       f"{least_s:g} to {most_s:g} s", least_s <= took_s <= most_s, f"{took_s:.1f} s")
         )  # fmt: skip
     return found

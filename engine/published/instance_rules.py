@@ -8,7 +8,7 @@ from typing import Final
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
 from engine.published.lab import play
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 from engine.published.table6 import FAILOVER_S
 
 GUIDE: Final = "SQLCAT guide, Six Failover Clustering Benefits Realized from Migrating to SQL Server 2008"
@@ -44,7 +44,7 @@ def _restarts() -> FigureRow:
     play(world, "5 stop-service FCI\n", 60.0)
     first = _host(world)
     play(world, "60 stop-service FCI\n", 120.0)
-    return statement(
+    return build_statement_row(
         "FCI.restart", f"{POLICY}, responding to failures", "the SQL Server service ends, and ends again",
         "restarted on its node first, then moved", (first, _host(world)) == ("NODE_1", "NODE_2"),
         f"on {first}, then on {_host(world)}",
@@ -58,9 +58,9 @@ def _threshold(nodes: int) -> FigureRow:
         play(world, f"{at_s} fail-resource SQL Server (FCI)\n", at_s + 60.0)
         moves += _host(world) != before
         at_s += 60.0
-    return number(f"FCI.threshold.{nodes}", "[DOC: WSFC and SQL Server], failover threshold",
+    return build_number_row(f"FCI.threshold.{nodes}", "[DOC: WSFC and SQL Server], failover threshold",
                   f"{nodes} nodes: failures in six hours that are answered by a move", "moves", nodes - 1.0, moves,
-                  Class.INPUT)  # fmt: skip
+                  FigureClass.INPUT)  # fmt: skip
 
 
 def _owners() -> list[FigureRow]:
@@ -80,15 +80,15 @@ def _owners() -> list[FigureRow]:
     play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
-        statement("FCI.owners.joined", ADDING, "a node joins the cluster: resources of the instance that it may own",
+        build_statement_row("FCI.owners.joined", ADDING, "a node joins the cluster: resources of the instance that it may own",
                   "all but the disks", without == {"Physical Disk"}, f"all but {', '.join(sorted(without))}"),
-        statement("FCI.owners.none", "[DOC: failover cluster instances]",
+        build_statement_row("FCI.owners.none", "[DOC: failover cluster instances]",
                   "the only possible owner is lost", "the instance comes online nowhere", stays,
                   "online nowhere" if stays else f"online on {_host(narrow)}"),
-        statement("FCI.patch.passive", GUIDE, "a service pack on the passive node", "no interruption", passive_s == 0.0,
+        build_statement_row("FCI.patch.passive", GUIDE, "a service pack on the passive node", "no interruption", passive_s == 0.0,
                   f"{passive_s:g} s"),
-        number("FCI.patch.whole", GUIDE, "service pack on the passive node, move, service pack on the other: down",
-               "s", 15.0, whole_s, Class.CALIBRATED),
+        build_number_row("FCI.patch.whole", GUIDE, "service pack on the passive node, move, service pack on the other: down",
+               "s", 15.0, whole_s, FigureClass.CALIBRATED),
     ]  # fmt: skip
 
 
@@ -96,22 +96,22 @@ def _quorum() -> FigureRow:
     world = instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
     stopped = not world.instances["FCI"].running
-    return statement("FCI.quorum", f"{POLICY}, responding to failures", "quorum of the cluster is lost",
+    return build_statement_row("FCI.quorum", f"{POLICY}, responding to failures", "quorum of the cluster is lost",
                      "the instance is brought offline", stopped, "offline" if stopped else "it runs on")  # fmt: skip
 
 
 def rows() -> list[FigureRow]:
     crash_s = _outage_s("power-off NODE_1")
     return [
-        number("FCI.move", GUIDE, "an idle instance is moved: outage", "s", 15.0, _outage_s("move-role FCI NODE_2"),
-               Class.CALIBRATED),
-        statement("FCI.crash", "[DOC: mirroring and clustering], automatic failover",
+        build_number_row("FCI.move", GUIDE, "an idle instance is moved: outage", "s", 15.0, _outage_s("move-role FCI NODE_2"),
+               FigureClass.CALIBRATED),
+        build_statement_row("FCI.crash", "[DOC: mirroring and clustering], automatic failover",
                   "the node loses its power: outage", "mirroring would fail over before the cluster is done",
                   crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
-        number("FCI.health", "[DOC: ALTER SERVER CONFIGURATION], HealthCheckTimeout",
-               "SQL Server that answers nothing is noticed after", "s", 60.0, _noticed_s("hang FCI"), Class.INPUT),
-        number("FCI.looksalive", f"{POLICY}, state of the service", "a service that ends is noticed after at most", "s",
-               5.0, _noticed_s("stop-service FCI"), Class.INPUT),
+        build_number_row("FCI.health", "[DOC: ALTER SERVER CONFIGURATION], HealthCheckTimeout",
+               "SQL Server that answers nothing is noticed after", "s", 60.0, _noticed_s("hang FCI"), FigureClass.INPUT),
+        build_number_row("FCI.looksalive", f"{POLICY}, state of the service", "a service that ends is noticed after at most", "s",
+               5.0, _noticed_s("stop-service FCI"), FigureClass.INPUT),
         _restarts(),
         _threshold(2),
         _threshold(3),

@@ -7,12 +7,12 @@ from functools import cache
 from typing import Final
 
 from engine import arithmetic
-from engine.flow import Flow, Mode, add_pair, worker_threads
+from engine.flow import Flow, SafetyMode, add_pair, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import INSERTS, THREE_PAR
 from engine.published.measure import run_s, setup_of
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
@@ -39,7 +39,7 @@ MEASURED_S: Final = 30.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class ManyDatabasesMeasurement:
     requests_per_s: float
     cpu_percent: float
     mirror_cpu_percent: float
@@ -50,10 +50,10 @@ class Measured:
 
 
 @cache
-def measure(databases: int) -> Measured:
+def measure(databases: int) -> ManyDatabasesMeasurement:
     """All databases on one pair of servers, each with its twenty connections."""
     flow = Flow.empty()
-    setup = setup_of(INSERTS, Mode.FULL, THREE_PAR, version=2008)
+    setup = setup_of(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):
         add_pair(flow, setup)
     run_s(flow, SETTLE_S)
@@ -64,7 +64,7 @@ def measure(databases: int) -> Measured:
     threads = mirroring_threads(flow.source_setups, flow.stream_setups)
     busy = arithmetic.total(flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist())
     per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
-    return Measured(
+    return ManyDatabasesMeasurement(
         requests_per_s=done / MEASURED_S,
         cpu_percent=(flow.totals(0).core_s - core_s) * per_percent,
         mirror_cpu_percent=(flow.stream_totals(0).core_s - mirror_core_s) * per_percent,
@@ -76,7 +76,7 @@ def measure(databases: int) -> Measured:
 
 
 def rows() -> list[FigureRow]:
-    C, S, P, I = Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT  # noqa: E741
+    C, S, P, I = FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT  # noqa: E741
     found = []
     for databases, published in PUBLISHED.items():
         ours = measure(databases)
@@ -93,10 +93,10 @@ def rows() -> list[FigureRow]:
         for value, (name, what, unit, kind, our) in zip(published, cells, strict=True):
             id = f"MANY.{databases}.{name}"
             text = f"{databases} databases: {what}"
-            found.append(number(id, MANY, text, unit, value, our, kind, cpu="cpu" in name))
+            found.append(build_number_row(id, MANY, text, unit, value, our, kind, cpu="cpu" in name))
     each = [measure(databases).requests_per_s / databases for databases in PUBLISHED]
     found.append(
-        statement(
+        build_statement_row(
             "MANY.linear",
             MANY,
             "throughput by number of databases",

@@ -12,9 +12,9 @@ from engine.constants import TICKS_PER_S
 from engine.flow import (
     Crossing,
     Flow,
-    Mode,
     Operation,
     Pair,
+    SafetyMode,
     Site,
     StreamTotals,
     Workload,
@@ -50,7 +50,7 @@ class Means:
     messages_per_s: float
 
 
-def setup_of(workload: Workload, mode: Mode, site: Site = NEC, **changes: object) -> Pair:
+def setup_of(workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: object) -> Pair:
     """A database alone on its servers, its log file without an end, its mirror attached unless *mode* is NONE."""
     return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
@@ -91,8 +91,8 @@ def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
     )
 
 
-def _change(before: object, after: object, seconds: float) -> dict[str, float]:
-    return {name: (value - getattr(before, name)) / seconds for name, value in vars(after).items()}
+def _change(start_totals: object, end_totals: object, seconds: float) -> dict[str, float]:
+    return {name: (value - getattr(start_totals, name)) / seconds for name, value in vars(end_totals).items()}
 
 
 @cache
@@ -123,24 +123,26 @@ class OperationRun:
 
 
 @cache
-def operation_run(operation: Operation, mode: Mode, workload: Workload, site: Site = NEC) -> OperationRun:
+def operation_run(
+    operation: Operation, mode: SafetyMode, workload: Workload, site: Site = NEC
+) -> OperationRun:
     """Runs *operation* to its end and waits for the queues to drain. Redo costs as much as *workload*'s log."""
     flow = Flow.empty()
     add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
     flow.watch(0, Crossing.OPERATION_DONE)
-    took_s = _until_held(flow)
+    took_s = _run_until_crossing(flow)
     flow.watch(0, Crossing(0))
-    if mode == Mode.NONE:
+    if mode == SafetyMode.NONE:
         return OperationRun(took_s, 0.0, 0.0, 0.0, 0.0)
     queues = flow.stream_reading(0)
     flow.watch_stream(0, Crossing.SEND_DONE)
-    send_s = _until_held(flow)
+    send_s = _run_until_crossing(flow)
     flow.watch_stream(0, Crossing.REDO_DONE)
-    redo_s = send_s + _until_held(flow)
+    redo_s = send_s + _run_until_crossing(flow)
     return OperationRun(took_s, queues.send_queue_kb, queues.redo_queue_kb, send_s, redo_s)
 
 
-def _until_held(flow: Flow) -> float:
+def _run_until_crossing(flow: Flow) -> float:
     """Seconds until the crossing that is armed."""
     ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Class(StrEnum):
+class FigureClass(StrEnum):
     """What a published figure was to our model."""
 
     CALIBRATED = "calibrated"  # this number fixed a constant
@@ -18,10 +18,10 @@ class Class(StrEnum):
 
 
 TOLERANCE_PERCENT: Final = {
-    Class.CALIBRATED: 3.0,
-    Class.SHARED: 10.0,
-    Class.PREDICTED: 10.0,
-    Class.INPUT: 3.0,
+    FigureClass.CALIBRATED: 3.0,
+    FigureClass.SHARED: 10.0,
+    FigureClass.PREDICTED: 10.0,
+    FigureClass.INPUT: 3.0,
 }
 """How far ours may be off."""
 
@@ -40,7 +40,7 @@ class FigureRow:
     published: float | str
     ours: float | str
     unit: str
-    kind: Class
+    kind: FigureClass
     verdict: str  # pass or fail
     error_percent: float | None = None
     band: tuple[float, float] | None = None
@@ -53,14 +53,14 @@ class FigureRow:
         return {**shown, "class": str(self.kind)}
 
 
-def number(
+def build_number_row(
     id: str,
     source: str,
-    what: str,
+    quantity: str,
     unit: str,
     published: float,
     ours: float,
-    kind: Class,
+    kind: FigureClass,
     *,
     cpu: bool = False,
     band: tuple[float, float] | None = None,
@@ -69,14 +69,14 @@ def number(
     """A figure; it passes within the tolerance of its class and, with many runs, inside their band."""
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
-    if cpu and kind in (Class.SHARED, Class.PREDICTED):
+    if cpu and kind in (FigureClass.SHARED, FigureClass.PREDICTED):
         tolerance = CPU_TOLERANCE_PERCENT
     good = abs(error) <= tolerance and (band is None or band[0] <= published <= band[1])
     return FigureRow(
         id=id,
         section="",
         source=source,
-        what=what,
+        what=quantity,
         published=published,
         ours=round(ours, 4),
         unit=unit,
@@ -88,10 +88,12 @@ def number(
     )
 
 
-def statement(id: str, source: str, what: str, published: str, holds: bool, ours: str) -> FigureRow:
+def build_statement_row(
+    id: str, source: str, claim: str, published: str, holds: bool, ours: str
+) -> FigureRow:
     """Words of a paper, and what ours did in figures."""
     verdict = "pass" if holds else "fail"
-    return FigureRow(id, "", source, what, published, ours, "", Class.STATEMENT, verdict)
+    return FigureRow(id, "", source, claim, published, ours, "", FigureClass.STATEMENT, verdict)
 
 
 def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:

@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab, play
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 from engine.published.table6 import FAILOVER_S
 from engine.published.whitepaper_load import WP
 
@@ -32,27 +32,30 @@ DO: Final = {
 """The causes of table 6 as input lines."""
 
 NOTES: Final = {
-    ("manual", False): (Class.INPUT, "fixed part of closing and analysis"),
+    ("manual", False): (FigureClass.INPUT, "fixed part of closing and analysis"),
     ("manual", True): (
-        Class.PREDICTED,
+        FigureClass.PREDICTED,
         "+ connections, dirty pages, two passes over the log of a checkpoint",
     ),
-    ("shutdown-nowait", False): (Class.INPUT, "fixed part of closing"),
-    ("shutdown-nowait", True): (Class.CALIBRATED, "+ 2.8 ms for each of 1,000 connections"),
-    ("stop-service", False): (Class.INPUT, "fixed part of closing"),
-    ("stop-service", True): (Class.SHARED, "+ connections + dirty pages; one speed for this and the next"),
-    ("shutdown-server", False): (Class.INPUT, "fixed part of closing"),
-    ("shutdown-server", True): (Class.SHARED, "+ connections + dirty pages"),
-    ("power-off", False): (Class.SHARED, "decision and role change, fitted with the cable"),
-    ("power-off", True): (Class.SHARED, "+ waiting for the witness's ping + pages left to write"),
-    ("pull-cable", False): (Class.SHARED, "decision and role change, fitted with power off"),
-    ("pull-cable", True): (Class.SHARED, "+ waiting for the witness's ping + pages left to write"),
+    ("shutdown-nowait", False): (FigureClass.INPUT, "fixed part of closing"),
+    ("shutdown-nowait", True): (FigureClass.CALIBRATED, "+ 2.8 ms for each of 1,000 connections"),
+    ("stop-service", False): (FigureClass.INPUT, "fixed part of closing"),
+    ("stop-service", True): (
+        FigureClass.SHARED,
+        "+ connections + dirty pages; one speed for this and the next",
+    ),
+    ("shutdown-server", False): (FigureClass.INPUT, "fixed part of closing"),
+    ("shutdown-server", True): (FigureClass.SHARED, "+ connections + dirty pages"),
+    ("power-off", False): (FigureClass.SHARED, "decision and role change, fitted with the cable"),
+    ("power-off", True): (FigureClass.SHARED, "+ waiting for the witness's ping + pages left to write"),
+    ("pull-cable", False): (FigureClass.SHARED, "decision and role change, fitted with power off"),
+    ("pull-cable", True): (FigureClass.SHARED, "+ waiting for the witness's ping + pages left to write"),
 }
 """What is calibrated in each cell, and what follows from mechanism."""
 
 
 @dataclass(frozen=True)
-class Runs:
+class FailoverRuns:
     """Seconds of *SEEDS* failovers, by phase; detection apart, as in the paper."""
 
     failover_s: tuple[float, ...]
@@ -65,7 +68,7 @@ def rows() -> list[FigureRow]:
 
 
 @cache
-def failovers(cause: str, loaded: bool) -> Runs:
+def failovers(cause: str, loaded: bool) -> FailoverRuns:
     """The same failure in *SEEDS* worlds."""
     whole, decision, role = [], [], []
     for seed in range(SEEDS):
@@ -75,7 +78,7 @@ def failovers(cause: str, loaded: bool) -> Runs:
         whole.append((failover.online_tick - failover.detected_tick) / TICKS_PER_S)
         decision.append((failover.decided_tick - failover.detected_tick) / TICKS_PER_S)
         role.append((failover.online_tick - failover.decided_tick) / TICKS_PER_S)
-    return Runs(tuple(whole), tuple(decision), tuple(role))
+    return FailoverRuns(tuple(whole), tuple(decision), tuple(role))
 
 
 def _fail(cause: str, loaded: bool, seed: int) -> Failover:
@@ -100,7 +103,7 @@ def _table_6() -> list[FigureRow]:
             kind, note = NOTES[cause, under_load]
             load = "normal load" if under_load else "no load"
             found.append(
-                number(
+                build_number_row(
                     f"T6.{cause}.{'loaded' if under_load else 'idle'}",
                     f"{WP}, table 6",
                     f"{name}, {load}: median of {SEEDS} seeds",
@@ -116,7 +119,7 @@ def _table_6() -> list[FigureRow]:
         slower.append(medians[1] / medians[0])
     return [
         *found,
-        statement(
+        build_statement_row(
             "T6.load",
             f"{WP}, table 6",
             "every type of failure under load",
@@ -124,7 +127,7 @@ def _table_6() -> list[FigureRow]:
             min(slower) > 1.0,
             " / ".join(f"x{ratio:.2f}" for ratio in slower),
         ),
-        statement(
+        build_statement_row(
             "T6.manual",
             f"{WP}, text to table 6",
             "manual failover against automatic",
@@ -146,7 +149,7 @@ def _table_5() -> list[FigureRow]:
     ):
         low, middle, high = _band(values)
         found.append(
-            statement(
+            build_statement_row(
                 id,
                 f"{WP}, table 5",
                 what,
@@ -161,7 +164,7 @@ def _table_5() -> list[FigureRow]:
     wanted = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
     ends = [text for text in traces if any(text.endswith(end) for end in wanted)]
     found.append(
-        statement(
+        build_statement_row(
             "T5.trace",
             f"{WP}, table 5",
             "trace events of the mirror, in order",
@@ -186,7 +189,7 @@ def _figure_5() -> list[FigureRow]:
     seconds = [(tick - failover.failed_tick) / TICKS_PER_S for tick in steps if tick is not None]
     detected = (failover.detected_tick - failover.failed_tick) / TICKS_PER_S
     return [
-        statement(
+        build_statement_row(
             "F5.order",
             f"{WP}, figure 5",
             "failure, detection, redo, decision, new role, undo",
@@ -194,7 +197,7 @@ def _figure_5() -> list[FigureRow]:
             len(seconds) == len(steps) and seconds == sorted(seconds),
             " / ".join(f"{at:.2f}" for at in seconds) + " s",
         ),
-        statement(
+        build_statement_row(
             "F5.detection",
             f"{WP}, Failover considerations",
             "hard failures are detected",
@@ -216,9 +219,9 @@ def _table_4() -> list[FigureRow]:
     for id, safety, witness, text, automatic in cases:
         world = lab(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
-        took_over = serving.serves(world, (MIRROR, "Sales"))
+        took_over = serving.is_serving(world, (MIRROR, "Sales"))
         found.append(
-            statement(
+            build_statement_row(
                 f"T4.{id}",
                 f"{WP}, table 4",
                 f"safety {safety.name}, {'with' if witness else 'without'} witness: loss of the principal",
@@ -230,10 +233,10 @@ def _table_4() -> list[FigureRow]:
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = lab(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
-        took_over = serving.serves(world, (MIRROR, "Sales"))
+        took_over = serving.is_serving(world, (MIRROR, "Sales"))
         text = "supported" if allowed else "not supported"
         found.append(
-            statement(
+            build_statement_row(
                 f"T4.{id}",
                 f"{WP}, table 4",
                 f"safety {safety.name}: manual failover",
@@ -245,9 +248,9 @@ def _table_4() -> list[FigureRow]:
     world = lab(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
-    forced = serving.serves(world, (MIRROR, "Sales"))
+    forced = serving.is_serving(world, (MIRROR, "Sales"))
     found.append(
-        statement(
+        build_statement_row(
             "T4.forced",
             f"{WP}, table 4",
             "safety OFF: forced service after loss of the principal",
@@ -261,43 +264,43 @@ def _table_4() -> list[FigureRow]:
 
 def _losses() -> list[FigureRow]:
     """Loss of the mirror, of the witness, of both."""
-    mirror = _lost(f"1 power-off {MIRROR}")
-    witness = _lost(f"1 power-off {WITNESS}")
-    both = _lost(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
+    mirror = _play_script(f"1 power-off {MIRROR}")
+    witness = _play_script(f"1 power-off {WITNESS}")
+    both = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
     after_witness = lab(1)
     play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
     here = (PRINCIPAL, "Sales")
     return [
-        statement(
+        build_statement_row(
             "loss.mirror",
             f"{WP}, Loss of the mirror",
             "loss of the mirror",
             "the principal continues, exposed; the state is DISCONNECTED",
-            serving.serves(mirror, here) and _mirroring_state(mirror) == "DISCONNECTED",
+            serving.is_serving(mirror, here) and _mirroring_state(mirror) == "DISCONNECTED",
             _state(mirror),
         ),
-        statement(
+        build_statement_row(
             "loss.witness",
             f"{WP}, Loss of the witness",
             "loss of the witness",
             "mirroring continues without interruption, without automatic failover",
-            serving.serves(witness, here)
+            serving.is_serving(witness, here)
             and _mirroring_state(witness) == "SYNCHRONIZED"
-            and not serving.serves(after_witness, (MIRROR, "Sales")),
+            and not serving.is_serving(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
-        statement(
+        build_statement_row(
             "loss.both",
             f"{WP}, Loss of the mirror and the witness",
             "loss of the mirror, then the witness",
             "the principal is isolated and can't service the clients",
-            not serving.serves(both, here),
+            not serving.is_serving(both, here),
             _state(both),
         ),
     ]
 
 
-def _lost(script: str) -> World:
+def _play_script(script: str) -> World:
     world = lab(1)
     play(world, script, 60.0)
     return world
@@ -309,5 +312,5 @@ def _mirroring_state(world: World) -> str:
 
 
 def _state(world: World) -> str:
-    serves = serving.serves(world, (PRINCIPAL, "Sales"))
+    serves = serving.is_serving(world, (PRINCIPAL, "Sales"))
     return f"{_mirroring_state(world) or 'no session'}, {'serves' if serves else 'does not serve'}"

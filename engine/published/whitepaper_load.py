@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, setup_of
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
 
-C, S, P, I = Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT  # noqa: E741
+C, S, P, I = FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT  # noqa: E741
 
-COLUMNS: Final = {Mode.NONE: "no mirroring", Mode.OFF: "safety OFF", Mode.FULL: "safety FULL"}
+COLUMNS: Final = {
+    SafetyMode.NONE: "no mirroring",
+    SafetyMode.OFF: "safety OFF",
+    SafetyMode.FULL: "safety FULL",
+}
 
-Cell = tuple[float, Class] | None
+Cell = tuple[float, FigureClass] | None
 
 MEASURES: Final = {
     "cpu": ("% CPU", "%"),
@@ -87,7 +91,7 @@ def _value(means: Means, measure: str, mirror: bool, workload: Workload) -> floa
 def _table_1() -> list[FigureRow]:
     found = []
     for number_, workload in enumerate((WORKLOAD1, WORKLOAD2)):
-        means = measured(setup_of(workload, Mode.NONE))
+        means = measured(setup_of(workload, SafetyMode.NONE))
         ours = {"connections": workload.connections, "think": workload.think_s}
         for name, (unit, *published, kind) in PROFILE.items():
             value = ours.get(name) if name in ours else _value(means, name, False, workload)
@@ -95,7 +99,7 @@ def _table_1() -> list[FigureRow]:
             what = f"{workload.name}: {name}"
             source = f"{WP}, table 1"
             found.append(
-                number(
+                build_number_row(
                     f"T1.{workload.name}.{name}",
                     source,
                     what,
@@ -125,7 +129,9 @@ def _tables_2_and_3() -> list[FigureRow]:
                     what = f"{workload.name}, {COLUMNS[mode]}, {where}: {name}"
                     id = f"T{table}.{measure}.{mode.name}"
                     source = f"{WP}, table {table}"
-                    found.append(number(id, source, what, unit, published, ours, kind, cpu=measure == "cpu"))
+                    found.append(
+                        build_number_row(id, source, what, unit, published, ours, kind, cpu=measure == "cpu")
+                    )
     return found
 
 
@@ -134,22 +140,24 @@ def _text() -> list[FigureRow]:
     source = f"{WP}, Transaction Safety Levels"
     w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in COLUMNS}
     w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in COLUMNS}
-    loss = {mode: 100 * (1 - w2[mode].transactions_per_s / w2[Mode.NONE].transactions_per_s) for mode in w2}
-    slower = {mode: w2[mode].response_s - w2[Mode.NONE].response_s for mode in w2}
+    loss = {
+        mode: 100 * (1 - w2[mode].transactions_per_s / w2[SafetyMode.NONE].transactions_per_s) for mode in w2
+    }
+    slower = {mode: w2[mode].response_s - w2[SafetyMode.NONE].response_s for mode in w2}
     factor = WORKLOAD2.transactions_per_business_transaction
-    w1_loss = 100 * (1 - w1[Mode.FULL].transactions_per_s / w1[Mode.NONE].transactions_per_s)
+    w1_loss = 100 * (1 - w1[SafetyMode.FULL].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s)
     return [
-        statement(
+        build_statement_row(
             "text.OFF.W1",
             source,
             "Workload1: safety OFF has no impact",
             "no impact on throughput and response time",
-            abs(w1[Mode.OFF].transactions_per_s / w1[Mode.NONE].transactions_per_s - 1) < 0.005
-            and abs(w1[Mode.OFF].response_s - w1[Mode.NONE].response_s) < 0.005,
-            f"{w1[Mode.OFF].transactions_per_s:.1f} against {w1[Mode.NONE].transactions_per_s:.1f} per s, "
-            f"{w1[Mode.OFF].response_s:.4f} against {w1[Mode.NONE].response_s:.4f} s",
+            abs(w1[SafetyMode.OFF].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s - 1) < 0.005
+            and abs(w1[SafetyMode.OFF].response_s - w1[SafetyMode.NONE].response_s) < 0.005,
+            f"{w1[SafetyMode.OFF].transactions_per_s:.1f} against {w1[SafetyMode.NONE].transactions_per_s:.1f} per s, "
+            f"{w1[SafetyMode.OFF].response_s:.4f} against {w1[SafetyMode.NONE].response_s:.4f} s",
         ),
-        statement(
+        build_statement_row(
             "text.FULL.W1",
             source,
             "Workload1: safety FULL costs little throughput",
@@ -157,48 +165,48 @@ def _text() -> list[FigureRow]:
             0 < w1_loss < 3,
             f"{w1_loss:.1f} % fewer transactions",
         ),
-        statement(
+        build_statement_row(
             "text.OFF.W2",
             source,
             "Workload2: safety OFF",
             "a 2 % reduction in throughput",
-            abs(loss[Mode.OFF] - 2.0) <= 0.5,
-            f"{loss[Mode.OFF]:.1f} %",
+            abs(loss[SafetyMode.OFF] - 2.0) <= 0.5,
+            f"{loss[SafetyMode.OFF]:.1f} %",
         ),
-        number(
+        build_number_row(
             "text.FULL.W2.loss",
             source,
             "Workload2, FULL: throughput lost",
             "%",
             26.5,
-            loss[Mode.FULL],
+            loss[SafetyMode.FULL],
             C,
             note="the text says approximately 25 %; 215 and 158 make 26.5 %",
         ),
-        number(
+        build_number_row(
             "text.FULL.W2.response",
             source,
             "Workload2, FULL: added to the response",
             "s",
             2.4,
-            slower[Mode.FULL] * factor,
+            slower[SafetyMode.FULL] * factor,
             S,
         ),
-        statement(
+        build_statement_row(
             "text.mirror.writes",
             source,
             "the mirror writes far more data pages than the principal",
             "many more writes to the data disks",
-            w1[Mode.FULL].mirror_writes_kb_per_s > 3 * w1[Mode.FULL].writes_kb_per_s
-            and w2[Mode.FULL].mirror_writes_kb_per_s > 3 * w2[Mode.FULL].writes_kb_per_s,
-            f"{w1[Mode.FULL].mirror_writes_kb_per_s:.0f} against {w1[Mode.FULL].writes_kb_per_s:.0f} KB/s",
+            w1[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w1[SafetyMode.FULL].writes_kb_per_s
+            and w2[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w2[SafetyMode.FULL].writes_kb_per_s,
+            f"{w1[SafetyMode.FULL].mirror_writes_kb_per_s:.0f} against {w1[SafetyMode.FULL].writes_kb_per_s:.0f} KB/s",
         ),
-        statement(
+        build_statement_row(
             "text.connections",
             source,
             "many connections lose less throughput to FULL than few",
             "less difference in throughput",
-            w1_loss < loss[Mode.FULL],
-            f"{w1_loss:.1f} % with 1,000 connections, {loss[Mode.FULL]:.1f} % with 20",
+            w1_loss < loss[SafetyMode.FULL],
+            f"{w1_loss:.1f} % with 1,000 connections, {loss[SafetyMode.FULL]:.1f} % with 20",
         ),
     ]

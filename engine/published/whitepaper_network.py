@@ -8,10 +8,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 from engine.published.whitepaper_load import WP
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -31,11 +31,11 @@ def rows() -> list[FigureRow]:
     return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
 
 
-def _at_rtt(workload: Workload, mode: Mode, rtt_ms: float) -> Means:
+def _at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> Means:
     return measured(setup_of(workload, mode, rtt_ms=rtt_ms), 60.0)
 
 
-def _at_mbps(workload: Workload, mode: Mode, mbps: float) -> Means:
+def _at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means:
     return measured(setup_of(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
@@ -45,12 +45,12 @@ def _list(values: list[float], places: int = 0) -> str:
 
 def _encryption() -> list[FigureRow]:
     found = []
-    for mode in (Mode.OFF, Mode.FULL):
+    for mode in (SafetyMode.OFF, SafetyMode.FULL):
         plain, secret = (measured(setup_of(WORKLOAD1, mode, encryption=on)) for on in (False, True))
         loss = 100 * (1 - secret.transactions_per_s / plain.transactions_per_s)
         longer_ms = 1000 * (secret.response_s - plain.response_s)
         found += [
-            statement(
+            build_statement_row(
                 f"F6.{mode.name}",
                 f"{WP}, figure 6",
                 f"Workload1, safety {mode.name}: RC4 encryption and throughput",
@@ -58,7 +58,7 @@ def _encryption() -> list[FigureRow]:
                 -0.1 < loss < 1.0,
                 f"{loss:.3f} % fewer transactions",
             ),
-            statement(
+            build_statement_row(
                 f"F7.{mode.name}",
                 f"{WP}, figure 7",
                 f"Workload1, safety {mode.name}: RC4 encryption and response time",
@@ -73,10 +73,10 @@ def _encryption() -> list[FigureRow]:
 def _networks() -> list[FigureRow]:
     found = []
     for name, (low, high) in NETWORKS.items():
-        end = _at_rtt(WORKLOAD1, Mode.FULL, max(high, NEC.lan_rtt_ms))
-        start = _at_rtt(WORKLOAD1, Mode.FULL, max(low, NEC.lan_rtt_ms))
+        end = _at_rtt(WORKLOAD1, SafetyMode.FULL, max(high, NEC.lan_rtt_ms))
+        start = _at_rtt(WORKLOAD1, SafetyMode.FULL, max(low, NEC.lan_rtt_ms))
         found.append(
-            statement(
+            build_statement_row(
                 f"T7.{name}",
                 f"{WP}, table 7",
                 f"{name} area network: round trips of {low:g} to {high:g} ms can be run",
@@ -90,15 +90,15 @@ def _networks() -> list[FigureRow]:
 
 
 def _full_by_rtt() -> list[FigureRow]:
-    w1 = {rtt: _at_rtt(WORKLOAD1, Mode.FULL, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _at_rtt(WORKLOAD2, Mode.FULL, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
     tps = [m.transactions_per_s for m in w2.values()]
     cpu = [m.cpu_percent for m in w2.values()]
     loss_20 = 100 * (1 - w1[20.0].transactions_per_s / w1[0.2].transactions_per_s)
     longer_20_ms = 1000 * (w1[20.0].response_s - w1[0.2].response_s)
     far = [w1[rtt] for rtt in (50.0, 100.0, 200.0)]
     return [
-        statement(
+        build_statement_row(
             "F8.below20",
             f"{WP}, figure 8",
             "Workload1 FULL below 20 ms: throughput and response",
@@ -106,7 +106,7 @@ def _full_by_rtt() -> list[FigureRow]:
             loss_20 < 2.0 and longer_20_ms < 30.0,
             f"at 20 ms {loss_20:.1f} % fewer transactions, {longer_20_ms:.0f} ms longer",
         ),
-        statement(
+        build_statement_row(
             "F8.above20",
             f"{WP}, figure 8",
             "Workload1 FULL above 20 ms",
@@ -116,7 +116,7 @@ def _full_by_rtt() -> list[FigureRow]:
             f"50/100/200 ms: {_list([m.transactions_per_s for m in far])} per s, "
             f"{_list([m.response_s for m in far], 2)} s",
         ),
-        statement(
+        build_statement_row(
             "F9.tps",
             f"{WP}, figure 9",
             "Workload2 FULL: throughput with growing round trip",
@@ -124,7 +124,7 @@ def _full_by_rtt() -> list[FigureRow]:
             all(later < earlier for earlier, later in pairwise(tps)),
             f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
         ),
-        statement(
+        build_statement_row(
             "F9.cpu",
             f"{WP}, figure 9",
             "Workload2 FULL: CPU with growing round trip",
@@ -136,17 +136,17 @@ def _full_by_rtt() -> list[FigureRow]:
 
 
 def _off_by_rtt() -> list[FigureRow]:
-    w1 = {rtt: _at_rtt(WORKLOAD1, Mode.OFF, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _at_rtt(WORKLOAD2, Mode.OFF, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    w2 = {rtt: _at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
     base, far = w1[0.2], [w1[150.0], w1[200.0]]
     near = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
     responses = [m.response_s for m in w1.values()]
     loss = 100 * (1 - min(m.transactions_per_s for m in far) / base.transactions_per_s)
-    growth = {rtt: queue_growth(setup_of(WORKLOAD1, Mode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS}
-    growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, Mode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
+    growth = {rtt: queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS}
+    growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
-        statement(
+        build_statement_row(
             "F10.same",
             f"{WP}, figure 10",
             "Workload1 OFF up to 100 ms: throughput",
@@ -154,7 +154,7 @@ def _off_by_rtt() -> list[FigureRow]:
             max(near) - min(near) < 0.005 * max(near),
             f"{_list(near, 1)} per s",
         ),
-        statement(
+        build_statement_row(
             "F10.marginal",
             f"{WP}, figure 10",
             "Workload1 OFF above 100 ms: throughput",
@@ -162,7 +162,7 @@ def _off_by_rtt() -> list[FigureRow]:
             0.0 <= round(loss, 2) < 2.0,
             f"{loss:.2f} % fewer transactions",
         ),
-        statement(
+        build_statement_row(
             "F10.response",
             f"{WP}, figure 10",
             "Workload1 OFF: response time",
@@ -170,7 +170,7 @@ def _off_by_rtt() -> list[FigureRow]:
             max(responses) - min(responses) < 0.005,
             f"{_list(responses, 3)} s",
         ),
-        statement(
+        build_statement_row(
             "F11.low",
             f"{WP}, figure 11 and text",
             "Workload1 OFF up to 50 ms: send queue",
@@ -178,7 +178,7 @@ def _off_by_rtt() -> list[FigureRow]:
             max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < LITTLE_KB_PER_S,
             f"grows {growth[50.0]:.1f} KB/s at 50 ms",
         ),
-        statement(
+        build_statement_row(
             "F11.builds",
             f"{WP}, figure 11",
             "Workload1 OFF at 100 ms: send queue",
@@ -186,7 +186,7 @@ def _off_by_rtt() -> list[FigureRow]:
             LITTLE_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
             f"grows {_list([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
         ),
-        statement(
+        build_statement_row(
             "F12.tps",
             f"{WP}, figure 12",
             "Workload2 OFF: throughput with growing round trip",
@@ -194,7 +194,7 @@ def _off_by_rtt() -> list[FigureRow]:
             max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps),
             f"{_list(w2_tps, 1)} per s",
         ),
-        statement(
+        build_statement_row(
             "F12.queue",
             f"{WP}, figure 12",
             "Workload2 OFF: send queue",
@@ -206,16 +206,16 @@ def _off_by_rtt() -> list[FigureRow]:
 
 
 def _by_bandwidth() -> list[FigureRow]:
-    full = {mbps: _at_mbps(WORKLOAD1, Mode.FULL, mbps) for mbps in MBPS}
-    off = {mbps: _at_mbps(WORKLOAD1, Mode.OFF, mbps) for mbps in THIN_MBPS}
+    full = {mbps: _at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
+    off = {mbps: _at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
     good = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]
     off_tps = [m.transactions_per_s for m in off.values()]
     rise_ms = 1000 * (off[0.056].response_s - off[1000.0].response_s)
-    queue_kb, growth = queue_growth(setup_of(WORKLOAD1, Mode.OFF, bandwidth_mbps=1.0), 3600.0)
-    first_kb, first = queue_growth(setup_of(WORKLOAD1, Mode.OFF, bandwidth_mbps=1.0), 600.0)
-    log = measured(setup_of(WORKLOAD1, Mode.NONE)).log_kb_per_s
+    queue_kb, growth = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0)
+    first_kb, first = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
+    log = measured(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
     return [
-        statement(
+        build_statement_row(
             "F13.good",
             f"{WP}, figure 13",
             "Workload1 FULL at 10 Mbps and more",
@@ -225,7 +225,7 @@ def _by_bandwidth() -> list[FigureRow]:
             f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in good], 1)} per s, "
             f"{_list([m.response_s for m in good], 3)} s",
         ),
-        statement(
+        build_statement_row(
             "F13.bad",
             f"{WP}, figure 13",
             "Workload1 FULL below 10 Mbps",
@@ -235,7 +235,7 @@ def _by_bandwidth() -> list[FigureRow]:
             f"5/1 Mbps: {full[5.0].transactions_per_s:.0f} / {full[1.0].transactions_per_s:.0f} per s, "
             f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
         ),
-        statement(
+        build_statement_row(
             "F14.tps",
             f"{WP}, figure 14",
             "Workload1 OFF from 1 Gbps to 56 kbps: throughput",
@@ -243,7 +243,7 @@ def _by_bandwidth() -> list[FigureRow]:
             max(off_tps) - min(off_tps) < 0.005 * max(off_tps),
             f"{_list(off_tps, 1)} per s",
         ),
-        statement(
+        build_statement_row(
             "F14.response",
             f"{WP}, figure 14",
             "Workload1 OFF below 100 Mbps: response time",
@@ -251,7 +251,7 @@ def _by_bandwidth() -> list[FigureRow]:
             -0.1 < rise_ms < 10.0,
             f"{rise_ms:.2f} ms longer at 56 kbps than at 1 Gbps",
         ),
-        statement(
+        build_statement_row(
             "F15.queue",
             f"{WP}, figure 15",
             "Workload1 OFF at 1 Mbps: send queue",
@@ -259,13 +259,13 @@ def _by_bandwidth() -> list[FigureRow]:
             queue_kb > 5 * first_kb and abs(growth / first - 1) < 0.05,
             f"{growth:.0f} KB/s, {queue_kb / 1024**2:.1f} GB after an hour",
         ),
-        number(
+        build_number_row(
             "text.mbps",
             f"{WP}, text to figure 13",
             "720 KB/s of log on the wire",
             "Mbps",
             5.6,
             log * 8 / 1024,
-            Class.INPUT,
+            FigureClass.INPUT,
         ),
     ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, add_pair, run
+from engine.flow import Crossing, Flow, SafetyMode, add_pair, run
 from engine.flow.operations import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
-from engine.published.rows import Class, FigureRow, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
 from engine.published.whitepaper_load import WP
 
-MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 BATCHES: Final = (100.0, 1000.0, 1e6)
 LOADED_ROWS: Final = 93e6
 LOG_DISK_KB: Final = 40 * GB_KB
@@ -22,12 +22,12 @@ def rows() -> list[FigureRow]:
     return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
 
 
-def _times(clustered: bool, online: bool) -> dict[Mode, float]:
+def _times(clustered: bool, online: bool) -> dict[SafetyMode, float]:
     operation = index_build(1.0, clustered, online)
     return {mode: operation_run(operation, mode, WORKLOAD1).took_s for mode in MODES}
 
 
-def _said(times: dict[Mode, float]) -> str:
+def _format_times(times: dict[SafetyMode, float]) -> str:
     return " / ".join(f"{times[mode]:.0f}" for mode in MODES) + " s with none / OFF / FULL"
 
 
@@ -41,37 +41,37 @@ def _indexes() -> list[FigureRow]:
     for id, name, online in cases:
         clustered, other = _times(True, online), _times(False, online)
         penalty = {
-            "clustered": clustered[Mode.FULL] / clustered[Mode.OFF],
-            "nonclustered": other[Mode.FULL] / other[Mode.OFF],
+            "clustered": clustered[SafetyMode.FULL] / clustered[SafetyMode.OFF],
+            "nonclustered": other[SafetyMode.FULL] / other[SafetyMode.OFF],
         }
         source = f"{WP}, figure {id[1]}"
         found += [
-            statement(
+            build_statement_row(
                 f"{id}.slower",
                 source,
                 f"clustered index, {name}: FULL against OFF",
                 "takes longer with FULL",
                 penalty["clustered"] > 1.05,
-                _said(clustered),
+                _format_times(clustered),
             ),
-            statement(
+            build_statement_row(
                 f"{id}.clustered",
                 source,
                 f"{name}: FULL costs a clustered index more than a nonclustered one",
                 "more pronounced with a clustered index",
                 penalty["clustered"] > penalty["nonclustered"] >= 1.0,
                 f"x{penalty['clustered']:.2f} against x{penalty['nonclustered']:.2f}; "
-                f"nonclustered {_said(other)}",
+                f"nonclustered {_format_times(other)}",
             ),
         ]
     return found
 
 
 def _rebuild() -> list[FigureRow]:
-    online = operation_run(index_build(1.0, True, online=True), Mode.OFF, WORKLOAD1)
+    online = operation_run(index_build(1.0, True, online=True), SafetyMode.OFF, WORKLOAD1)
     source = f"{WP}, figure 3"
     return [
-        statement(
+        build_statement_row(
             "F3.builds",
             source,
             "ONLINE rebuild, OFF: send and redo queue",
@@ -80,16 +80,16 @@ def _rebuild() -> list[FigureRow]:
             f"{online.send_queue_kb / GB_KB:.1f} and {online.redo_queue_kb / GB_KB:.1f} GB "
             f"after {online.took_s:.0f} s",
         ),
-        number(
+        build_number_row(
             "F3.drain",
             source,
             "send queue drains after the rebuild",
             "s",
             220.0,
             online.send_drain_s,
-            Class.CALIBRATED,
+            FigureClass.CALIBRATED,
         ),
-        statement(
+        build_statement_row(
             "F3.redo",
             source,
             "redo queue after the rebuild",
@@ -111,7 +111,7 @@ def _bulk() -> list[FigureRow]:
     for mode in MODES:
         times = [hours[batch, mode] for batch in BATCHES]
         found.append(
-            statement(
+            build_statement_row(
                 f"F4.batch.{mode.name}",
                 source,
                 f"bulk insert of 93 million rows, mirroring {mode.name}: batch size",
@@ -120,9 +120,9 @@ def _bulk() -> list[FigureRow]:
                 " / ".join(f"{time:.2f}" for time in times) + " h for 100 / 1,000 / 1,000,000",
             )
         )
-    penalty = [hours[batch, Mode.FULL] / hours[batch, Mode.NONE] for batch in BATCHES]
+    penalty = [hours[batch, SafetyMode.FULL] / hours[batch, SafetyMode.NONE] for batch in BATCHES]
     found.append(
-        statement(
+        build_statement_row(
             "F4.full",
             source,
             "bulk insert: what FULL costs at batch 100 against larger ones",
@@ -136,15 +136,15 @@ def _bulk() -> list[FigureRow]:
 
 def _suspended() -> list[FigureRow]:
     source = f"{WP}, Suspending and resuming"
-    suspended = setup_of(WORKLOAD1, Mode.FULL, sending=False)
+    suspended = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False)
     flow = steady(suspended)
     before_kb = flow.stream_reading(0).send_queue_kb
     kept = means(flow, 60.0)
     queue = flow.stream_reading(0).send_queue_kb - before_kb
-    alone = measured(setup_of(WORKLOAD1, Mode.NONE))
+    alone = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _fill_log_disk()
     return [
-        statement(
+        build_statement_row(
             "suspend.rate",
             source,
             "suspended: the principal's work",
@@ -152,17 +152,17 @@ def _suspended() -> list[FigureRow]:
             abs(kept.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
             f"{kept.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
         ),
-        number(
+        build_number_row(
             "suspend.40GB",
             source,
             "bulk loads fill a log disk of 40 GB",
             "h",
             2.1,
             hours,
-            Class.CALIBRATED,
+            FigureClass.CALIBRATED,
             note="published as slightly over two hours",
         ),
-        statement(
+        build_statement_row(
             "suspend.halt",
             source,
             "the log disk is full",
@@ -177,12 +177,12 @@ def _fill_log_disk() -> tuple[float, bool]:
     """(hours until 40 GB are full, whether clients stand still then)."""
     flow = Flow.empty()
     load = bulk_load(1e9)
-    setup = setup_of(WORKLOAD1, Mode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
+    setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
     add_pair(flow, setup.changed(scale=0.0))
     flow.watch(0, Crossing.LOG_FULL)
     ticks, _, _ = run(flow, 24 * 3600 * TICKS_PER_S)
     flow.watch(0, Crossing(0))
-    flow.set_up({0: setup.source})
+    flow.update_setups({0: setup.source})
     run_s(flow, 5.0)
     before = flow.totals(0).transactions
     run_s(flow, 60.0)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
     from engine.tsql.clients.client import cancel, submit
     from engine.tsql.clients.connections import reachable
-    from engine.tsql.clients.logins import at_rest, batch, connect, disconnect, reset
+    from engine.tsql.clients.logins import batch, connect, disconnect, is_connection_idle, reset
     from engine.tsql.clients.targets import change_connection
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
     from engine.tsql.language.check import parse_only, parsing
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "HANDLERS",
     "SYSTEM_DATABASES",
-    "at_rest",
     "batch",
     "cancel",
     "change_connection",
@@ -31,6 +30,7 @@ __all__ = [
     "complete",
     "connect",
     "disconnect",
+    "is_connection_idle",
     "parse_only",
     "parsing",
     "reachable",

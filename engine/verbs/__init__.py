@@ -13,14 +13,26 @@ from engine.verbs import (
     installation,
     jobs,
     links,
+    meta_commands,
     network,
-    remarks,
     servers,
     sql,
 )
 from engine.verbs.verb import Verb
 
-FAMILIES: Final = (servers, cluster, links, disks, network, jobs, clients, files, installation, sql, remarks)
+FAMILIES: Final = (
+    servers,
+    cluster,
+    links,
+    disks,
+    network,
+    jobs,
+    clients,
+    files,
+    installation,
+    sql,
+    meta_commands,
+)
 
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
 """Every verb by its name, in the order in which menus offer them."""

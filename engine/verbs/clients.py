@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from engine.constants import ENTERPRISE
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
-from engine.inputs import Input, InputProblem, but_there_are
+from engine.inputs import Input, InputError, but_there_are
+from engine.localization import mark, say
 from engine.model import Key, World
 from engine.protocol import clients, groups, load, names, serving
-from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
-from engine.words import mark, say
+from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Verb, VerbParameter
 
 
 def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
@@ -27,11 +27,11 @@ def _set_workload(world: World, item: Input) -> None:
     name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
     if name is None:
         problem = say("there is no workload {name!r}", name=wanted)
-        raise InputProblem(but_there_are(problem, sorted(WORKLOADS)))
+        raise InputError(but_there_are(problem, sorted(WORKLOADS)))
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
-    world.emit("note", item.deed, database=database)
+    world.emit("note", item.command_text, database=database)
 
 
 # --- long operations --------------------------------------------------------------------------------------
@@ -46,18 +46,18 @@ def _rebuild_index(world: World, item: Input) -> None:
     key, online = _idle(world, item.args[0]), "online" in item.args
     edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
-        raise InputProblem(say("{edition} edition builds no index online (1712)", edition=edition))
+        raise InputError(say("{edition} edition builds no index online (1712)", edition=edition))
     load.begin(world, key, index_build(item.option("size", 1.0), online=online))
 
 
 def _idle(world: World, database: str) -> Key:
     """The copy that serves, if no long operation runs in it. Raises InputProblem."""
-    key = serving.first(world, database)
+    key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputProblem(say("{database} is down", database=database))
+        raise InputError(say("{database} is down", database=database))
     running = world.copies[key].operation
     if running is not None:
-        raise InputProblem(say("still running in {database}: {what}", database=database, what=running.name))
+        raise InputError(say("still running in {database}: {what}", database=database, what=running.name))
     return key
 
 
@@ -90,7 +90,7 @@ def _change_string(world: World, item: Input) -> None:
         keyword, _, value = (piece.strip() for piece in part.partition("="))
         field = STRING.get(keyword.lower())
         if field is None:
-            raise InputProblem(say("Not simulated: {keyword} in a connection string", keyword=keyword))
+            raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword))
         changes[field] = _value(field, keyword, value)
     world.clients[name] = replace(world.clients[name], **changes)
     clients.look_for_server(world, name)
@@ -99,7 +99,7 @@ def _change_string(world: World, item: Input) -> None:
 def _value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
         if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
-            raise InputProblem(
+            raise InputError(
                 say("{keyword} is a number of seconds, not {value!r}", keyword=keyword, value=value)
             )
         return float(value)
@@ -107,26 +107,26 @@ def _value(field: str, keyword: str, value: str) -> float | bool:
     known = words.get(value.lower().replace(" ", ""))
     if known is None:
         problem = say("{keyword} does not know {value!r}", keyword=keyword, value=value)
-        raise InputProblem(but_there_are(problem, [*words]))
+        raise InputError(but_there_are(problem, [*words]))
     return known
 
 
 def _long_query(world: World, item: Input) -> None:
     if not clients.begin_query(world, item.args[0], item.option("minutes", 30.0)):
-        raise InputProblem(say("{client} is not connected", client=item.args[0]))
+        raise InputError(say("{client} is not connected", client=item.args[0]))
 
 
 def _change_schema(world: World, item: Input) -> None:
     """A release of the application: ALTER TABLE, in a moment."""
-    key = serving.first(world, item.args[0])
+    key = serving.find_serving_key(world, item.args[0])
     if key is None:
-        raise InputProblem(say("{database} is down", database=item.args[0]))
+        raise InputError(say("{database} is down", database=item.args[0]))
     text = say("a table of {database} has been changed (ALTER TABLE)", database=key[1])
     world.emit("note", text, server=key[0], database=key[1], what="schema changed")
     groups.policy(world.copies[key]).schema_changed(world, key)
 
 
-def _elsewhere(world: World, args: Args) -> bool:
+def _is_new_data_source(world: World, args: Args) -> bool:
     client = world.clients[args[0]]
     return client.data_source != args[1] and any((args[1], name) in world.copies for name in client.databases)
 
@@ -168,11 +168,11 @@ def _configure(world: World, item: Input) -> None:
         known = SETTINGS.get(keyword.lower())
         if known is None:
             problem = say("an application has no setting {name!r}", name=keyword)
-            raise InputProblem(but_there_are(problem, sorted(SETTINGS)))
+            raise InputError(but_there_are(problem, sorted(SETTINGS)))
         try:
             changes[known[0]] = known[1](value)
         except ValueError:
-            raise InputProblem(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
+            raise InputError(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
     spelled = {one.lower(): one for one in (*world.instances, *world.listeners)}
     for field in ("data_source", "failover_partner"):
         if changes.get(field):
@@ -186,7 +186,7 @@ VERBS: Final = (
     Verb(
         name="workload",
         told=mark("Change the workload of {database} to {workload}"),
-        parameters=(DATABASE, Parameter(mark("workload"), "workload", values=_workloads)),
+        parameters=(DATABASE, VerbParameter(mark("workload"), "workload", values=_workloads)),
         options={"scale": (0.0, 1_000.0)},
         help=mark("change the workload (Workload1, Workload2, none, …)"),
         group="load",
@@ -208,7 +208,7 @@ VERBS: Final = (
     Verb(
         name="rebuild-index",
         told=mark("Rebuild a large index of {database}"),
-        parameters=(DATABASE, Parameter(mark("how"), optional=True, choices=("offline", "online"))),
+        parameters=(DATABASE, VerbParameter(mark("how"), optional=True, choices=("offline", "online"))),
         options={"size": (0.0, 1e6)},
         help=mark("rebuild a large index in one transaction"),
         group="load",
@@ -258,7 +258,7 @@ VERBS: Final = (
     Verb(
         name="connect-string",
         told=mark("Set in the connection string of {client}: {keywords}"),
-        parameters=(CLIENT, Parameter(mark("keywords"), "rest")),
+        parameters=(CLIENT, VerbParameter(mark("keywords"), "rest")),
         help=mark("set keywords of an application's connection string, such as MultiSubnetFailover=True"),
         group="chore",
         do=_change_string,
@@ -276,7 +276,7 @@ VERBS: Final = (
     Verb(
         name="configure-app",
         told=mark("Configure {client}: {settings}"),
-        parameters=(CLIENT, Parameter("settings", "rest", title=mark("settings"))),
+        parameters=(CLIENT, VerbParameter("settings", "rest", title=mark("settings"))),
         help=mark(
             "change settings of an application and restart it: Data Source=SERVER_A;Failover Partner=SERVER_B;Retry=yes"
         ),
@@ -292,6 +292,6 @@ VERBS: Final = (
         do=lambda world, item: load.point_app(world, *item.args),
         label=mark("Connect it to {1}"),
         icon="app",
-        sensible=_elsewhere,
+        sensible=_is_new_data_source,
     ),
 )

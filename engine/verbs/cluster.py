@@ -7,15 +7,15 @@ from typing import Final
 from engine import powershell
 from engine.cluster import commands, setup
 from engine.inputs import Input
+from engine.localization import mark, say
 from engine.model import World
-from engine.verbs.verb import NODE, ROLE, Parameter, Verb
-from engine.words import mark, say
+from engine.verbs.verb import NODE, ROLE, Verb, VerbParameter
 
 SECTION: Final = mark("Cluster")
 
 
-def _service(world: World, item: Input, wanted: str, why: str) -> str:
-    return why if world.nodes[item.args[0]].service == wanted else ""
+def _service(world: World, item: Input, wanted: str, reason: str) -> str:
+    return reason if world.nodes[item.args[0]].service == wanted else ""
 
 
 VERBS: Final = (
@@ -88,7 +88,10 @@ VERBS: Final = (
     Verb(
         name="add-node",
         told=mark("Add {node} to {instance}"),
-        parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
+        parameters=(
+            VerbParameter(mark("instance"), "role"),
+            VerbParameter(mark("node"), "server", computer=True),
+        ),
         help=mark("add a node to a failover cluster instance, as Setup does"),
         group="chore",
         do=lambda world, item: setup.add_node(world, item.args[0], item.args[1]),
@@ -99,7 +102,10 @@ VERBS: Final = (
     Verb(
         name="remove-node",
         told=mark("Remove {node} from {instance}"),
-        parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
+        parameters=(
+            VerbParameter(mark("instance"), "role"),
+            VerbParameter(mark("node"), "server", computer=True),
+        ),
         help=mark("remove a node from a failover cluster instance, as Setup does"),
         group="chore",
         do=lambda world, item: setup.remove_node(world, item.args[0], item.args[1]),
@@ -110,7 +116,7 @@ VERBS: Final = (
     Verb(
         name="set-weight",
         told=mark("Set NodeWeight of {node} to {vote}"),
-        parameters=(NODE, Parameter(mark("vote"), choices=("0", "1"))),
+        parameters=(NODE, VerbParameter(mark("vote"), choices=("0", "1"))),
         help=mark("give a node its vote (1) or take it away (0)"),
         group="chore",
         do=lambda world, item: commands.set_weight(world, item.args[0], int(item.args[1])),
@@ -152,7 +158,7 @@ VERBS: Final = (
     Verb(
         name="set-owners",
         told=mark("Set the possible owners of {resource} to {nodes}"),
-        parameters=(Parameter(mark("resource"), "resource"), Parameter(mark("nodes"))),
+        parameters=(VerbParameter(mark("resource"), "resource"), VerbParameter(mark("nodes"))),
         help=mark("set the possible owners of a resource: nodes, with commas between them"),
         group="chore",
         do=lambda world, item: commands.set_owners(world, item.args[0], item.args[1].split(",")),
@@ -163,7 +169,7 @@ VERBS: Final = (
     Verb(
         name="fail-resource",
         told=mark("Let {resource} fail"),
-        parameters=(Parameter(mark("resource"), "resource"),),
+        parameters=(VerbParameter(mark("resource"), "resource"),),
         help=mark("let a cluster resource fail"),
         group="fault",
         do=lambda world, item: commands.fail_resource(world, item.args[0]),
@@ -175,7 +181,7 @@ VERBS: Final = (
     Verb(
         name="ps",
         told=mark("{command} on {node}"),
-        parameters=(NODE, Parameter(mark("command"), "rest")),
+        parameters=(NODE, VerbParameter(mark("command"), "rest")),
         help=mark("run a command at the PowerShell prompt of a node"),
         group="chore",
         by_person=True,
@@ -184,7 +190,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-witness",
-        parameters=(Parameter(mark("cluster"), "cluster"),),
+        parameters=(VerbParameter(mark("cluster"), "cluster"),),
         help=mark("lose the witness of a cluster: its disk or share fails"),
         group="fault",
         do=lambda world, item: commands.set_witness_failed(world, item.args[0], True),
@@ -196,7 +202,7 @@ VERBS: Final = (
     ),
     Verb(
         name="mend-witness",
-        parameters=(Parameter(mark("cluster"), "cluster"),),
+        parameters=(VerbParameter(mark("cluster"), "cluster"),),
         help=mark("bring the witness of a cluster back"),
         group="repair",
         do=lambda world, item: commands.set_witness_failed(world, item.args[0], False),

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import mark, say
 from engine.mirroring import pages
 from engine.model import Fault, World
 from engine.protocol import disks, logspace, network, serving, volumes
-from engine.verbs.verb import COMPUTER, DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
-from engine.words import mark, say
+from engine.verbs.verb import (
+    COMPUTER,
+    DATABASE,
+    SERVER,
+    Args,
+    Before,
+    Verb,
+    VerbParameter,
+    describe_pending_effect,
+)
 
 SECTION: Final = mark("Disks and processors")
 FACTOR: Final = {"factor": (0.01, 1_000.0)}
@@ -20,7 +29,7 @@ FACTOR: Final = {"factor": (0.01, 1_000.0)}
 
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
     if factor < 1.0:
-        raise InputProblem(say("factor is 1 (healthy) or above"))
+        raise InputError(say("factor is 1 (healthy) or above"))
     computer = world.computer_named(server)
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
@@ -45,7 +54,7 @@ FULL_SPEED: Final = {
 # --- the log ----------------------------------------------------------------------------------------------
 
 
-def _full(world: World, fault: Fault) -> str:
+def _describe_full_log(world: World, fault: Fault) -> str:
     full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
     return (
         say("the log of {database} is full on {server}", database=fault.args[0], server=full[0])
@@ -60,11 +69,11 @@ def _has_room(world: World, args: Args) -> bool:
 
 def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
-    key = serving.first(world, database)
+    key = serving.find_serving_key(world, database)
     if key is None:
-        raise InputProblem(say("{database} is down", database=database))
+        raise InputError(say("{database} is down", database=database))
     if world.copies[key].active_from_kb is not None:
-        raise InputProblem(say("a transaction is open in {database} already", database=database))
+        raise InputError(say("a transaction is open in {database} already", database=database))
     logspace.hold_transaction(world, *key)
 
 
@@ -79,7 +88,7 @@ def _waits(world: World, fault: Fault) -> str:
     return say("log of {database} waits for the transaction", database=fault.args[0]) if waits else ""
 
 
-def _held(world: World, args: Args) -> bool:
+def _has_open_transaction(world: World, args: Args) -> bool:
     """A transaction is open in a copy of the database."""
     return any(copy.active_from_kb is not None for copy in world.copies_of(args[0]))
 
@@ -96,12 +105,12 @@ def _io_errors(world: World, fault: Fault) -> str:
     return say("{database} on {server} has I/O errors", database=hit[0], server=fault.args[0]) if hit else ""
 
 
-def _drive_lost(why: str, lost: bool) -> Callable[[World, Input], str]:
+def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
     """Pointless where the drive is lost already, or is there."""
 
     def pointless(world: World, item: Input) -> str:
         letter = item.args[1].strip(":\\").upper()
-        return why if (letter in world.computer_of(item.args[0]).failed_drives) is lost else ""
+        return reason if (letter in world.computer_of(item.args[0]).failed_drives) is drive_is_lost else ""
 
     return pointless
 
@@ -112,7 +121,7 @@ def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
     return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
 
 
-DRIVE: Final = Parameter(mark("drive"), values=_drives_with_files)
+DRIVE: Final = VerbParameter(mark("drive"), values=_drives_with_files)
 
 # --- pages ------------------------------------------------------------------------------------------------
 
@@ -120,7 +129,7 @@ DRIVE: Final = Parameter(mark("drive"), values=_drives_with_files)
 def _corrupt(world: World, item: Input) -> Before:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputProblem(say("{server} has no copy of {database}", server=server, database=database))
+        raise InputError(say("{server} has no copy of {database}", server=server, database=database))
     page = round(item.option("page", 1000.0))
     pages.damage(world, server, database, page)
     return (("page", page),)
@@ -129,27 +138,27 @@ def _corrupt(world: World, item: Input) -> Before:
 def _mend_pages(world: World, item: Input) -> None:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputProblem(say("{server} has no copy of {database}", server=server, database=database))
+        raise InputError(say("{server} has no copy of {database}", server=server, database=database))
     pages.mend(world, server, database)
 
 
 def _read(world: World, fault: Fault) -> str:
     copy = world.copies[fault.args[0], fault.args[1]]
     page = dict(fault.before)["page"]
-    return say("the page was read") if pages.met(copy, page) else ""
+    return say("the page was read") if pages.is_detected(copy, page) else ""
 
 
 VERBS: Final = (
     Verb(
         name="slow-disk",
         told=mark("Slow the {disk} disk of {server}"),
-        parameters=(COMPUTER, Parameter(mark("disk"), choices=("log", "data"))),
+        parameters=(COMPUTER, VerbParameter(mark("disk"), choices=("log", "data"))),
         options=FACTOR,
         help=mark("slow a disk down by a factor; 1 is healthy"),
         group="fault",
         do=_slow_disk,
         reverse="slow-disk factor=1",
-        effect=at_once,
+        effect=describe_pending_effect,
         label=mark("Slow {1} disk, factor 10"),
         icon="disk",
         section=SECTION,
@@ -165,7 +174,7 @@ VERBS: Final = (
         group="fault",
         do=_slow_cpu,
         reverse="slow-cpu factor=1",
-        effect=at_once,
+        effect=describe_pending_effect,
         label=mark("Slow processors, factor 4"),
         section=SECTION,
         sensible=lambda world, args: world.computer_named(args[0]).cpu_factor == 1.0,
@@ -178,7 +187,7 @@ VERBS: Final = (
         help=mark("fill the log file of the principal database"),
         group="fault",
         do=lambda world, item: logspace.fill(world, item.args[0]),
-        effect=_full,
+        effect=_describe_full_log,
         ends_with_effect=True,
         label=mark("Fill the log of {0}"),
         icon="disk",
@@ -195,7 +204,9 @@ VERBS: Final = (
         effect=_waits,
         label=mark("Leave a transaction open in {0}"),
         icon="disk",
-        sensible=lambda world, args: serving.first(world, args[0]) is not None and not _held(world, args),
+        sensible=lambda world, args: (
+            serving.find_serving_key(world, args[0]) is not None and not _has_open_transaction(world, args)
+        ),
     ),
     Verb(
         name="end-transaction",
@@ -206,7 +217,7 @@ VERBS: Final = (
         do=_end_transaction,
         label=mark("End the open transaction in {0}"),
         icon="mend",
-        sensible=_held,
+        sensible=_has_open_transaction,
     ),
     Verb(
         name="fail-disk",

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from engine.cluster import setup
-from engine.inputs import Input, InputProblem, but_there_are
+from engine.inputs import Input, InputError, but_there_are
+from engine.localization import format_duration, mark, say
 from engine.model import Volume, World
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.chore import tell
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb
-from engine.words import lasting, mark, say
+from engine.verbs.maintenance import emit_maintenance_event
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """The old and the new path of a file that is copied on its own server."""
@@ -32,17 +32,17 @@ def _copy(world: World, item: Input) -> None:
     found = world.files.get((a, path))
     if found is None:
         there = sorted(name for where, name in world.files if where == a)
-        raise InputProblem(but_there_are(say("{server} has no file {path}", server=a, path=path), there[:8]))
+        raise InputError(but_there_are(say("{server} has no file {path}", server=a, path=path), there[:8]))
     for name in (a, b):
         if not world.computer_of(name).powered:
-            raise InputProblem(say("{server} is off", server=name))
-    if not network.passing(world, a, b):
-        raise InputProblem(say("{server} cannot be reached from {other}", server=b, other=a))
+            raise InputError(say("{server} is off", server=name))
+    if not network.is_passing(world, a, b):
+        raise InputError(say("{server} cannot be reached from {other}", server=b, other=a))
     drive = volumes.drive_of(path)
     if not volumes.has_drive(world.computer_of(b), drive):
-        raise InputProblem(say("{server} has no drive {drive}:", server=b, drive=drive))
+        raise InputError(say("{server} has no drive {drive}:", server=b, drive=drive))
     if volumes.free_kb(world, b, drive) < found.size_kb:
-        raise InputProblem(
+        raise InputError(
             say(
                 "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
                 drive=drive,
@@ -51,7 +51,7 @@ def _copy(world: World, item: Input) -> None:
             )
         )
     seconds = files.transfer_s(world, a, b, found.size_kb)
-    tell(
+    emit_maintenance_event(
         world,
         b,
         say(
@@ -59,39 +59,43 @@ def _copy(world: World, item: Input) -> None:
             path=path,
             server=a,
             size_mb=found.size_kb / 1024,
-            time=lasting(seconds, ".0f"),
+            time=format_duration(seconds, ".0f"),
         ),
         path=path,
     )
     number = world.next_id()
     world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
     world.all_dirty()
-    world.after(seconds, "chore.copied", a, b, path, found, number)
+    world.call_after(seconds, "chore.copied", a, b, path, found, number)
 
 
 def _move(world: World, server: str, paths: str) -> None:
     """Copy a file on one server: *paths* are the old and the new path. A database file must not be open."""
     found = _TWO_PATHS.fullmatch(paths)
     if found is None:
-        raise InputProblem(say("on one server two paths are expected: the old one and the new one"))
+        raise InputError(say("on one server two paths are expected: the old one and the new one"))
     path, target = files.spelled(world, server, found[1]), found[2]
     backup, database_file = world.files.get((server, path)), database_files.file_at(world, server, path)
     if backup is None and database_file is None:
         there = sorted(name for where, name in world.files if where == server)
-        raise InputProblem(
+        raise InputError(
             but_there_are(say("{server} has no file {path}", server=server, path=path), there[:8])
         )
     if not world.computer_of(server).powered:
-        raise InputProblem(say("{server} is off", server=server))
-    if backup is None and database_file is not None and database_files.is_open(world, database_file[0]):
-        raise InputProblem(say("{path} is in use by SQL Server", path=path))
+        raise InputError(say("{server} is off", server=server))
+    if (
+        backup is None
+        and database_file is not None
+        and database_files.has_open_files(world, database_file[0])
+    ):
+        raise InputError(say("{path} is in use by SQL Server", path=path))
     drive = volumes.drive_of(target)
     if not volumes.has_drive(world.computer_of(server), drive):
-        raise InputProblem(say("{server} has no drive {drive}:", server=server, drive=drive))
+        raise InputError(say("{server} has no drive {drive}:", server=server, drive=drive))
     found_file: Any = backup if database_file is None else database_file[1]
     size_kb: float = found_file.size_kb
     if volumes.free_kb(world, server, drive) < size_kb:
-        raise InputProblem(
+        raise InputError(
             say(
                 "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
                 drive=drive,
@@ -101,29 +105,31 @@ def _move(world: World, server: str, paths: str) -> None:
         )
     seconds = files.transfer_s(world, server, server, size_kb)
     if backup is not None:
-        world.after(seconds, "chore.moved", server, "", "", target, backup)
+        world.call_after(seconds, "chore.moved", server, "", "", target, backup)
     elif database_file is not None:
         copy, file = database_file
-        world.after(seconds, "chore.moved", server, copy.database, file.key, target, None)
+        world.call_after(seconds, "chore.moved", server, copy.database, file.key, target, None)
 
 
-def _moved(world: World, server: str, database: str, file: str, path: str, found: object) -> None:
+def _moved(world: World, server: str, database: str, file: str, path: str, content: object) -> None:
     """Timer: the copy of a file on its own server ends."""
     if not world.computer_of(server).powered:
         return
     if database:
         database_files.place_file(world, (server, database), file, path)
     else:
-        world.files[server, path] = found
-    tell(world, server, say("{path} is on {server}", path=path, server=server), path=path)
+        world.files[server, path] = content
+    emit_maintenance_event(world, server, say("{path} is on {server}", path=path, server=server), path=path)
 
 
-def _copied(world: World, a: str, b: str, path: str, found: object, number: int) -> None:
+def _copied(world: World, a: str, b: str, path: str, content: object, number: int) -> None:
     """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
     world.transfers.pop(number, None)
     world.all_dirty()
-    if not (world.computer_of(a).powered and world.computer_of(b).powered and network.passing(world, a, b)):
-        tell(
+    if not (
+        world.computer_of(a).powered and world.computer_of(b).powered and network.is_passing(world, a, b)
+    ):
+        emit_maintenance_event(
             world,
             b,
             say("copying {path} from {server} to {other} has failed", path=path, server=a, other=b),
@@ -131,16 +137,16 @@ def _copied(world: World, a: str, b: str, path: str, found: object, number: int)
             failed=True,
         )
         return
-    world.files[b, path] = found
-    tell(world, b, say("{path} is on {server}", path=path, server=b), path=path)
+    world.files[b, path] = content
+    emit_maintenance_event(world, b, say("{path} is on {server}", path=path, server=b), path=path)
 
 
 def _delete(world: World, item: Input) -> None:
     server, path = item.args
     path = files.spelled(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
-        raise InputProblem(say("{server} has no file {path}", server=server, path=path))
-    tell(world, server, say("{path} deleted", path=path), path=path)
+        raise InputError(say("{server} has no file {path}", server=server, path=path))
+    emit_maintenance_event(world, server, say("{path} deleted", path=path), path=path)
     logspace.check_room(world)
 
 
@@ -151,7 +157,7 @@ def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
 # --- drives -----------------------------------------------------------------------------------------------
 
 
-def _set_drive(new: bool) -> Doing:
+def _set_drive(adds_drive: bool) -> Doing:
     """`add-drive S LETTER size_gb=…` and `grow-volume S LETTER size_gb=…` (its new size)."""
 
     def do(world: World, item: Input) -> None:
@@ -159,9 +165,9 @@ def _set_drive(new: bool) -> Doing:
         computer = world.computer_of(server)
         size_kb = item.option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
-            raise InputProblem(say("a drive is one letter from A to Z, not {name}", name=item.args[1]))
+            raise InputError(say("a drive is one letter from A to Z, not {name}", name=item.args[1]))
         if letter in computer.failed_drives:
-            raise InputProblem(
+            raise InputError(
                 say(
                     "drive {drive}: of {server} is lost (mend-volume replaces it)",
                     drive=letter,
@@ -169,24 +175,24 @@ def _set_drive(new: bool) -> Doing:
                 )
             )
         there = volumes.has_drive(computer, letter)
-        if new and there:
-            raise InputProblem(say("{server} has a drive {drive}: already", server=server, drive=letter))
-        if not new and volumes.size_kb(computer, letter) is None:
-            raise InputProblem(
+        if adds_drive and there:
+            raise InputError(say("{server} has a drive {drive}: already", server=server, drive=letter))
+        if not adds_drive and volumes.size_kb(computer, letter) is None:
+            raise InputError(
                 say("drive {drive}: of {server} is already as large as allowed", drive=letter, server=server)
                 if there
                 else say("drive {drive}: of {server} does not exist", drive=letter, server=server)
             )
         if size_kb < (volumes.size_kb(computer, letter) or 1.0):
-            raise InputProblem(
+            raise InputError(
                 say("drive {drive}: of {server} cannot become smaller", drive=letter, server=server)
             )
-        holders = setup.share_disk(world, server, letter) if new else ()
+        holders = setup.share_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
             kept = tuple(one for one in world.computers[name].volumes if one.letter.upper() != letter)
             world.update_computer(name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
         text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
-        tell(world, server, text, drive=letter)
+        emit_maintenance_event(world, server, text, drive=letter)
         logspace.check_room(world)
 
     return do
@@ -207,7 +213,7 @@ def _doubled(world: World, args: Args) -> Iterable[tuple[str, str]]:
     yield "", f"size_gb={2.0 * size_kb / KB_PER_GB:g}"
 
 
-PATH: Final = Parameter(mark("path"), "rest", values=_paths)
+PATH: Final = VerbParameter(mark("path"), "rest", values=_paths)
 SIZE: Final = {"size_gb": (0.0, 1e6)}
 
 VERBS: Final = (
@@ -239,11 +245,11 @@ VERBS: Final = (
     Verb(
         name="add-drive",
         told=mark("Add a drive {drive}: to {server}"),
-        parameters=(SERVER, Parameter(mark("drive"), values=_all_drives)),
+        parameters=(SERVER, VerbParameter(mark("drive"), values=_all_drives)),
         options=SIZE,
         help=mark("add a drive"),
         group="chore",
-        do=_set_drive(new=True),
+        do=_set_drive(adds_drive=True),
         label=mark("Add a drive {1}: of 100 GB"),
         icon="disk",
         section=SECTION,
@@ -251,11 +257,11 @@ VERBS: Final = (
     Verb(
         name="grow-volume",
         told=mark("Resize drive {drive}: of {server}"),
-        parameters=(SERVER, Parameter("drive", values=_drives)),
+        parameters=(SERVER, VerbParameter("drive", values=_drives)),
         options=SIZE,
         help=mark("resize a drive"),
         group="chore",
-        do=_set_drive(new=False),
+        do=_set_drive(adds_drive=False),
         label=mark("Double drive {1}:"),
         icon="disk",
         section=SECTION,

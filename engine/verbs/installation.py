@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Final
 
 from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import mark, say
 from engine.model import Fault, Service, World
 from engine.protocol import options, service
-from engine.verbs.chore import tell
+from engine.verbs.maintenance import emit_maintenance_event
 from engine.verbs.servers import stop_service
-from engine.verbs.verb import SERVER, Parameter, Verb
-from engine.words import mark, say
+from engine.verbs.verb import SERVER, Verb, VerbParameter
 
 
 def _set_account(world: World, item: Input) -> None:
     """As Configuration Manager does it, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
-    tell(world, server, say("SQL Server runs as {name}; the service restarts", name=account))
+    emit_maintenance_event(
+        world, server, say("SQL Server runs as {name}; the service restarts", name=account)
+    )
     if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
 
 
-def _stop_service(world: World, server: str, then: str) -> None:
+def _stop_service(world: World, server: str, next_action: str) -> None:
     """Stop the service, with a line in the ledger from which a failover learns its cause."""
     world.faults.append(
         Fault(
@@ -34,7 +36,7 @@ def _stop_service(world: World, server: str, then: str) -> None:
             active_tick=world.tick,
         )
     )
-    stop_service(world, server, then)
+    stop_service(world, server, next_action)
 
 
 def _upgrade(world: World, item: Input) -> None:
@@ -44,7 +46,7 @@ def _upgrade(world: World, item: Input) -> None:
     version = int(item.args[1])
     edition = item.args[2] if item.args[2:] else state.edition
     if version < state.version:
-        raise InputProblem(
+        raise InputError(
             say(
                 "{server} has version {version}; it cannot go back to {name}",
                 server=server,
@@ -53,7 +55,7 @@ def _upgrade(world: World, item: Input) -> None:
             )
         )
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
-        raise InputProblem(say("{server} cannot be upgraded now", server=server))
+        raise InputError(say("{server} cannot be upgraded now", server=server))
     same = (version, edition) == (state.version, state.edition)
     seconds = PATCH_S if same else UPGRADE_S
     if same:
@@ -64,10 +66,10 @@ def _upgrade(world: World, item: Input) -> None:
             name=f"{version} {edition}",
             time_min=seconds / 60,
         )
-    tell(world, server, text)
+    emit_maintenance_event(world, server, text)
     if state.service is Service.RUNNING:
         _stop_service(world, server, "")
-    world.after(seconds, "chore.upgraded", server, version, edition)
+    world.call_after(seconds, "chore.upgraded", server, version, edition)
 
 
 def _upgraded(world: World, server: str, version: int, edition: str) -> None:
@@ -75,11 +77,11 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = say("the upgrade has failed: the server was switched off or the service started")
-        tell(world, server, text, failed=True)
+        emit_maintenance_event(world, server, text, failed=True)
         return
     options.keep_levels(world, server, version)
     world.update_instance(server, version=version, edition=edition, installs=state.installs + 1)
-    tell(world, server, say("SQL Server {name} is installed", name=f"{version} {edition}"))
+    emit_maintenance_event(world, server, say("SQL Server {name} is installed", name=f"{version} {edition}"))
     service.start(world, server)
 
 
@@ -87,7 +89,7 @@ VERBS: Final = (
     Verb(
         name="set-service-account",
         told=mark("Run SQL Server on {server} as {account}"),
-        parameters=(SERVER, Parameter(mark("account"), "rest")),
+        parameters=(SERVER, VerbParameter(mark("account"), "rest")),
         help=mark("run SQL Server under another account; the service restarts"),
         group="chore",
         do=_set_account,
@@ -97,8 +99,8 @@ VERBS: Final = (
         told=mark("Install SQL Server {version} on {server}"),
         parameters=(
             SERVER,
-            Parameter(mark("version"), choices=tuple(map(str, VERSIONS))),
-            Parameter(mark("edition"), optional=True, choices=EDITIONS),
+            VerbParameter(mark("version"), choices=tuple(map(str, VERSIONS))),
+            VerbParameter(mark("edition"), optional=True, choices=EDITIONS),
         ),
         help=mark("install a version (the same one: a service pack); the service is down meanwhile"),
         group="chore",

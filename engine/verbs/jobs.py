@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.inputs import Input, InputProblem, but_there_are
+from engine.inputs import Input, InputError, but_there_are
+from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.model import Login, World
 from engine.protocol import jobs, network, security
-from engine.verbs.chore import need_running, tell
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb, of_server, other_servers
-from engine.words import mark, say
+from engine.verbs.maintenance import emit_maintenance_event, need_running
+from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter, of_server, other_servers
 
 SECTION: Final = mark("Logins and jobs")
 
@@ -20,7 +20,7 @@ SECTION: Final = mark("Logins and jobs")
 def _agent(running: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         if world.instances[item.args[0]].edition == "Express":
-            raise InputProblem(say("Express edition has no SQL Server Agent"))
+            raise InputError(say("Express edition has no SQL Server Agent"))
         world.update_instance(item.args[0], agent_running=running)
 
     return do
@@ -37,11 +37,11 @@ def _set_jobs(enabled: bool) -> Doing:
             names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else there
         except SqlError:
             problem = say("{server} has no job {name}", server=server, name=item.args[1])
-            raise InputProblem(but_there_are(problem, there)) from None
+            raise InputError(but_there_are(problem, there)) from None
         for name in names:
             jobs.update(world, server, name, enabled=enabled)
         template = mark("{n} job(s) enabled: {names}") if enabled else mark("{n} job(s) disabled: {names}")
-        tell(world, server, say(template, n=len(names), names=", ".join(names)), jobs=names)
+        emit_maintenance_event(world, server, say(template, n=len(names), names=", ".join(names)), jobs=names)
 
     return do
 
@@ -51,7 +51,9 @@ def _copy_jobs(world: World, item: Input) -> None:
     a, b = item.args
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
-    tell(world, b, say("{n} job(s) copied from {server}, disabled", n=len(names), server=a), jobs=names)
+    emit_maintenance_event(
+        world, b, say("{n} job(s) copied from {server}, disabled", n=len(names), server=a), jobs=names
+    )
 
 
 def _new_jobs(world: World, args: Args) -> bool:
@@ -79,7 +81,7 @@ def _transfer_logins(world: World, item: Input) -> None:
     if other_sid:
         names = ", ".join(other_sid)
         text = say("{what}; there with another SID, left as they are: {names}", what=text, names=names)
-    tell(world, b, text, logins=[login.name for login in new])
+    emit_maintenance_event(world, b, text, logins=[login.name for login in new])
     network.reassess(world)
 
 
@@ -97,10 +99,10 @@ def _create_linked_server(world: World, item: Input) -> None:
     try:
         jobs.add_linked_server(world, server, name)
     except SqlError:
-        raise InputProblem(
+        raise InputError(
             say("{server} has a linked server {name} already", server=server, name=name)
         ) from None
-    tell(world, server, say("linked server {name} created", name=name))
+    emit_maintenance_event(world, server, say("linked server {name} created", name=name))
 
 
 def _copy_linked_servers(world: World, item: Input) -> None:
@@ -109,7 +111,9 @@ def _copy_linked_servers(world: World, item: Input) -> None:
     known = world.instances[b].linked_servers
     new = [name for name in world.instances[a].linked_servers if name not in known]
     world.update_instance(b, linked_servers=(*known, *new))
-    tell(world, b, say("{n} linked server(s) copied from {server}", n=len(new), server=a), linked_servers=new)
+    emit_maintenance_event(
+        world, b, say("{n} linked server(s) copied from {server}", n=len(new), server=a), linked_servers=new
+    )
 
 
 def _new_linked_servers(world: World, args: Args) -> bool:
@@ -117,7 +121,7 @@ def _new_linked_servers(world: World, args: Args) -> bool:
     return bool(a - b)
 
 
-JOB: Final = Parameter(mark("job"), "rest", optional=True)
+JOB: Final = VerbParameter(mark("job"), "rest", optional=True)
 
 VERBS: Final = (
     Verb(
@@ -196,7 +200,7 @@ VERBS: Final = (
     Verb(
         name="create-linked-server",
         told=mark("Create the linked server {name} on {server}"),
-        parameters=(SERVER, Parameter(mark("name"), values=other_servers)),
+        parameters=(SERVER, VerbParameter(mark("name"), values=other_servers)),
         help=mark("create a linked server"),
         group="chore",
         do=_create_linked_server,

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S, TIME_MAX_S
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import LocalizableMessage, say
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
-from engine.words import Sentence, say
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Key of a role, as scenarios write it (Slug in engine/drill/authoring/schema/values.py)."""
@@ -31,9 +31,9 @@ def parse_line(text: str, tick: int = 0) -> Input:
     if text.lstrip().startswith("@"):
         by, _, deed = text.lstrip()[1:].partition(" ")
         if not _ROLE.fullmatch(by):
-            raise InputProblem(say("after @ the key of a role is expected, not {word!r}", word=by))
+            raise InputError(say("after @ the key of a role is expected, not {word!r}", word=by))
         if deed.lstrip().startswith("@"):
-            raise InputProblem(say("a line has one role, not {word!r} as well", word=deed.split()[0]))
+            raise InputError(say("a line has one role, not {word!r} as well", word=deed.split()[0]))
         return replace(parse_line(deed, tick), by=by)
     for end in _LINE_ENDS:  # one kind of line end, so that a journal reads back the same
         if end[0] in text:  # to look for two signs in a million lines takes four milliseconds
@@ -46,16 +46,16 @@ def parse_line(text: str, tick: int = 0) -> Input:
         near = difflib.get_close_matches(name.lower(), VERBS, 1)
         problem = say("there is no verb {name!r}", name=name)
         if near:
-            raise InputProblem(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
-        raise InputProblem(say("{problem}; see the list of verbs", problem=problem))
+            raise InputError(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+        raise InputError(say("{problem}; see the list of verbs", problem=problem))
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)
         _check_numbers(verb, args)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
-        raise InputProblem(say("{verb} takes one line; an indented line follows it", verb=verb.name))
-    return _with_words(verb, rest.split(), tick)
+        raise InputError(say("{verb} takes one line; an indented line follows it", verb=verb.name))
+    return _build_input(verb, rest.split(), tick)
 
 
 def _split_rest(verb: Verb, body: str) -> list[str]:
@@ -63,7 +63,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
     for parameter in verb.parameters[:-1]:
         found = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
         if found is None:
-            raise InputProblem(
+            raise InputError(
                 say("{verb} needs {name}: {usage}", verb=verb.name, name=parameter.name, usage=usage(verb))
             )
         args.append(found[1])
@@ -72,7 +72,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
     if not body.strip() and verb.parameters[-1].optional:
         return args
     if not body.strip():
-        raise InputProblem(
+        raise InputError(
             say(
                 "{verb} needs {name}: {usage}",
                 verb=verb.name,
@@ -83,13 +83,13 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
     return [*args, body]
 
 
-def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
-    plain = [word for word in words if "=" not in word]
-    options = [tuple(word.split("=", 1)) for word in words if "=" in word]
+def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
+    plain = [word for word in tokens if "=" not in word]
+    options = [tuple(word.split("=", 1)) for word in tokens if "=" in word]
     plain = _with_resource(verb, plain)
     needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
     if not needed <= len(plain) <= len(verb.parameters):
-        raise InputProblem(
+        raise InputError(
             say(
                 "{verb} takes {n} argument(s), {given} given: {usage}",
                 verb=verb.name,
@@ -101,7 +101,7 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
     _check_numbers(verb, plain)
     for parameter, word in zip(verb.parameters, plain, strict=False):
         if parameter.choices and word not in parameter.choices:
-            raise InputProblem(
+            raise InputError(
                 say(
                     "{verb}: {parameter} is one of {names}, not {word!r}",
                     verb=verb.name,
@@ -112,49 +112,49 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
             )
     for name, value in options:
         if name not in verb.options:
-            raise InputProblem(
+            raise InputError(
                 say("{verb} knows no {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
             )
         _check_number(verb, name, f"{name}={value}", value, verb.options[name])
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
 
 
-def _check_number(verb: Verb, name: str, written: str, value: str, bounds: tuple[float, float]) -> None:
+def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: tuple[float, float]) -> None:
     """Raise InputProblem if *value* is no number within *bounds*."""
     try:
         number = float(value)
     except ValueError:
-        raise InputProblem(
+        raise InputError(
             say("{verb}: {name} is a number, not {value!r}", verb=verb.name, name=name, value=value)
         ) from None
     least, most = bounds
     if not least <= number <= most:  # nor is what is not a number
-        raise InputProblem(
+        raise InputError(
             say(
                 "{verb}: {option} is outside {least:g} to {most:g}",
                 verb=verb.name,
-                option=written,
+                option=option_text,
                 least=least,
                 most=most,
             )
         )
 
 
-def _check_numbers(verb: Verb, words: Sequence[str]) -> None:
+def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
     """Raise InputProblem if an argument is outside the bounds of its parameter."""
-    for parameter, word in zip(verb.parameters, words, strict=False):
+    for parameter, word in zip(verb.parameters, tokens, strict=False):
         if parameter.bounds is not None:
             _check_number(verb, parameter.name, f"{parameter.name} {word}", word, parameter.bounds)
 
 
-def _with_resource(verb: Verb, plain: list[str]) -> list[str]:
+def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
     """The name of a cluster resource may have blanks, SQL Server (SQLFCI1): words too many are its own."""
     place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
-    surplus = len(plain) - len(verb.parameters)
+    surplus = len(arguments) - len(verb.parameters)
     if place is None or surplus < 0:
-        return plain
-    name = " ".join(plain[place : place + surplus + 1]).strip('"')
-    return [*plain[:place], name, *plain[place + surplus + 1 :]]
+        return arguments
+    name = " ".join(arguments[place : place + surplus + 1]).strip('"')
+    return [*arguments[:place], name, *arguments[place + surplus + 1 :]]
 
 
 def usage(verb: Verb) -> str:
@@ -167,13 +167,13 @@ def usage(verb: Verb) -> str:
     return " ".join(parts)
 
 
-def parse_script(text: str) -> tuple[list[Input], list[Sentence]]:
+def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
     """Lines of an input file and all its problems (`line 3: …`). `+S` counts from the line before."""
     inputs, problems = read_script(text)
     return inputs, [in_line(number, problem) for number, problem in problems]
 
 
-def in_line(number: int, problem: str) -> Sentence:
+def in_line(number: int, problem: str) -> LocalizableMessage:
     return say("line {n}: {problem}", n=number, problem=problem)
 
 
@@ -187,7 +187,7 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
         try:
             tick = _parse_time(time, tick)
             inputs.append(parse_line(rest, tick))
-        except InputProblem as problem:
+        except InputError as problem:
             problems.append((number, str(problem)))
     inputs.sort(key=lambda item: item.tick)
     return inputs, problems
@@ -204,17 +204,21 @@ def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
     return [(number, "\n".join(block).rstrip()) for number, block in blocks]
 
 
-def _parse_time(word: str, before: int) -> int:
-    relative = word.startswith("+")
+def _parse_time(token: str, previous_tick: int) -> int:
+    relative = token.startswith("+")
     try:
-        seconds = float(word.removeprefix("+").removesuffix("s"))
+        seconds = float(token.removeprefix("+").removesuffix("s"))
     except ValueError:
-        raise InputProblem(
-            say("a line begins with its time in seconds (41.25 or +3), not {word!r}", word=word)
+        raise InputError(
+            say("a line begins with its time in seconds (41.25 or +3), not {word!r}", word=token)
         ) from None
-    tick = round(seconds * TICKS_PER_S) + (before if relative else 0) if 0.0 <= seconds <= TIME_MAX_S else -1
+    tick = (
+        round(seconds * TICKS_PER_S) + (previous_tick if relative else 0)
+        if 0.0 <= seconds <= TIME_MAX_S
+        else -1
+    )
     if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
-        raise InputProblem(
-            say("the time {word} is outside 0 to {most:,.0f} seconds", word=word, most=TIME_MAX_S)
+        raise InputError(
+            say("the time {word} is outside 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S)
         )
     return tick

@@ -7,17 +7,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.flow.recovery import Cause
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import mark, say
 from engine.model import Link, World
 from engine.protocol import network
-from engine.verbs.verb import LINK, Args, Before, Verb, at_once
-from engine.words import mark, say
+from engine.verbs.verb import LINK, Args, Before, Verb, describe_pending_effect
 
 
-def _change(world: World, item: Input, both: bool = True, **changes: object) -> Before:
+def _change(world: World, item: Input, both_directions: bool = True, **changes: object) -> Before:
     """Change the link that *item* names, in *both* directions; returns what they were before."""
     a, b = item.args
-    directions = ((a, b), (b, a)) if both else ((a, b),)
+    directions = ((a, b), (b, a)) if both_directions else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
     for x, y in directions:
         world.links[x, y] = replace(network.link(world, x, y), **changes)
@@ -51,17 +51,15 @@ def _reset(world: World, item: Input) -> None:
             world.contacts[guid, me, peer] = contact = replace(
                 contact, pending="hard", epoch=contact.epoch + 1
             )
-            world.after(0.05, "contact.lost", guid, me, peer, contact.epoch, "hard")
+            world.call_after(0.05, "contact.lost", guid, me, peer, contact.epoch, "hard")
 
 
 def _degrade(world: World, item: Input) -> Before:
     changes: dict[str, float] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
-        raise InputProblem(
-            say("degrade: loss is a share below 1; a link that loses everything is black-hole")
-        )
+        raise InputError(say("degrade: loss is a share below 1; a link that loses everything is black-hole"))
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
-        raise InputProblem(say("degrade: bandwidth_mbps must be above 0; use cut or black-hole"))
+        raise InputError(say("degrade: bandwidth_mbps must be above 0; use cut or black-hole"))
     return _change(world, item, True, **changes)
 
 
@@ -71,25 +69,25 @@ PERIOD_S: Final = 2.0
 
 def _flap(world: World, item: Input) -> Before:
     half_s = item.option("period_s", PERIOD_S) / 2.0
-    world.after(half_s, "link.flap", *item.args, half_s, len(world.faults))
+    world.call_after(half_s, "link.flap", *item.args, half_s, len(world.faults))
     return _change(world, item, up=False)
 
 
-def _turn(world: World, a: str, b: str, half_s: float, place: int) -> None:
+def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
     """Timer: the other half of a period, until the fault at that *place* in the ledger is over or is asked for anew."""
     active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
     flapping = [f for f in active if f.verb == "flap-link"]
-    if not flapping or flapping[-1] is not world.faults[place]:
+    if not flapping or flapping[-1] is not world.faults[fault_index]:
         return
     up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
     for x, y in ((a, b), (b, a)):
         world.links[x, y] = replace(network.link(world, x, y), up=up)
     network.reassess(world)
-    world.after(half_s, "link.flap", a, b, half_s, place)
+    world.call_after(half_s, "link.flap", a, b, half_s, fault_index)
 
 
 def _passing(world: World, args: Args) -> bool:
-    return network.passing(world, args[0], args[1])
+    return network.is_passing(world, args[0], args[1])
 
 
 def _connected(world: World, args: Args) -> bool:
@@ -158,7 +156,7 @@ VERBS: Final = (
         parameters=LINK,
         help=mark("drop the packets in one direction silently"),
         group="fault",
-        do=lambda world, item: _change(world, item, both=False, passing=False),
+        do=lambda world, item: _change(world, item, both_directions=False, passing=False),
         reverse="mend",
         loses="link",
         mechanism=Cause.TIMEOUT,
@@ -177,7 +175,7 @@ VERBS: Final = (
         reverse="mend",
         loses="link",
         mechanism=Cause.CABLE,
-        timers={"link.flap": _turn},
+        timers={"link.flap": _toggle_link},
         label=mark("Flap: down for 1 s, up for 1 s"),
         icon="cut",
         sensible=_passing,
@@ -209,7 +207,7 @@ VERBS: Final = (
         do=_degrade,
         reverse="mend",
         loses="link",
-        effect=at_once,
+        effect=describe_pending_effect,
         label="{options}",
         icon="load",
         section=mark("Degrade the line"),

@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.inputs import Input, InputProblem, but_there_are
+from engine.inputs import Input, InputError, but_there_are
+from engine.localization import mark, say
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import SERVER, Before, Doing, Parameter, Verb, of_server
-from engine.words import mark, say
+from engine.verbs.verb import SERVER, Before, Doing, Verb, VerbParameter, of_server
 
 SECTION: Final = mark("Network and security")
 
@@ -27,7 +27,7 @@ def _firewall(closed: bool) -> Doing:
                 mark("the firewall of {server} blocks port {port} already"),
                 mark("the firewall of {server} allows port {port} already"),
             )
-            raise InputProblem(say(blocks if closed else allows, server=server, port=port))
+            raise InputError(say(blocks if closed else allows, server=server, port=port))
         after = (*before, port) if closed else tuple(p for p in before if p != port)
         world.update_computer(world.instances[server].computer, blocked_ports=after)
         world.update_instance(server, refused=())
@@ -39,7 +39,7 @@ def _firewall(closed: bool) -> Doing:
 def _port(item: Input) -> int:
     digits = item.args[1]
     if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
-        raise InputProblem(say("a port is a number from 1 to 65535, not {name}", name=item.args[1]))
+        raise InputError(say("a port is a number from 1 to 65535, not {name}", name=item.args[1]))
     return int(item.args[1])
 
 
@@ -63,7 +63,7 @@ def _certificate_name(server: Instance, item: Input) -> str:
     found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
     if found is None:
         problem = say("{server} has no such certificate", server=server.name)
-        raise InputProblem(but_there_are(problem, (c.name for c in server.certificates)))
+        raise InputError(but_there_are(problem, (c.name for c in server.certificates)))
     return found.name
 
 
@@ -99,7 +99,7 @@ def _renew(world: World, item: Input) -> None:
             _set_expiry(world, found.thumbprint, before["expires_tick"])
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return
-    raise InputProblem(
+    raise InputError(
         say(
             "the expiry date of {name} on {server} was not changed here; create a new certificate",
             name=name,
@@ -123,7 +123,7 @@ def _tcp(enabled: bool) -> Doing:
     return do
 
 
-def _deaf(world: World, fault: Fault) -> str:
+def _describe_disabled_tcp(world: World, fault: Fault) -> str:
     name = fault.args[0]
     return (
         say("{server} does not listen on TCP/IP", server=name)
@@ -132,8 +132,8 @@ def _deaf(world: World, fault: Fault) -> str:
     )
 
 
-PORT: Final = Parameter(mark("port"), "number", values=_endpoint_port)
-CERTIFICATE: Final = Parameter(mark("certificate"), optional=True)
+PORT: Final = VerbParameter(mark("port"), "number", values=_endpoint_port)
+CERTIFICATE: Final = VerbParameter(mark("certificate"), optional=True)
 
 VERBS: Final = (
     Verb(
@@ -168,7 +168,7 @@ VERBS: Final = (
         group="fault",
         do=_tcp(enabled=False),
         reverse="enable-tcp",
-        effect=_deaf,
+        effect=_describe_disabled_tcp,
         label=mark("Disable TCP/IP (from the next start)"),
         icon="cut",
         section=SECTION,

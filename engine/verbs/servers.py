@@ -6,15 +6,15 @@ from typing import Final
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input
+from engine.localization import mark, say
 from engine.model import Service, World
 from engine.protocol import service
-from engine.verbs.verb import COMPUTER, SERVER, Verb, void, void_computer
-from engine.words import mark, say
+from engine.verbs.verb import COMPUTER, SERVER, Verb, reject_computer_if, reject_server_if
 
 
-def stop_service(world: World, server: str, then: str = "") -> None:
+def stop_service(world: World, server: str, next_action: str = "") -> None:
     """Stop the service as the service control manager does; *then* as of `service.stop`."""
-    service.stop(world, server, Cause.STOP_SERVICE, then, ((17148, ()),))
+    service.stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
 
 
 def _cannot_start(world: World, item: Input) -> str:
@@ -22,7 +22,7 @@ def _cannot_start(world: World, item: Input) -> str:
     up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
     if up or not world.computer_of(server).powered:
         return say("the server is off, or the service is up already")
-    return say("the server boots, and starts its service then") if service.boots(world, server) else ""
+    return say("the server boots, and starts its service then") if service.begin_boot(world, server) else ""
 
 
 VERBS: Final = (
@@ -34,7 +34,7 @@ VERBS: Final = (
         do=lambda world, item: service.power_off(world, item.args[0]),
         reverse="power-on",
         undoes=("hang",),
-        pointless=void_computer(say("the server is off"), lambda computer: not computer.powered),
+        pointless=reject_computer_if(say("the server is off"), lambda computer: not computer.powered),
         loses="server",
         label=mark("Cut the power"),
         icon="power",
@@ -46,7 +46,7 @@ VERBS: Final = (
         group="repair",
         do=lambda world, item: service.power_on(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "stop-service"),
-        pointless=void_computer(
+        pointless=reject_computer_if(
             say("the server is on"), lambda computer: computer.powered and not computer.shutting_down
         ),
         label=mark("Switch on"),
@@ -59,7 +59,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: service.shut_down(world, item.args[0]),
         reverse="power-on",
-        pointless=void_computer(
+        pointless=reject_computer_if(
             say("the server is off"), lambda computer: not computer.powered or computer.shutting_down
         ),
         loses="server",
@@ -74,7 +74,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: stop_service(world, item.args[0]),
         reverse="start-service",
-        pointless=void(say("the service is not running"), lambda server: not server.running),
+        pointless=reject_server_if(say("the service is not running"), lambda server: not server.running),
         loses="server",
         mechanism=Cause.STOP_SERVICE,
         label=mark("Stop SQL Server"),
@@ -97,7 +97,7 @@ VERBS: Final = (
         help=mark("stop and start the SQL Server service"),
         group="chore",
         do=lambda world, item: stop_service(world, item.args[0], "restart"),
-        pointless=void(say("the service is not running"), lambda server: not server.running),
+        pointless=reject_server_if(say("the service is not running"), lambda server: not server.running),
         loses="server",
         mechanism=Cause.STOP_SERVICE,
         cure=True,
@@ -111,7 +111,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: service.hang(world, item.args[0]),
         reverse="unhang",
-        pointless=void(
+        pointless=reject_server_if(
             say("the instance is not running, or hangs already"),
             lambda server: not server.running or server.hung,
         ),
@@ -126,7 +126,7 @@ VERBS: Final = (
         help=mark("unfreeze the instance"),
         group="repair",
         do=lambda world, item: service.unhang(world, item.args[0]),
-        pointless=void(say("the instance does not hang"), lambda server: not server.hung),
+        pointless=reject_server_if(say("the instance does not hang"), lambda server: not server.hung),
         label=mark("Unfreeze the instance"),
         icon="hang",
     ),
@@ -137,7 +137,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
         reverse="plug-cable",
-        pointless=void_computer(say("the cables are pulled"), lambda computer: not computer.nic_up),
+        pointless=reject_computer_if(say("the cables are pulled"), lambda computer: not computer.nic_up),
         loses="server",
         mechanism=Cause.CABLE,
         label=mark("Pull all network cables"),
@@ -149,7 +149,7 @@ VERBS: Final = (
         help=mark("plug all network cables of a server"),
         group="repair",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),
-        pointless=void_computer(say("the cables are plugged"), lambda computer: computer.nic_up),
+        pointless=reject_computer_if(say("the cables are plugged"), lambda computer: computer.nic_up),
         label=mark("Plug all network cables"),
         icon="cable",
     ),

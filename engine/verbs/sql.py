@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from engine import tsql
-from engine.verbs.verb import Parameter, Verb
-from engine.words import mark
+from engine.localization import mark
+from engine.verbs.verb import Verb, VerbParameter
 
-WINDOW: Final = Parameter("server", "window")
+WINDOW: Final = VerbParameter("server", "window")
 
 VERBS: Final = (
     Verb(
         name="sql",
         told=mark("{text} on {server}"),
-        parameters=(WINDOW, Parameter("text", "rest", title=mark("T-SQL"))),
+        parameters=(WINDOW, VerbParameter("text", "rest", title=mark("T-SQL"))),
         help=mark("send T-SQL to a server"),
         group="sql",
         do=lambda world, item: tsql.submit(world, *item.args),
@@ -30,7 +30,7 @@ VERBS: Final = (
     Verb(
         name="change-connection",
         told=mark("Connect the window of {server} by {target}"),
-        parameters=(WINDOW, Parameter("target", "rest", title=mark("connection string"))),
+        parameters=(WINDOW, VerbParameter("target", "rest", title=mark("connection string"))),
         help=mark(
             "connect a window by a connection string: Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly"
         ),
@@ -40,7 +40,7 @@ VERBS: Final = (
     Verb(
         name="connect",
         told=mark("Log in to {server} over the network"),
-        parameters=(WINDOW, Parameter(mark("login"), "rest")),
+        parameters=(WINDOW, VerbParameter(mark("login"), "rest")),
         help=mark("log in over the network, as a JSON object says"),
         group="sql",
         by_person=True,
@@ -49,7 +49,7 @@ VERBS: Final = (
     Verb(
         name="batch",
         told=mark("{text} on {server}"),
-        parameters=(WINDOW, Parameter("text", "rest", title=mark("T-SQL"))),
+        parameters=(WINDOW, VerbParameter("text", "rest", title=mark("T-SQL"))),
         help=mark("send T-SQL on a connection, as a JSON string"),
         group="sql",
         by_person=True,

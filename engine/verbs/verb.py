@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input
+from engine.localization import mark, say
 from engine.model import Client, Computer, Fault, Instance, World
-from engine.words import mark, say
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
@@ -25,7 +25,7 @@ Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
-class Parameter(Struct, frozen=True):
+class VerbParameter(Struct, frozen=True):
     """One argument of a verb. *kind* says what may stand there."""
 
     name: str
@@ -44,17 +44,17 @@ class Parameter(Struct, frozen=True):
     """What menus offer where any word could stand; None: it can only be typed."""
 
 
-def everywhere(world: World, args: Args) -> bool:
+def is_always_sensible(world: World, args: Args) -> bool:
     """A menu offers the act whenever it can be done."""
     return True
 
 
-def never(world: World, item: Input) -> str:
+def find_no_objection(world: World, item: Input) -> str:
     """The act always changes something, or refuses by itself."""
     return ""
 
 
-def once(world: World, args: Args) -> Iterable[tuple[str, str]]:
+def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
     """One offer, without options."""
     return (("", ""),)
 
@@ -64,14 +64,14 @@ class Verb:
     """All that the program knows of a verb. What is left out stands for a plain act."""
 
     name: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[VerbParameter, ...] = ()
     options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Names that may follow as name=number, with the least and the most of each: beyond them the model is meaningless
     or costs without end. All bounds are assumed."""
     help: str
     told: str = ""
     """How a line is told afterwards, with the names of its parameters in braces; what else it says comes behind. Empty,
-    or one is not given: as the menu has it, with its first argument as the title (`engine.verbs.told`)."""
+    or one is not given: as the menu has it, with its first argument as the title (`engine.verbs.input_descriptions`)."""
     group: Group
     """How menus and scores sort it. Faults and repairs go through the ledger."""
     do: Doing | None
@@ -84,7 +84,7 @@ class Verb:
     itself, or only other work mends it."""
     undoes: tuple[str, ...] = ()
     """Faults that it takes back beside those whose reverse it is."""
-    pointless: Callable[[World, Input], str] = never
+    pointless: Callable[[World, Input], str] = find_no_objection
     """Why the act would change nothing now: it is not done, and noted as without effect."""
     loses: Literal["", "server", "link"] = ""
     """What its loss is put down to this fault: the server of the first argument, or the link of the first two."""
@@ -109,9 +109,9 @@ class Verb:
     """Submenu in which it stands; empty for the menu itself."""
     same_end: bool = False
     """It may also go from one end to the same one."""
-    sensible: Callable[[World, Args], bool] = everywhere
+    sensible: Callable[[World, Args], bool] = is_always_sensible
     """Whether a menu offers it: it would not be for nothing, although it can be done."""
-    variants: Variants = once
+    variants: Variants = offer_once
     """A verb that needs values is offered with these; any other value can be typed."""
     back_label: Callable[[Args], str] | None = None
     """Label of its reverse, where that is the same verb with options: offered when the act itself is not sensible."""
@@ -142,7 +142,7 @@ class Verb:
     def in_ledger(self) -> bool:
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
-    def heals(self, item: Input) -> bool:
+    def is_own_reverse(self, item: Input) -> bool:
         """Whether *item*, of this verb, is its own reverse: a slow-down by the factor 1 is none."""
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
@@ -151,14 +151,14 @@ class Verb:
 
 # --- parameters that many have ----------------------------------------------------------------------------
 
-SERVER: Final = Parameter(mark("server"), "server")
-COMPUTER: Final = Parameter(mark("server"), "server", computer=True)
-NODE: Final = Parameter(mark("node"), "node")
-ROLE: Final = Parameter(mark("role"), "role")
-DATABASE: Final = Parameter(mark("database"), "database")
-CLIENT: Final = Parameter(mark("client"), "client")
-LINK: Final = (Parameter(mark("from"), "name"), Parameter(mark("to"), "name"))
-SERVERS: Final = (Parameter("from", "server"), Parameter("to", "server"))
+SERVER: Final = VerbParameter(mark("server"), "server")
+COMPUTER: Final = VerbParameter(mark("server"), "server", computer=True)
+NODE: Final = VerbParameter(mark("node"), "node")
+ROLE: Final = VerbParameter(mark("role"), "role")
+DATABASE: Final = VerbParameter(mark("database"), "database")
+CLIENT: Final = VerbParameter(mark("client"), "client")
+LINK: Final = (VerbParameter(mark("from"), "name"), VerbParameter(mark("to"), "name"))
+SERVERS: Final = (VerbParameter("from", "server"), VerbParameter("to", "server"))
 
 
 # --- rules that many have ---------------------------------------------------------------------------------
@@ -169,14 +169,14 @@ def of_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], boo
     return lambda world, args: wanted(world.instances[args[0]])
 
 
-def void(why: str, when: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
+def reject_server_if(reason: str, condition: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
     """Pointless where the server of the first argument is so."""
-    return lambda world, item: why if when(world.instances[item.args[0]]) else ""
+    return lambda world, item: reason if condition(world.instances[item.args[0]]) else ""
 
 
-def void_computer(why: str, when: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
+def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
     """Pointless where the computer of the server of the first argument is so."""
-    return lambda world, item: why if when(world.computer_named(item.args[0])) else ""
+    return lambda world, item: reason if condition(world.computer_named(item.args[0])) else ""
 
 
 def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
@@ -186,7 +186,7 @@ def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 # --- effects ------------------------------------------------------------------------------------------------
 
 
-def at_once(world: World, fault: Fault) -> str:
+def describe_pending_effect(world: World, fault: Fault) -> str:
     return say("takes effect at the next write or packet")
 
 

@@ -16,10 +16,10 @@ from app import cli, doctor, golden, qt_probe
 from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
-from app.files import course, fresh, scenario_files
+from app.files import course, generated_drills, scenario_files
 from app.files.learning_paths import learning_paths
 from engine.drill.authoring.scenario import Scenario
-from engine.published.rows import Class, FigureRow
+from engine.published.rows import FigureClass, FigureRow
 from tests.engine.drill.texts import SMALL, changed
 
 ONE_LINE = "30 power-off SERVER_A\n"
@@ -272,7 +272,7 @@ sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
 
 
 def test_a_name_that_no_file_can_have() -> None:
-    with pytest.raises(scenario_files.NoScenario):
+    with pytest.raises(scenario_files.ScenarioNotFoundError):
         scenario_files.find("x" * 5000)
 
 
@@ -281,7 +281,7 @@ def test_a_name_that_no_file_can_have() -> None:
 
 def row(verdict: str, reason: str | None = None) -> FigureRow:
     return FigureRow(
-        "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", Class.PREDICTED, verdict, reason=reason
+        "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", FigureClass.PREDICTED, verdict, reason=reason
     )
 
 
@@ -301,7 +301,7 @@ def test_fidelity_says_no_to_a_failure_without_a_reason(
 def test_bench_prints_each_figure_with_what_it_is_compared_with(
     call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figure = bench.Figure("engine, 1 databases", 161500.0, "simulated s/s", "real time", 161500.0)
+    figure = bench.BenchmarkFigure("engine, 1 databases", 161500.0, "simulated s/s", "real time", 161500.0)
     monkeypatch.setattr(bench, "bench_rows", lambda: [figure])
     assert json.loads(call("bench", "--json", "-")[1]) == {"figures": [figure.as_json()]}
     assert "real time" in call("bench")[1]
@@ -357,7 +357,7 @@ def test_doctor_says_no_where_replay_differs(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_why_qt_cannot_start(said: str, environment: dict[str, str], expected: str) -> None:
-    sentence = qt_probe.sentence(said, environment)
+    sentence = qt_probe.explain_failure(said, environment)
     assert expected in sentence
     assert "\n" not in sentence
 
@@ -365,7 +365,7 @@ def test_why_qt_cannot_start(said: str, environment: dict[str, str], expected: s
 def test_the_printed_command_names_each_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qt_probe, "_can_load", lambda library: library != "libglib-2.0.so.0")
     monkeypatch.setattr("shutil.which", lambda name: None)
-    sentence = qt_probe.sentence("libglib-2.0.so.0: cannot open shared object file", {})
+    sentence = qt_probe.explain_failure("libglib-2.0.so.0: cannot open shared object file", {})
     command = "apt-get update && apt-get install -y --no-install-recommends libglib2.0-0"
     assert sentence.endswith(f"su -c '{command}'")
 
@@ -536,9 +536,9 @@ def test_a_new_drill_is_told_with_its_measured_level(
     def made(drawn: Any, level: str) -> Any:
         yield 0.5
         assert level == wanted
-        return fresh.Fresh(next(drawn)[0], 7, proved)
+        return generated_drills.GeneratedDrill(next(drawn)[0], 7, proved)
 
-    monkeypatch.setattr(fresh, "fresh", made)
+    monkeypatch.setattr(generated_drills, "generate_drill", made)
     there, out, _ = call("new", wanted)
     assert there == code
     told, how = out.splitlines()

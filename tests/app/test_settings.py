@@ -11,7 +11,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
-from app.main_window import cards, teaching_tools
+from app.main_window import teaching_tools, topology_layout
 from app.main_window.recent import Recent
 from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
@@ -78,7 +78,7 @@ def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Pat
     """The drill could not be begun any more."""
     store = WindowSettings()
     store.set(settings.PLACES, stored)
-    assert cards._places(store).get("lab", {}) == {}
+    assert topology_layout._places(store).get("lab", {}) == {}
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
     assert teaching_tools._notes(store) == {}
 

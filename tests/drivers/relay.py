@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from app.serve.login import Encryption, read_prelogin
-from app.serve.packets import HEADER, Kind
+from app.serve.packets import HEADER, PacketKind
 from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"
@@ -62,7 +62,9 @@ class Relay:
         if asks and data[0] == CLIENT_HELLO:
             self.way = "strict"
         elif asks:
-            self.way = "none" if data[0] == Kind.LOGIN else ""  # which comes without a PRELOGIN before it
+            self.way = (
+                "none" if data[0] == PacketKind.LOGIN else ""
+            )  # which comes without a PRELOGIN before it
         elif not self.way:
             with suppress(ValueError, struct.error):
                 self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

@@ -32,15 +32,15 @@ def test_a_path_has_what_its_position_covers() -> None:
     world.commits[1, 0] = trunk = there(chain(LONG[:10]))
     world.commits[1, 7] = branch = there(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
     whole, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
-    assert commits.upto(world, 1, whole, 1e9) is trunk
-    assert commits.upto(world, 1, whole, 9.5) is trunk.previous
-    assert commits.upto(world, 1, parted, 100.0) is branch
+    assert commits.find_last_commit(world, 1, whole, 1e9) is trunk
+    assert commits.find_last_commit(world, 1, whole, 9.5) is trunk.previous
+    assert commits.find_last_commit(world, 1, parted, 100.0) is branch
     for end in (99.0, 4.0, 4.1):
-        found = commits.upto(world, 1, parted, end)
+        found = commits.find_last_commit(world, 1, parted, end)
         assert found is not None
         assert found.kb == 4.0
-    assert commits.upto(world, 1, parted, 0.5) is None
-    assert commits.upto(world, 2, whole, 1e9) is None
+    assert commits.find_last_commit(world, 1, parted, 0.5) is None
+    assert commits.find_last_commit(world, 2, whole, 1e9) is None
 
 
 def test_users_follow_the_chain() -> None:

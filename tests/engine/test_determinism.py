@@ -46,7 +46,7 @@ CALLS = {
     "pow": "is libm's",
 }
 METHODS = {
-    **dict.fromkeys(("strftime", "strptime"), "follows the locale: engine.moments"),
+    **dict.fromkeys(("strftime", "strptime"), "follows the locale: engine.datetime_formats"),
     **dict.fromkeys(("today", "utcnow", "astimezone", "fromtimestamp"), "is the wall clock or the time zone"),
     **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
 }

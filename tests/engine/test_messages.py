@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.messages import LEADING, MESSAGES, PLACEHOLDER, listed, places, text_of
+from engine.messages import LEADING, MESSAGES, PLACEHOLDER, count_placeholders, fill_message, list_messages
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
 FIRST_ARGUMENT = {"SqlError": 0, "SyntaxProblem": 1, "write": 2, "text_of": 0, "say_number": 0}
@@ -46,7 +46,7 @@ def test_every_number_that_is_raised_is_in_the_table() -> None:
 def needed(number: int) -> int:
     """Arguments that all wordings of a message need; a %.*ls at the very end may stay empty."""
     texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
-    return max(places(text) - len(LEADING.get((number, since), ())) for since, text in texts)
+    return max(count_placeholders(text) - len(LEADING.get((number, since), ())) for since, text in texts)
 
 
 def test_every_raise_gives_what_the_text_needs() -> None:
@@ -61,9 +61,12 @@ FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
 @pytest.mark.parametrize("number", [9002, 1408, 1468, 1480, 3104])
 def test_wording_changed_in_2012(number: int) -> None:
     arguments = ("Sales", "PRINCIPAL", "MIRROR", "Failover")
-    old, new = text_of(number, *arguments, version=2008)[1], text_of(number, *arguments, version=2012)[1]
+    old, new = (
+        fill_message(number, *arguments, version=2008)[1],
+        fill_message(number, *arguments, version=2012)[1],
+    )
     assert old != new
-    assert text_of(number, *arguments, version=2005)[1] == old
+    assert fill_message(number, *arguments, version=2005)[1] == old
 
 
 # number, severity, event logged, piece of the text. [DOC: Database Engine events and errors, 0-999,
@@ -117,30 +120,35 @@ DOCUMENTED = [
 
 @pytest.mark.parametrize(("number", "severity", "logged", "piece"), DOCUMENTED)
 def test_rows_are_those_of_the_message_tables(number: int, severity: int, logged: bool, piece: str) -> None:
-    row = next(row for row in listed(2005) if row.number == number)
+    row = next(row for row in list_messages(2005) if row.number == number)
     assert (row.severity, row.logged) == (severity, logged)
     assert piece in row.text
 
 
 def test_whole_ranges_that_are_searched_are_there() -> None:
-    assert len([row for row in listed(2005) if 1401 <= row.number <= 1499]) >= 85
-    assert {row.number for row in listed(2014)} >= {*range(28027, 28044), *range(17162, 17165), 976, 1487}
-    assert 976 not in {row.number for row in listed(2008)}
+    assert len([row for row in list_messages(2005) if 1401 <= row.number <= 1499]) >= 85
+    assert {row.number for row in list_messages(2014)} >= {
+        *range(28027, 28044),
+        *range(17162, 17165),
+        976,
+        1487,
+    }
+    assert 976 not in {row.number for row in list_messages(2008)}
 
 
 def test_what_is_our_wording_is_not_listed() -> None:
     ours = {row[0].number for row in MESSAGES.values() if row[0].source not in ("doc", "log")}
     assert ours
-    assert not ours & {row.number for row in listed(2014)}
+    assert not ours & {row.number for row in list_messages(2014)}
 
 
 def test_numbers_are_filled_as_their_placeholders_say() -> None:
-    text = text_of(823, "2(not found)", "read", 8192, "D:\\Data\\Sales.mdf")[1]
+    text = fill_message(823, "2(not found)", "read", 8192, "D:\\Data\\Sales.mdf")[1]
     assert "during a read at offset 0x00000000002000 in file 'D:" in text
-    assert text_of(3450, "Sales", 5, 100, 0, 3)[1].startswith(
+    assert fill_message(3450, "Sales", 5, 100, 0, 3)[1].startswith(
         "Recovery of database 'Sales' (5) is 100% complete"
     )
-    assert text_of(3014, "BACKUP LOG", 12, 0, 7, 3, 40)[1].endswith("in 0.007 seconds (3.040 MB/sec).")
+    assert fill_message(3014, "BACKUP LOG", 12, 0, 7, 3, 40)[1].endswith("in 0.007 seconds (3.040 MB/sec).")
 
 
 def test_no_text_keeps_a_place_of_another_kind() -> None:
@@ -151,4 +159,4 @@ def test_no_text_keeps_a_place_of_another_kind() -> None:
 
 def test_unknown_number_is_our_mistake() -> None:
     with pytest.raises(KeyError):
-        text_of(999_999)
+        fill_message(999_999)

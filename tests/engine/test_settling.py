@@ -8,7 +8,7 @@ from engine import simulator
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.model import World, ticks
-from engine.verbs import ledger
+from engine.verbs import fault_log
 from tests.shipped import shipped
 
 LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
@@ -19,20 +19,20 @@ LEFT_OUT_MAX = 60
 def left_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Ticks at which nothing was taken note of; each time it is tried whether that would have changed anything."""
     ticks: list[int] = []
-    stands_still = simulator._stands_still
+    stands_still = simulator._is_unchanged
 
     def checked(world: World) -> bool:
         still = stands_still(world)
         if still and len(ticks) < LEFT_OUT_MAX:
             ticks.append(world.tick)
             noted, settled = world.fork(), world.fork()
-            ledger.note_effects(noted)
-            simulator._settle(settled)
+            fault_log.note_effects(noted)
+            simulator._propagate_changes(settled)
             assert settled.state_hash() == noted.state_hash()
             assert settled.outbox == noted.outbox == []
         return still
 
-    monkeypatch.setattr(simulator, "_stands_still", checked)
+    monkeypatch.setattr(simulator, "_is_unchanged", checked)
     return ticks
 
 

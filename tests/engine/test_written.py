@@ -7,21 +7,21 @@ import pickle
 from msgspec.structs import replace
 
 from engine.model import Job
-from engine.written import AT_ONCE, Written
+from engine.repr_cache import AT_ONCE, ReprCache
 from tests.engine.drill.texts import drill, run
 
 JOB = Job(name="a", every_s=1.0)
 
 
 def test_items_read_as_their_sorted_list_does_whatever_changes() -> None:
-    written = Written()
+    written = ReprCache()
     for parts in ({"b": JOB, "a": 1}, {"b": JOB, "a": 1.0}, {"b": replace(JOB, every_s=2.0)}, {}):
         assert b"".join(written.items("x", parts)).decode() == repr(sorted(parts.items()))
         assert b"".join(written.items("y", {"b": 0})) == b"[('b', 0)]"
 
 
 def test_values_read_as_their_list_does() -> None:
-    written = Written()
+    written = ReprCache()
     for parts in ([JOB, 1], [JOB, True], [1, JOB], list(range(2 * AT_ONCE + 1)), [0] * AT_ONCE, []):
         assert b"".join(written.values("x", parts)).decode() == repr(parts)
 
@@ -34,7 +34,7 @@ def test_a_part_that_is_the_same_is_not_written_again() -> None:
             self.said += 1
             return "it"
 
-    part, written = Counted(), Written()
+    part, written = Counted(), ReprCache()
     for _ in range(3):
         assert b"".join(written.values("x", [part])) == b"[it]"
     assert part.said == 1
@@ -47,7 +47,7 @@ def test_a_hash_tells_what_is_remembered_from_what_has_changed() -> None:
     for until in (41, 55, 70):
         run(taken, until)
         fresh = taken.world.fork()
-        fresh.written = Written()
+        fresh.written = ReprCache()
         assert taken.state_hash() == fresh.state_hash()
         key = min(fresh.copies)
         fresh.copies[key] = replace(fresh.copies[key], size_kb=1.0)

@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from app.classroom.record import Record
+from app.classroom.record import ClassRecord
 from app.classroom.scenario import loaded
 from app.classroom.verdict import verdict
 from tests.class_process import ROOT, HostProcess, command
@@ -123,7 +123,7 @@ def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> 
 
 
 def _acknowledged(database: str) -> dict[str, int]:
-    record = Record(database, new=False)
+    record = ClassRecord(database, new=False)
     found = {one.name: one.acknowledged for one in record.seats()}
     record.close()
     return found
@@ -131,7 +131,7 @@ def _acknowledged(database: str) -> dict[str, int]:
 
 def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     """The host's last word, the seat's own log and the record's log come to the same, in every seat."""
-    record = Record(database, new=False)
+    record = ClassRecord(database, new=False)
     the_class = record.the_class()
     assert the_class is not None
     scenario = loaded(the_class.scenario_text, the_class.scenario_name)

@@ -26,8 +26,8 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication
 
 from app.files import scenario_files
-from app.main_window.play import Play
-from app.main_window.session import Session
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
 from app.storage import open_profile
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
@@ -99,11 +99,11 @@ def live(folder: Path, script: Script, told: int) -> None:
     Each line that the session has accepted is told on the descriptor *told* by one byte.
     """
     app = QCoreApplication.instance() or QCoreApplication([])
-    session = Session(by_itself=False)
+    session = HostSession(use_timer=False)
     refusals: list[str] = []
     session.refused.connect(refusals.append)
     with open_profile(folder) as profile:
-        play = Play(session, profile)
+        play = RunController(session, profile)
         play.said.connect(refusals.append)
         left = play.unfinished()
         if left:

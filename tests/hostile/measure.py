@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from app.files import scenario_files
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from tests.hostile import batches, scenario_texts
@@ -30,7 +30,7 @@ def scenario(name: str) -> str:
         drill = Drill(load_scenario(make(), "hostile.toml"))
         drill.advance_to(2_000)
         return "ran"
-    except ScenarioProblems as problems:
+    except ScenarioError as problems:
         return f"{len(problems.problems)} refused: {str(problems)[:110]!r}"
 
 

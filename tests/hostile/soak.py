@@ -133,7 +133,7 @@ def act(chance: random.Random, drill: Drill) -> str:
 def check(world: World) -> None:
     """What holds at any moment: one copy serves, and no log is lost or made up."""
     for database in world.databases():
-        leaders = [key for key in world.copies if key[1] == database and serving.serves(world, key)]
+        leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
         assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
     for source, owner in world.sources.items():
         log = world.flow.positions(source)
@@ -206,14 +206,14 @@ def headless(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
     """The drill and the way back alone, ten seconds at a time."""
-    from engine.inputs import InputProblem
+    from engine.inputs import InputError
 
     history = History(Drill(scenario(databases)))
 
     def do(line: str) -> bool:
         try:
             history.do(line)
-        except InputProblem:
+        except InputError:
             return False
         return True
 

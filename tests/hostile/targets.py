@@ -7,22 +7,22 @@ from contextlib import suppress
 from typing import Final
 
 from app.files import bundle, run_files
-from app.files.bundle import BundleProblems
-from app.files.run_files import NoRun
+from app.files.bundle import BundleError
+from app.files.run_files import RunFileError
 from engine import simulator, tsql
 from engine.drill.authoring import conditions, limits
-from engine.drill.authoring.conditions import ConditionProblem
-from engine.drill.authoring.facts import Names
-from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.conditions import ConditionError
+from engine.drill.authoring.facts import ConditionNames
+from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
 from tests.hostile.bundles import Entry, manifest
 from tests.hostile.bundles import archive as archive_of
 
-NAMES: Final = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
+NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
 
 
 def scenario(text: str) -> None:
@@ -31,7 +31,7 @@ def scenario(text: str) -> None:
         problems: tuple[Problem, ...] = ()
         try:
             load_scenario(whole, "fuzzed.toml")
-        except ScenarioProblems as refused:
+        except ScenarioError as refused:
             problems = refused.problems
         assert len(problems) <= limits.PROBLEMS_MAX + 1
 
@@ -40,7 +40,7 @@ def condition(text: str) -> None:
     column = 1
     try:
         conditions.parse(text, NAMES)
-    except ConditionProblem as refused:
+    except ConditionError as refused:
         column = refused.column
     assert 1 <= column <= len(text) + 1
 
@@ -51,9 +51,9 @@ def lines(text: str) -> None:
     assert all(problem.startswith("line ") for problem in problems)
     world = lab(workload="none")
     for item in inputs[:5]:
-        assert parse_line(item.words, item.tick).words == item.words
-        with suppress(InputProblem):
-            simulator.perform(world, item)
+        assert parse_line(item.line_without_time, item.tick).line_without_time == item.line_without_time
+        with suppress(InputError):
+            simulator.apply_input(world, item)
     simulator.advance(world, world.tick + 100)
 
 
@@ -71,7 +71,7 @@ def archive(raw: bytes) -> None:
     found, problems = None, tuple[Problem, ...]()
     try:
         found = bundle.parse(raw, "fuzzed.mirrordrill")
-    except BundleProblems as refused:
+    except BundleError as refused:
         problems = refused.problems
     assert len(problems) <= bundle.PROBLEMS_MAX + 1
     assert all("\n" not in problem.text and "\0" not in str(problem) for problem in problems)
@@ -79,7 +79,7 @@ def archive(raw: bytes) -> None:
     if found is not None:
         assert len(found.scenarios) + len(found.runs) == len(found.manifest.members)
         for text in found.scenarios.values():
-            with suppress(ScenarioProblems):
+            with suppress(ScenarioError):
                 load_scenario(text, "fuzzed.toml")
 
 
@@ -101,7 +101,7 @@ def members(raw: bytes) -> None:
 
 def run_file(raw: bytes) -> None:
     """A recorded run from elsewhere."""
-    with suppress(NoRun):
+    with suppress(RunFileError):
         report, text = run_files.parse(raw, "fuzzed.json")
         assert isinstance(text, str)
         assert report["scenario"]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
@@ -69,7 +69,7 @@ PLACES: Final[dict[str, Callable[[str], str]]] = {
 @pytest.mark.parametrize("name", PLACES)
 def test_what_is_right_nowhere_is_refused_by_name_and_place(name: str) -> None:
     for value in NEVER:
-        with pytest.raises(ScenarioProblems) as caught:
+        with pytest.raises(ScenarioError) as caught:
             load_scenario(PLACES[name](value), "absurd.toml")
         problem = caught.value.problems[0]
         assert problem.line > 1, (value, str(problem))
@@ -80,7 +80,7 @@ def test_what_is_right_nowhere_is_refused_by_name_and_place(name: str) -> None:
 def _loaded(name: str, value: str) -> Drill | None:
     try:
         return Drill(load_scenario(PLACES[name](value), "absurd.toml"), mode="lab")
-    except ScenarioProblems:
+    except ScenarioError:
         return None
 
 

@@ -20,7 +20,7 @@ OWN = Accepted("3" * 64, own=True)
 
 def _keep(folder: Path, *known: Accepted) -> None:
     with open_profile(folder) as profile:
-        accepted_files.keep(profile, known)
+        accepted_files.save_entries(profile, known)
 
 
 def _known(folder: Path) -> list[str]:
@@ -88,10 +88,10 @@ def test_a_list_that_makes_no_sense_trusts_nothing(profile_folder: Path, raw: st
 def test_the_oldest_are_asked_about_again() -> None:
     known: list[Accepted] = []
     for number in range(ACCEPTED_MAX + 5):
-        known = accepted_files.with_one(known, Accepted(f"{number:064x}", "t" * 5_000))
+        known = accepted_files.add_entry(known, Accepted(f"{number:064x}", "t" * 5_000))
     assert len(known) == ACCEPTED_MAX
     assert known[0].sha256 == f"{5:064x}"
     assert len(known[0].title) == accepted_files.TEXT_MAX
-    again = accepted_files.with_one(known, known[0])
+    again = accepted_files.add_entry(known, known[0])
     assert len(again) == ACCEPTED_MAX
     assert again[-1].sha256 == known[0].sha256

@@ -12,14 +12,14 @@ from typing import Final
 import pytest
 
 from engine import simulator
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
-from engine.verbs.verb import Parameter, Verb
+from engine.verbs.verb import Verb, VerbParameter
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
@@ -73,7 +73,7 @@ USUAL: Final = {
 """What stands in the other places."""
 
 
-def _usual(verb: Verb, place: int, parameter: Parameter) -> str:
+def _usual(verb: Verb, place: int, parameter: VerbParameter) -> str:
     if parameter.choices:
         return parameter.choices[0]
     if parameter.name == "to" or (place == 1 and parameter.kind in ("name", "server")):
@@ -118,10 +118,10 @@ def _refusal(world: World, line: str) -> str:
     """What is said against *line*; empty: it has been done."""
     try:
         item = parse_line(line, world.tick)
-        simulator.perform(world, item)
-    except InputProblem as refused:
+        simulator.apply_input(world, item)
+    except InputError as refused:
         return str(refused)
-    assert parse_line(item.words, item.tick) == item, line[:100]
+    assert parse_line(item.line_without_time, item.tick) == item, line[:100]
     return ""
 
 
@@ -158,7 +158,7 @@ def _loaded(text: str) -> Drill | None:
     """The drill, unless it is refused; then every problem has its place."""
     try:
         return Drill(load_scenario(text, "absurd.toml"), mode="lab")
-    except ScenarioProblems as refused:
+    except ScenarioError as refused:
         problems = refused.problems
     assert all(problem.line > 1 and problem.column >= 1 for problem in problems)
     return None
@@ -179,6 +179,6 @@ def test_an_answer_of_many_digits_is_refused() -> None:
     drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"), mode="guided")
     drill.advance_to(200)
     for value in ABSURD:
-        with pytest.raises(InputProblem, match="answer"):
+        with pytest.raises(InputError, match="answer"):
             drill.do(f"answer why {value}")
     drill.do("answer why 1")

@@ -13,8 +13,8 @@ import pytest
 from app import cli
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle
-from app.files.bundle_store import CannotKeep
-from app.files.scenario_files import NoScenario
+from app.files.bundle_store import BundleStoreError
+from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.running.drill import Drill
 from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
 from tests.shipped import shipped
@@ -24,7 +24,7 @@ BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
 
 
 def made(**scenarios: str) -> Bundle:
-    raw = bundle.made("A course", scenarios, {}, "Ada L.", "CC0-1.0")
+    raw = bundle.build_bundle("A course", scenarios, {}, "Ada L.", "CC0-1.0")
     return bundle.parse(raw, "course.mirrordrill")
 
 
@@ -34,13 +34,13 @@ def command(*words: object) -> int:
 
 def test_what_is_taken_in_is_found_with_its_origin() -> None:
     found = made(small=DRILL, other=OTHER)
-    (file,) = bundle_store.take_in(found, ["small"])
+    (file,) = bundle_store.import_bundle(found, ["small"])
     assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
     listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
     assert listed == {"small": "A course"}
     assert shipped("small").title == "Small"
     assert [one.here for one in bundle_store.offers(found)] == [False, True]
-    (kept,) = bundle_store.taken_in()
+    (kept,) = bundle_store.list_imported_bundles()
     assert (kept.title, kept.author, kept.licence, kept.sha256) == (
         "A course",
         "Ada L.",
@@ -51,9 +51,9 @@ def test_what_is_taken_in_is_found_with_its_origin() -> None:
 
 def test_taking_in_again_adds_only_what_is_new() -> None:
     found = made(small=DRILL, other=OTHER)
-    bundle_store.take_in(found, ["small"])
-    assert [file.stem for file in bundle_store.take_in(found, ["small", "other"])] == ["other"]
-    assert bundle_store.take_in(found, ["small", "other"]) == []
+    bundle_store.import_bundle(found, ["small"])
+    assert [file.stem for file in bundle_store.import_bundle(found, ["small", "other"])] == ["other"]
+    assert bundle_store.import_bundle(found, ["small", "other"]) == []
 
 
 def test_nothing_is_ever_replaced() -> None:
@@ -68,23 +68,23 @@ def test_nothing_is_ever_replaced() -> None:
     assert "Not playable" in why["broken"]
     for name in why:
         with pytest.raises(ValueError, match=name):
-            bundle_store.take_in(found, [name])
+            bundle_store.import_bundle(found, [name])
     assert (own / "small.toml").read_text(encoding="utf-8") == OTHER
     assert not scenario_files.bundles_folder().exists()
 
 
 def test_another_bundle_with_the_same_name_has_to_wait() -> None:
     first, second = made(small=DRILL), made(small=OTHER)
-    bundle_store.take_in(first, ["small"])
+    bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.offers(second)
     assert "remove that bundle first" in offer.hindrance
     bundle_store.remove(first.sha256[:16])
-    assert bundle_store.take_in(second, ["small"])
+    assert bundle_store.import_bundle(second, ["small"])
     assert scenario_files.find("small").text == OTHER
 
 
 def test_an_own_drill_of_the_same_name_comes_first_and_it_is_said() -> None:
-    bundle_store.take_in(made(small=DRILL), ["small"])
+    bundle_store.import_bundle(made(small=DRILL), ["small"])
     (scenario_files.own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
     files, problems = scenario_files.all_files()
     assert [file.text for file in files if file.name == "small"] == [OTHER]
@@ -96,10 +96,10 @@ def test_an_own_drill_of_the_same_name_comes_first_and_it_is_said() -> None:
     "key", ["", ".", "..", "../..", "0123456789abcdef", "*", "0123456789ABCDEF", "a" * 16 + "/.."]
 )
 def test_only_a_bundle_is_removed(key: str) -> None:
-    bundle_store.take_in(made(small=DRILL), ["small"])
-    with pytest.raises(NoScenario):
+    bundle_store.import_bundle(made(small=DRILL), ["small"])
+    with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove(key)
-    assert len(bundle_store.taken_in()) == 1
+    assert len(bundle_store.list_imported_bundles()) == 1
 
 
 def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None
     (tmp_path / "mine" / "x.toml").write_text("")
     scenario_files.bundles_folder().mkdir(parents=True)
     (scenario_files.bundles_folder() / ("a" * 16)).symlink_to(tmp_path / "mine")
-    with pytest.raises(NoScenario):
+    with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove("a" * 16)
     assert (tmp_path / "mine" / "x.toml").exists()
 
@@ -115,17 +115,17 @@ def test_a_link_in_the_place_of_a_bundle_is_not_followed(tmp_path: Path) -> None
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
 def test_a_label_that_somebody_has_spoilt_costs_only_the_title(raw: bytes) -> None:
     found = made(small=DRILL)
-    bundle_store.take_in(found, ["small"])
+    bundle_store.import_bundle(found, ["small"])
     (scenario_files.bundles_folder() / found.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
-    assert [one.title for one in bundle_store.taken_in()] == [found.sha256[:16]]
+    assert [one.title for one in bundle_store.list_imported_bundles()] == [found.sha256[:16]]
     assert scenario_files.find("small").origin == found.sha256[:16]
 
 
 def test_a_place_that_cannot_be_written_is_said() -> None:
     scenario_files.own_folder().mkdir(parents=True)
     scenario_files.bundles_folder().write_text("a file in the way")
-    with pytest.raises(CannotKeep, match="cannot be written"):
-        bundle_store.take_in(made(small=DRILL), ["small"])
+    with pytest.raises(BundleStoreError, match="cannot be written"):
+        bundle_store.import_bundle(made(small=DRILL), ["small"])
 
 
 # --- the command line ---------------------------------------------------------------------------------------
@@ -149,23 +149,23 @@ def test_a_course_from_one_to_another(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(["check", str(out)], lambda scenario: 9) in (0, 1)
     assert command("add", out) == 0
     assert command("add", out) == 0
-    (kept,) = bundle_store.taken_in()
+    (kept,) = bundle_store.list_imported_bundles()
     assert (kept.drills, [file.name for file in kept.runs]) == (("small",), ["my-run.json"])
     assert cli.main(["replay", str(kept.runs[0])], lambda scenario: 9) == 0
     assert command("list") == 0
     assert kept.key in capsys.readouterr().out
     assert command("remove", kept.key) == 0
-    assert bundle_store.taken_in() == []
+    assert bundle_store.list_imported_bundles() == []
 
 
 def test_what_cannot_be_taken_in_is_told_and_the_rest_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "x.mirrordrill"
-    out.write_bytes(bundle.made("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
+    out.write_bytes(bundle.build_bundle("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
     assert command("add", out, "--only", "nobody") == 2
     assert command("add", out) == 1
-    assert [one.drills for one in bundle_store.taken_in()] == [("small",)]
+    assert [one.drills for one in bundle_store.list_imported_bundles()] == [("small",)]
     capsys.readouterr()
     assert cli.main(["check", str(out)], lambda scenario: 9) == 1
     said = capsys.readouterr().out

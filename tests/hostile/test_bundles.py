@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from app.files import bundle
-from app.files.bundle import BundleProblems
+from app.files.bundle import BundleError
 from engine.drill.authoring.scenario import load_scenario
 from tests.hostile.bundles import DRILL, HEAD, Entry, archive, drill, listed, manifest
 
 
 def refused(raw: bytes) -> str:
-    with pytest.raises(BundleProblems) as caught:
+    with pytest.raises(BundleError) as caught:
         bundle.parse(raw, "x.mirrordrill")
     assert all("\n" not in str(problem) for problem in caught.value.problems)
     return str(caught.value)
@@ -156,10 +156,10 @@ def test_the_largest_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     with file.open("wb") as opened:
         opened.truncate(10**12)  # a hole
-    with pytest.raises(BundleProblems, match="larger"):
+    with pytest.raises(BundleError, match="larger"):
         bundle.read(file)
     for nothing in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
-        with pytest.raises(BundleProblems):
+        with pytest.raises(BundleError):
             bundle.read(nothing)
 
 
@@ -184,10 +184,10 @@ def test_what_is_written_is_read_and_the_same_bytes_each_time(tmp_path: Path) ->
 
 @pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])
 def test_nothing_is_written_that_could_not_be_read(title: str, tmp_path: Path) -> None:
-    with pytest.raises(BundleProblems):
+    with pytest.raises(BundleError):
         bundle.write(tmp_path / "a.mirrordrill", title, {"small": DRILL})
     for names in ({"Small": DRILL}, {"../x": DRILL}, {"nul": DRILL}, {}):
-        with pytest.raises(BundleProblems):
+        with pytest.raises(BundleError):
             bundle.write(tmp_path / "a.mirrordrill", "x", names)
     assert not list(tmp_path.iterdir())
 

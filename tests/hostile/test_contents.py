@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from engine.drill.authoring.contents import contents, visible
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.contents import contents, escape_invisible
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
 from tests.shipped import NAMES, shipped
@@ -45,10 +45,10 @@ def test_author_links_and_pictures_are_named_and_what_is_unseen_is_seen() -> Non
     assert found.author == "Ada"
     assert found.images == 1
     assert {link.rstrip("/") for link in found.links} >= {"http://example.com/x.png", "www.example.org"}
-    assert visible("a\u202eb\x00\nc\u2066") == "a⟨U+202E⟩b⟨U+0000⟩\nc⟨U+2066⟩"
+    assert escape_invisible("a\u202eb\x00\nc\u2066") == "a⟨U+202E⟩b⟨U+0000⟩\nc⟨U+2066⟩"
 
 
 @pytest.mark.parametrize("author", ['"' + "x" * 201 + '"', '"a\\u202eb"', "7", '""'])
 def test_an_author_is_a_short_plain_text(author: str) -> None:
-    with pytest.raises(ScenarioProblems, match="author"):
+    with pytest.raises(ScenarioError, match="author"):
         load_scenario(f"author = {author}\n{WORLD}", "foreign.toml")

@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject
 
 from app.files import run_files, scenario_files
 from app.main_window import query_drafts
-from app.main_window.play import Play
 from app.main_window.query_drafts import Pause
-from app.main_window.session import Session
-from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.storage import ProblemKind, Profile, StorageError, open_profile
 from engine.drill.authoring.scenario import load_scenario
 
 LONG = "note " + "x" * 20_000
@@ -33,7 +33,7 @@ def full(profile: Profile) -> Iterator[None]:
     connection = profile._database.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
-    with suppress(StorageProblem):
+    with suppress(StorageError):
         for number in range(1_000):
             profile.drafts.save(f"what fills free pages {number}", "x" * 3_000)
     try:
@@ -46,8 +46,8 @@ class Heard:
     """A session and what it says, without a window."""
 
     def __init__(self, qapp: object, profile: Profile) -> None:
-        self.session = Session(by_itself=False)
-        self.play = Play(self.session, profile)
+        self.session = HostSession(use_timer=False)
+        self.play = RunController(self.session, profile)
         self.said: list[str] = []
         self.recorded = 0
         self.session.refused.connect(self.said.append)
@@ -130,7 +130,7 @@ def test_a_result_that_finds_no_room_comes_with_the_next_start(
     assert heard.play.run_id is not None
 
     def no_room(*_: object) -> None:
-        raise StorageProblem(ProblemKind.DISK_FULL, "It is full.")
+        raise StorageError(ProblemKind.DISK_FULL, "It is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "finish", no_room)
@@ -151,7 +151,7 @@ def test_a_run_under_way_is_recorded_with_all_of_it_or_not_at_all(heard: Heard, 
     for _ in range(5):
         assert heard.session.do(LONG)
     with full(profile):
-        heard.play.go_on(0)
+        heard.play.branch_at(0)
         while heard.session.busy:
             heard.session.on_frame(600.0)
         assert len(profile.unfinished()) == 1  # not a second one with a part of the lines

@@ -16,7 +16,9 @@ from tests.hostile.targets import BYTES_TARGETS, TARGETS
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.txt"))
 BYTES_CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.bin"))
-GOOD_BUNDLE = bundle.made("A course", {"small": WORLD}, {"a": b'{"scenario": "lab"}'}, "Ada", "CC0-1.0")
+GOOD_BUNDLE = bundle.build_bundle(
+    "A course", {"small": WORLD}, {"a": b'{"scenario": "lab"}'}, "Ada", "CC0-1.0"
+)
 
 TOML_WORDS = """
 [[server]] [[link]] [[goal]] [settings] name text when at do = "SERVER_A" "x" 1 -1 1e308 nan inf true [ ] { } , .

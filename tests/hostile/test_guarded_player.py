@@ -15,20 +15,20 @@ import pytest
 
 from app import cli
 from app.classroom import class_files, debrief, seat_log
-from app.classroom.acts import Act
-from app.classroom.class_files import Checked, checked
-from app.classroom.judge import Judge
+from app.classroom.acts import LogEntry
+from app.classroom.class_files import LogCheck, check_file
 from app.classroom.models import Seat
 from app.classroom.names import is_name
-from app.classroom.plan import Plan
-from app.classroom.record import Record
-from app.classroom.seat_log import NoLog
-from app.classroom.shapes import Verdict
+from app.classroom.plan import LessonPlan
+from app.classroom.record import ClassRecord
+from app.classroom.replay_verifier import ReplayVerifier
+from app.classroom.seat_log import InvalidSeatLogError
+from app.classroom.server_messages import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
 from app.files.guarded_player import Budget
-from app.files.run_files import NoRun
+from app.files.run_files import RunFileError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
@@ -78,29 +78,33 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_of_a_seat_is_a_finding_about_that_seat(scenario: Scenario, line: str) -> None:
-    acts = [Act(1, 100, line, "", 0), Act(2, 300, "power-off SERVER_B", "", 0), Act(3, 400, "", "", 0)]
+    acts = [
+        LogEntry(1, 100, line, "", 0),
+        LogEntry(2, 300, "power-off SERVER_B", "", 0),
+        LogEntry(3, 400, "", "", 0),
+    ]
     found = verdict(scenario, 1, "lab", acts)
     assert (found["acts"], found["t_s"]) == (3, 4.0)
     assert bool(found["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
     assert found["last_act"] == "power-off SERVER_B", "what came after it was played"
     run = debrief.Log(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
-    assert debrief.looked_back(run, pdf=False, curve_s=0.0, words="en").verdict["acts"] == 3
+    assert debrief.review_seat(run, pdf=False, curve_s=0.0, language_code="en").verdict["acts"] == 3
 
 
 @pytest.mark.usefixtures("broken")
 def test_an_error_of_the_engine_leaves_the_state_before_the_input(scenario: Scenario) -> None:
     run = Rerun(scenario, 1, "lab")
-    run.play([Act(1, 100, "power-off SERVER_W", "", 0), Act(2, 200, "", "", 0)])
+    run.play([LogEntry(1, 100, "power-off SERVER_W", "", 0), LogEntry(2, 200, "", "", 0)])
     assert run.drill.world.computers["SERVER_B"].powered
     assert "KeyError" in run.verdict()["parted"]
-    run.play(Act(number, 200 + number, "power-off SERVER_W", "", 0) for number in range(3, 9))
+    run.play(LogEntry(number, 200 + number, "power-off SERVER_W", "", 0) for number in range(3, 9))
     found = run.verdict()
     assert (found["acts"], found["parted_t_s"]) == (8, 1.0)
     assert run.drill.tick < 208, "after some errors the run is not played further"
 
 
 def test_a_run_that_takes_too_much_work_is_not_played_further(scenario: Scenario) -> None:
-    acts = [Act(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), Act(2, 2_000_000, "", "", 0)]
+    acts = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, 2_000_000, "", "", 0)]
     found = verdict(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
     assert "processor time" in found["parted"]
     assert found["t_s"] < 1000
@@ -113,14 +117,14 @@ def test_a_run_that_takes_too_much_work_is_not_played_further(scenario: Scenario
 # --- the judge of a class
 
 
-def judged(logs: dict[int, list[Act]], end: int | None = None) -> dict[int, Verdict]:
+def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, Verdict]:
     """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
 
     async def judge_all() -> dict[int, Verdict]:
         found: dict[int, Verdict] = {}
         over = asyncio.Event()
 
-        async def log_of(number: int) -> list[Act]:
+        async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
 
         async def take(number: int, verdict: Verdict) -> None:
@@ -131,16 +135,16 @@ def judged(logs: dict[int, list[Act]], end: int | None = None) -> dict[int, Verd
                 raise ValueError("a finding that nobody takes")
 
         scenario = shipped(NAME)
-        the_class = new_class(scenario, Plan(scenario=NAME, mode="lab"), "")
-        judge = Judge(the_class, log_of, take, lambda *_: None)
+        the_class = new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
+        judge = ReplayVerifier(the_class, log_of, take, lambda *_: None)
         judge._workers.count = 1
         if end is not None:
-            whole = judge._workers.go_on
+            whole = judge._workers.replay
 
-            async def go_on(place: int, some: dict[int, list[Act]]) -> dict[int, Verdict]:
+            async def go_on(place: int, some: dict[int, list[LogEntry]]) -> dict[int, Verdict]:
                 return {} if end in some else await whole(place, some)
 
-            judge._workers.go_on = go_on  # type: ignore[method-assign,assignment]
+            judge._workers.replay = go_on  # type: ignore[method-assign,assignment]
         for number, acts in logs.items():
             judge.add(number, acts)
         task = asyncio.create_task(judge.run(0))
@@ -159,15 +163,15 @@ def judged(logs: dict[int, list[Act]], end: int | None = None) -> dict[int, Verd
 
 def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
-    found = judged({1: [Act(1, 100, " ", "", 0)], 2: good, 3: []})
+    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
+    found = judged({1: [LogEntry(1, 100, " ", "", 0)], 2: good, 3: []})
     assert found[1]["parted"]
     assert (found[2]["parted"], found[2]["acts"], found[3]["acts"]) == ("", 1, 0)
 
 
 def test_a_seat_that_ends_its_worker_is_given_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
+    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
     found = judged({1: good, 2: good, 3: good}, end=2)
     assert found[2]["parted"] == "the simulation did not come to an end"
     assert (found[1]["parted"], found[3]["parted"]) == ("", "")
@@ -176,9 +180,9 @@ def test_a_seat_that_ends_its_worker_is_given_up_alone(monkeypatch: pytest.Monke
 # --- a class that was handed in, and its export
 
 
-def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[Act]]) -> Record:
-    record = Record(str(tmp_path / "class.sqlite"))
-    record.begin(new_class(scenario, Plan(scenario=NAME, mode="lab"), ""))
+def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
+    record = ClassRecord(str(tmp_path / "class.sqlite"))
+    record.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
     for number, log in enumerate(logs, 1):
         seat = Seat(name=f"Seat {number}", token_hash=str(number))
         record.keep([seat], {})
@@ -189,17 +193,17 @@ def class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[Act]]) -> R
 def test_export_and_report_of_a_class_survive_one_seat(
     tmp_path: Path, scenario: Scenario, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = [Act(1, 500, "power-off SERVER_B", "", 0)]
-    class_of(tmp_path, scenario, [[Act(1, 100, "\n", "", 0)], good]).close()
+    good = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
+    class_of(tmp_path, scenario, [[LogEntry(1, 100, "\n", "", 0)], good]).close()
     database, out = tmp_path / "class.sqlite", tmp_path / "class.zip"
     for what in ("report", "export"):
         code = cli.main(["class", what, "--database", str(database), "--out", str(out)], lambda _: 9)
         assert code == AS_ASKED, capsys.readouterr().err
-    assert [bool(one.problem) for one in checked(out)] == [True, False]
+    assert [bool(one.problem) for one in check_file(out)] == [True, False]
 
 
 def good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
-    record = class_of(tmp_path, scenario, [[Act(1, 500, "power-off SERVER_B", "", 0)]] * 2)
+    record = class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
     with zipfile.ZipFile(io.BytesIO(class_files.archive(record))) as archive:
         found = {name: archive.read(name) for name in archive.namelist()}
     record.close()
@@ -251,19 +255,19 @@ def test_a_member_is_expanded_within_limits(
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
-        found = list(checked(written(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        found = list(check_file(written(tmp_path, members | {"seats/0002.jsonl": bomb})))
         assert next(one.problem for one in found if one.file.endswith("0002.jsonl")).endswith("is too large")
     for shared in ("class.json", "board.json"):
-        with pytest.raises(NoLog, match="too large"):
-            list(checked(written(tmp_path, members | {shared: b" " * 3_000_000})))
-    with pytest.raises(NoLog, match="acts"):
+        with pytest.raises(InvalidSeatLogError, match="too large"):
+            list(check_file(written(tmp_path, members | {shared: b" " * 3_000_000})))
+    with pytest.raises(InvalidSeatLogError, match="acts"):
         seat_log.parse(b"\n" * 30_000, "log")
 
 
-def outcome(file: Path) -> list[Checked] | str:
+def outcome(file: Path) -> list[LogCheck] | str:
     try:
-        return list(checked(file))
-    except (NoLog, NoRun) as problem:
+        return list(check_file(file))
+    except (InvalidSeatLogError, RunFileError) as problem:
         return str(problem)
 
 
@@ -360,7 +364,7 @@ def test_a_replay_has_a_budget(
     file.write_bytes(cut_off(scenario.text, line))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert "processor time" in capsys.readouterr().err
-    (found,) = checked(file)
+    (found,) = check_file(file)
     assert "processor time" in found.problem
 
 

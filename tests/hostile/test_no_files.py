@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import delete
 
 from app import settings
-from app.files import scenario_files, summaries, whole_file
+from app.files import atomic_write, scenario_files, summaries
 from app.files.summary import FILE_NAME as SUMMARIES
 from app.settings import WindowSettings
-from app.storage import ProblemKind, StorageProblem, open_profile
+from app.storage import ProblemKind, StorageError, open_profile
 from app.storage.export import export_profile
 from tests.open_window import furnished
 
@@ -85,11 +85,11 @@ def test_the_profile_is_refused_in_a_sentence(
     if end:
         open_profile().close()
     put(file.with_name(file.name + end))
-    with pytest.raises(StorageProblem, match="is not a file") as caught:
+    with pytest.raises(StorageError, match="is not a file") as caught:
         open_profile()
     assert caught.value.kind is ProblemKind.CANNOT_OPEN
     if end in ("", "-wal"):
-        with pytest.raises(StorageProblem, match="is not a file"):
+        with pytest.raises(StorageError, match="is not a file"):
             export_profile(file, tmp_path / "export.json")
 
 
@@ -104,7 +104,7 @@ def test_the_mark_of_the_journal_is_done_without(put: Callable[[Path], None], pr
 
 
 @pytest.mark.parametrize(
-    "name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{whole_file.ENDING}"], ids=["it", "it, unfinished"]
+    "name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{atomic_write.ENDING}"], ids=["it", "it, unfinished"]
 )
 def test_the_kept_list_of_drills_is_made_anew(
     name: str, put: Callable[[Path], None], profile_folder: Path
@@ -130,10 +130,10 @@ def test_nothing_is_written_through_what_stands_in_the_place_of_an_unfinished_fi
 ) -> None:
     elsewhere, file = tmp_path / "elsewhere", tmp_path / "label"
     elsewhere.write_text("mine")
-    aside = tmp_path / f".label.{os.getpid()}{whole_file.ENDING}"
+    aside = tmp_path / f".label.{os.getpid()}{atomic_write.ENDING}"
     aside.symlink_to(elsewhere)
-    whole_file.write(file, b"new")
+    atomic_write.write(file, b"new")
     assert (elsewhere.read_text(), file.read_bytes()) == ("mine", b"new")
     os.mkfifo(aside)
-    whole_file.write(file, b"newer")
+    atomic_write.write(file, b"newer")
     assert file.read_bytes() == b"newer"

@@ -6,7 +6,7 @@ import random
 import shutil
 from pathlib import Path
 
-from app.storage import StorageProblem, open_profile
+from app.storage import StorageError, open_profile
 
 LINES = 12
 FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
@@ -27,12 +27,12 @@ def _found(folder: Path) -> str:
     """What the next start says: "whole", or that it is told."""
     try:
         with open_profile(folder) as profile:
-            told = profile.lost() + [run.problem for run in profile.unfinished() if run.problem]
+            told = profile.find_lost_runs() + [run.problem for run in profile.unfinished() if run.problem]
             if told:
                 return "told"
             (run,) = profile.unfinished()
             return "whole" if len(run.lines) == LINES else f"{len(run.lines)} lines in silence"
-    except StorageProblem:
+    except StorageError:
         return "told"
 
 
@@ -80,4 +80,4 @@ def test_whoever_starts_anew_is_not_asked_about_old_runs(profile_folder: Path, t
     _played(profile_folder, tmp_path / "left")
     (profile_folder / FILES[0]).unlink()
     with open_profile(profile_folder) as profile:
-        assert not profile.lost()
+        assert not profile.find_lost_runs()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ProblemKind, SettingKey, StorageProblem, drives, open_profile
+from app.storage import ProblemKind, SettingKey, StorageError, drives, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 
@@ -38,7 +38,7 @@ def test_a_newer_profile_is_refused_and_can_be_read(profile_folder: Path, tmp_pa
     file = _made(profile_folder, 3)
     _newer(file)
     before = file.read_bytes()
-    with pytest.raises(StorageProblem, match="doctor --export") as caught:
+    with pytest.raises(StorageError, match="doctor --export") as caught:
         open_profile(profile_folder)
     assert caught.value.kind is ProblemKind.NEWER
     target = tmp_path / "export.json"
@@ -55,10 +55,10 @@ def test_what_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE secrets (a)")
     text.write_text("not a database, and long enough to be read as one\n" * 40)
     for file in (stranger, text):
-        with pytest.raises(StorageProblem) as caught:
+        with pytest.raises(StorageError) as caught:
             export_profile(file, tmp_path / "out.json")
         assert caught.value.kind is ProblemKind.NOT_A_PROFILE
-    with pytest.raises(StorageProblem, match="cannot be read"):
+    with pytest.raises(StorageError, match="cannot be read"):
         export_profile(tmp_path / "none.sqlite", tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 
@@ -78,7 +78,7 @@ def test_a_damaged_profile_is_told_or_unharmed(profile_folder: Path) -> None:
         file.write_bytes(raw)
         for rest in profile_folder.glob("profile.sqlite-*"):
             rest.unlink()
-        with contextlib.suppress(StorageProblem), open_profile(profile_folder) as profile:
+        with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
             if not profile.faults():
                 unharmed += 1
                 (run,) = profile.unfinished()
@@ -92,7 +92,7 @@ def test_a_run_that_nobody_can_have_played_is_not_taken_up(profile_folder: Path,
         profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
     with closing(sqlite3.connect(profile_folder / FILE_NAME)) as file, file:
         file.execute(f"UPDATE run SET {change}")
-    with contextlib.suppress(StorageProblem), open_profile(profile_folder) as profile:
+    with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
         (run,) = profile.unfinished()
         assert run.problem is not None
         assert "differs from the one that was written" in run.problem
@@ -103,7 +103,7 @@ def test_a_log_of_ten_gigabytes_is_not_copied(profile_folder: Path, tmp_path: Pa
     file = profile_folder / FILE_NAME
     with file.with_name(f"{FILE_NAME}-wal").open("wb") as log:
         log.truncate(10**10)  # a hole
-    with pytest.raises(StorageProblem, match="larger than the limit for a profile"):
+    with pytest.raises(StorageError, match="larger than the limit for a profile"):
         export_profile(file, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 
@@ -120,7 +120,7 @@ def test_a_network_drive_is_refused(
     )
     monkeypatch.setattr(drives, "MOUNTS", mounts)
     if refused:
-        with pytest.raises(StorageProblem, match="network drive") as caught:
+        with pytest.raises(StorageError, match="network drive") as caught:
             open_profile(profile_folder)
         assert caught.value.kind is ProblemKind.NETWORK_DRIVE
         assert not profile_folder.exists()
@@ -156,7 +156,7 @@ def test_what_would_run_by_itself_is_refused_before_anything_is_written(
 ) -> None:
     file = _changed(profile_folder, *statements)
     before = file.read_bytes()
-    with pytest.raises(StorageProblem, match="contains tables that no profile has") as caught:
+    with pytest.raises(StorageError, match="contains tables that no profile has") as caught:
         open_profile(profile_folder)
     assert caught.value.kind is ProblemKind.NOT_A_PROFILE
     assert file.read_bytes() == before
@@ -174,7 +174,7 @@ def test_what_would_run_by_itself_is_refused_before_anything_is_written(
 )  # fmt: skip
 def test_tables_and_values_that_are_not_ours_are_a_sentence(profile_folder: Path, statement: str) -> None:
     _changed(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
-    with pytest.raises(StorageProblem) as caught:
+    with pytest.raises(StorageError) as caught:
         open_profile(profile_folder)
     assert caught.value.kind is ProblemKind.DAMAGED
     assert "\n" not in str(caught.value)

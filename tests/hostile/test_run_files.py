@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.files import run_files
-from app.files.run_files import NoRun
+from app.files.run_files import RunFileError
 
 GOOD: dict[str, Any] = {
     "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
@@ -19,7 +19,7 @@ GOOD: dict[str, Any] = {
 
 def refused(file: Path, raw: bytes | dict[str, Any]) -> str:
     file.write_bytes(raw if isinstance(raw, bytes) else json.dumps(raw).encode())
-    with pytest.raises(NoRun) as caught:
+    with pytest.raises(RunFileError) as caught:
         run_files.read(file)
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -48,7 +48,7 @@ def test_too_much_is_refused_before_it_is_parsed(file: Path, monkeypatch: pytest
     assert "more values" in refused(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
     with file.open("wb") as opened:
         opened.truncate(run_files.BYTES_MAX + 1)
-    with pytest.raises(NoRun, match="larger"):
+    with pytest.raises(RunFileError, match="larger"):
         run_files.read(file)
 
 

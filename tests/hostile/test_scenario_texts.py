@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.files import scenario_files
-from app.files.scenario_files import NoScenario
+from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import limits
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
@@ -20,7 +20,7 @@ CORPUS = Path(__file__).parent / "corpus"
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_in_sentences(name: str) -> None:
-    with pytest.raises(ScenarioProblems) as caught:
+    with pytest.raises(ScenarioError) as caught:
         load_scenario(REFUSED[name](), "hostile.toml")
     problems = caught.value.problems
     assert 1 <= len(problems) <= limits.PROBLEMS_MAX + 1
@@ -37,7 +37,7 @@ def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.Monk
         raise AssertionError("parsed")
 
     monkeypatch.setattr("engine.drill.authoring.scenario.tomllib.loads", never)
-    with pytest.raises(ScenarioProblems):
+    with pytest.raises(ScenarioError):
         load_scenario("a." * 50 + "b = 1\n", "hostile.toml")
 
 
@@ -45,14 +45,14 @@ def test_limits_are_looked_at_before_anything_is_parsed(monkeypatch: pytest.Monk
     "quoted", ['"[[[[[[[[[[[[[[[[[[[["', "'''[[[[[[[[[[[[[[[[[\n[[[['''", '"""a.b.c.d.e.f.g.h.i.j.k"""']
 )
 def test_what_stands_in_quotes_counts_for_nothing(quoted: str) -> None:
-    assert limits.excess(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
+    assert limits.find_excess(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     with file.open("wb") as opened:
         opened.truncate(10**11)  # a hole: reading it would take a hundred gigabytes of memory
-    with pytest.raises(NoScenario, match="larger"):
+    with pytest.raises(ScenarioNotFoundError, match="larger"):
         scenario_files.find(str(file))
 
 

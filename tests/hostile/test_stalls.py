@@ -13,7 +13,7 @@ import pytest
 
 from engine import simulator, tsql
 from engine.drill.authoring.contents import contents
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import SMALL, changed
@@ -73,14 +73,14 @@ def test_a_batch_ends_or_is_refused(name: str) -> None:
     ids=["dots", "an address", "addresses"],
 )
 def test_what_a_file_holds_is_known_before_it_is_accepted(more: str) -> None:
-    with soon(), suppress(ScenarioProblems):
+    with soon(), suppress(ScenarioError):
         contents(load_scenario(SMALL + more, "small"))
 
 
 @pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
 def test_blanks_are_no_time(key: str) -> None:
     text = changed((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
-    with soon(), pytest.raises(ScenarioProblems):
+    with soon(), pytest.raises(ScenarioError):
         load_scenario(text, "small")
 
 

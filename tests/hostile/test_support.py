@@ -13,10 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app import cli, doctor
-from app.doctor import Finding
+from app.doctor import CheckResult
 from app.exit_codes import UNUSABLE
 from app.files import support
-from app.files.known_words import Names, act, sentence, sql
+from app.files.redaction_allowlist import NameMasks, act, sentence, sql
 from app.storage import SettingKey, open_profile
 
 
@@ -32,9 +32,9 @@ def _bundle(folder: Path, file: Path) -> dict[str, str]:
                 run, 100, f"1 sql SERVER_A BACKUP LOG Sales TO DISK='/home/gerda/{number}.trn' -- GERDA"
             )
         findings = [
-            Finding("profile", False, "/srv/Gerda Sand/profile is intact and holds 12 finished run(s)"),
-            Finding("window", True, "Qt 6.8.1 starts on xcb"),
-            Finding("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
+            CheckResult("profile", False, "/srv/Gerda Sand/profile is intact and holds 12 finished run(s)"),
+            CheckResult("window", True, "Qt 6.8.1 starts on xcb"),
+            CheckResult("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
         ]
         names = support.write_bundle(file, findings, profile)
     with zipfile.ZipFile(file) as bundle:
@@ -87,7 +87,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("text", SCRIPTS)
 def test_of_a_script_only_what_it_does_is_told(text: str) -> None:
-    assert sql(text, Names()) == SCRIPTS[text].replace("\n    ", "\n")
+    assert sql(text, NameMasks()) == SCRIPTS[text].replace("\n    ", "\n")
 
 
 ACTS = {
@@ -109,7 +109,7 @@ ACTS = {
 
 @pytest.mark.parametrize("line", ACTS)
 def test_of_an_act_only_what_was_done_is_told(line: str) -> None:
-    assert act(line, Names()) == ACTS[line]
+    assert act(line, NameMasks()) == ACTS[line]
 
 
 WORST = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
@@ -144,7 +144,7 @@ IN_FINDINGS = (
 @example("Ada_Sand", IN_SQL[0], IN_ACTS[0], IN_FINDINGS[0])
 @settings(max_examples=300, deadline=None)
 def test_no_secret_in_any_place_is_kept(secret: str, script: str, line: str, finding: str) -> None:
-    names = Names()
+    names = NameMasks()
     said = [
         sql(script.replace("{}", secret), names),
         act(f"1 sql {secret} {script.replace('{}', secret)}", names),
@@ -158,9 +158,9 @@ def test_no_secret_in_any_place_is_kept(secret: str, script: str, line: str, fin
 @pytest.mark.parametrize("name", WORST)
 def test_a_name_that_is_a_word_is_not_said_either(name: str) -> None:
     said = [
-        act(f"1 power-off {name}", Names()),
-        act(f"1 set-service-account SERVER_A {name}", Names()),
-        sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", Names()),
+        act(f"1 power-off {name}", NameMasks()),
+        act(f"1 set-service-account SERVER_A {name}", NameMasks()),
+        sql(f":setvar Password {name}\nPRINT '{name}' -- {name}\nSELECT 1 FROM [{name}]", NameMasks()),
         sentence(f"C:\\My {name} x\\file is sound"),
     ]
     assert not [text for text in said if name in text]
@@ -178,7 +178,7 @@ def test_whole_bundles_keep_no_secret(
         run = profile.begin_run(secret, secret, secret, 1, secret, "lab")
         for tick, line in enumerate([*IN_ACTS, *(f"sql {{}} {text}" for text in IN_SQL)]):
             profile.append(run, tick, f"{tick} {line.replace('{}', secret)}")
-        findings = [Finding(secret, False, text.replace("{}", secret)) for text in IN_FINDINGS]
+        findings = [CheckResult(secret, False, text.replace("{}", secret)) for text in IN_FINDINGS]
         support.write_bundle(tmp_path / "b.zip", findings, profile)
     with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
         assert len(bundle.read("journal.txt").splitlines()) >= len(IN_ACTS) + len(IN_SQL)
@@ -189,7 +189,7 @@ def test_whole_bundles_keep_no_secret(
 def test_the_command_writes_it_and_exports(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "examine", lambda: iter([Finding("all", True, "well")]))
+    monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("all", True, "well")]))
     bundle, export = tmp_path / "b.zip", tmp_path / "e.json"
 
     def run(*arguments: str) -> int:

@@ -16,26 +16,26 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate
+from app.classroom.client_messages import REFUSED
 from app.classroom.code import NEEDS_ADDRESS, Invitation
-from app.classroom.join import NotJoined
-from app.classroom.link import AGAIN_S, dialling
+from app.classroom.join import JoinFailedError
+from app.classroom.link import AGAIN_S, build_connection
 from app.classroom.seat_log import folder_of, token_of
-from app.classroom.shapes import Verdict
-from app.classroom.team.shapes import Seat, ToMember
-from app.classroom.team.wire import Ask, Do, Take
-from app.classroom.wire import REFUSED
-from app.words import sentences
+from app.classroom.server_messages import Verdict
+from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
+from app.classroom.team.server_messages import TeamRole, ToMember
+from app.words import localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
 from engine.inputs import Input
-from engine.words import from_json
+from engine.localization import from_json
 
 ANSWER_S: Final = 30.0
 """Wall time in which the computer that holds the world has to answer at first."""
 
 
-class Member(threading.Thread):
+class TeamMember(threading.Thread):
     """A connection that dials again after every break; each line is done once, in the order in which it was said."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
@@ -86,7 +86,7 @@ class Member(threading.Thread):
                 if not self._invitation.addresses:  # a team is looked for nowhere
                     self._refuse(tr(NEEDS_ADDRESS))
                     return
-                async with dialling(self._invitation.addresses[0]) as socket:
+                async with build_connection(self._invitation.addresses[0]) as socket:
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation
                     ):
@@ -104,13 +104,13 @@ class Member(threading.Thread):
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, reason: str) -> None:
         self._ended = True
-        self.incoming.put({"kind": "refused", "text": why})
+        self.incoming.put({"kind": "refused", "text": reason})
 
     async def _talk(self, socket: ClientConnection) -> None:
         invited = self._invitation
-        first = Take(
+        first = ClaimRole(
             secret=invited.secret, name=self._person, token=self._token, role=self.role, instead=self._instead
         )
         await socket.send(first.model_dump_json())
@@ -138,11 +138,11 @@ class Member(threading.Thread):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
-    def _answered(self, number: int, done: bool) -> None:
+    def _answered(self, number: int, is_accepted: bool) -> None:
         if number == self._sent:
             self._lines.popleft()
             self._sent = 0
-            self._done = number if done else self._done
+            self._done = number if is_accepted else self._done
             self._news.set()
 
     async def _send(self, socket: ClientConnection) -> None:
@@ -150,7 +150,7 @@ class Member(threading.Thread):
             self._news.clear()
             if self._lines and not self._sent:
                 self._sent = self._done + 1
-                await socket.send(Do(number=self._sent, line=self._lines[0]).model_dump_json())
+                await socket.send(SubmitInput(number=self._sent, line=self._lines[0]).model_dump_json())
             if self._question is not None:
                 question, self._question = self._question, None
                 await socket.send(question.model_dump_json())
@@ -163,29 +163,31 @@ def _read(raw: str | bytes) -> ToMember:
     told: ToMember = json.loads(raw)
     if told["kind"] == "view":
         for row in told["view"]["news"]:
-            row["text"] = sentences.said(from_json(row["text"]))
+            row["text"] = localization.localize(from_json(row["text"]))
     elif told["kind"] == "not_done":
-        told["text"] = sentences.said(from_json(told["text"]))
+        told["text"] = localization.localize(from_json(told["text"]))
     return told
 
 
-def roles(invitation: Invitation, name: str) -> list[Seat]:
+def roles(invitation: Invitation, name: str) -> list[TeamRole]:
     """The roles of the team, and who has them. Raises NotJoined."""
-    member = Member(invitation, name, "")
+    member = TeamMember(invitation, name, "")
     member.start()
     try:
         said = member.incoming.get(timeout=ANSWER_S)
     except Empty:
-        raise NotJoined(tr("no answer from this address")) from None
+        raise JoinFailedError(tr("no answer from this address")) from None
     finally:
         member.end()
     if said["kind"] != "roles":
-        raise NotJoined(said["text"] if said["kind"] == "refused" else tr("no answer from this address"))
+        raise JoinFailedError(
+            said["text"] if said["kind"] == "refused" else tr("no answer from this address")
+        )
     return said["roles"]
 
 
 def play_role(
-    member: Member, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
+    member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
 ) -> tuple[list[Row], Verdict | None]:
     """Say *lines*, each at its time or as it is typed, until the drill is over; *show* gets what is noticed.
 
@@ -195,13 +197,13 @@ def play_role(
     if not isinstance(lines, Sequence):
         threading.Thread(target=_typed, args=(member, lines), daemon=True).start()
     noticed: list[Row] = []
-    for said in _heard(member):
+    for said in _receive_messages(member):
         match said["kind"]:
             case "welcome":
                 show(f"{said['role_name']}: {said['role_text']}")
             case "view":
                 while script and script[0].tick <= said["view"]["t_s"] * TICKS_PER_S and not said["frozen"]:
-                    member.do(script.popleft().words)
+                    member.do(script.popleft().line_without_time)
                 noticed += said["view"]["news"]
                 for row in said["view"]["news"]:
                     show(f"{row['t_s']:g} {row['text']}")
@@ -214,7 +216,7 @@ def play_role(
     return noticed, None
 
 
-def _heard(member: Member) -> Iterator[ToMember]:
+def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
     """What comes, as long as the member is connected. Raises NotJoined."""
     first = time.monotonic() + ANSWER_S
     begun = False
@@ -223,15 +225,15 @@ def _heard(member: Member) -> Iterator[ToMember]:
             said = member.incoming.get(timeout=0.2)
         except Empty:
             if not begun and time.monotonic() > first:
-                raise NotJoined(tr("no answer from this address")) from None
+                raise JoinFailedError(tr("no answer from this address")) from None
             continue
         if said["kind"] == "refused":
-            raise NotJoined(said["text"])
+            raise JoinFailedError(said["text"])
         begun = True
         yield said
 
 
-def _typed(member: Member, lines: TextIO) -> None:
+def _typed(member: TeamMember, lines: TextIO) -> None:
     for line in lines:
         word, _, question = line.strip().partition(" ")
         if word.lower() == "hand":

@@ -18,23 +18,23 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 from app.classroom.code import Invitation
-from app.classroom.join import Attended, NotJoined, report_of, take_part
-from app.classroom.link import Link
-from app.classroom.seat import ClassOver, SeatRun
-from app.classroom.seat_log import Given, SeatLog
-from app.classroom.shapes import Instruction
-from app.classroom.team.shapes import Seat, Seen, ToMember, Welcome
+from app.classroom.join import JoinFailedError, Participation, report_of, take_part
+from app.classroom.link import HostLink
+from app.classroom.seat import ClassEndedError, SeatRun
+from app.classroom.seat_log import SeatAssignment, SeatLog
+from app.classroom.server_messages import InstructionMessage
+from app.classroom.team.server_messages import MemberWelcome, RoleView, TeamRole, ToMember
 from app.classroom.verdict import verdict
-from app.files import whole_file
+from app.files import atomic_write
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.team.rights import role_of
-from engine.drill.team.stand_ins import due
+from engine.drill.team.rights import find_role
+from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import view
-from engine.inputs import InputProblem
+from engine.inputs import InputError
+from engine.localization import as_json, say
 from engine.verbs.lines import parse_line
-from engine.words import as_json, say
 
 SHOW_S: Final = 0.5
 """Wall time between two views of a world in which nothing is done."""
@@ -42,11 +42,11 @@ LOOK_TICKS: Final = TICKS_PER_S // 10
 """Between two looks at what the members want."""
 
 
-class NotDone(Exception):
+class InputRejectedError(Exception):
     """A member's line changes nothing; the text says why."""
 
 
-class Table:
+class RoleTable:
     """Who has which role; on disk, as members come back after a restart."""
 
     def __init__(self, file: Path) -> None:
@@ -59,10 +59,10 @@ class Table:
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._taken.get(role)
         if there is not None and there[1] != mine and not instead:
-            raise NotDone(tr("{name} has this role already").format(name=there[0]))
+            raise InputRejectedError(tr("{name} has this role already").format(name=there[0]))
         if there is None or there[1] != mine:
             self._taken[role] = [name, mine]
-            whole_file.write(self._file, json.dumps(self._taken, ensure_ascii=False))
+            atomic_write.write(self._file, json.dumps(self._taken, ensure_ascii=False))
 
     def name_of(self, role: str) -> str | None:
         return self._taken[role][0] if role in self._taken else None
@@ -84,7 +84,7 @@ class Viewer:
 class TeamWorld:
     """Plays a seat for a team: what members want is done in the order in which it comes."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: RoleTable) -> None:
         self.table = table
         self.viewers: set[Viewer] = set()
         self._run: SeatRun | None = None
@@ -104,7 +104,7 @@ class TeamWorld:
         """Done, and in the log, when the future has come; it raises NotDone."""
         answer: Future[None] = Future()
         if self._run is not None and self._run.frozen:
-            answer.set_exception(NotDone(say("the class is frozen")))
+            answer.set_exception(InputRejectedError(say("the class is frozen")))
         else:
             self._wishes.put((role, number, line, answer))
         return answer
@@ -114,7 +114,7 @@ class TeamWorld:
         if self._run is not None:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
-    def roles(self) -> list[Seat]:
+    def roles(self) -> list[TeamRole]:
         there = {viewer.role for viewer in self.viewers}
         return [
             {
@@ -131,34 +131,34 @@ class TeamWorld:
         free = instead and all(viewer.role != role for viewer in self.viewers)
         self.table.take(role, name, token, free)
 
-    def welcome(self, key: str) -> Welcome:
+    def welcome(self, key: str) -> MemberWelcome:
         """Raises InputProblem for a role that is not there."""
         scenario = self._playing.drill.scenario
-        role = role_of(scenario.team, key)
+        role = find_role(scenario.team, key)
         return {
             "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
             "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
-            "done": self._done_by(key),
+            "done": self._count_inputs(key),
         }  # fmt: skip
 
-    def tell(self, said: ToMember) -> None:
+    def tell(self, message: ToMember) -> None:
         """To all members."""
         for viewer in list(self.viewers):
-            viewer.tell(said)
+            viewer.tell(message)
 
     # --- in the thread of the world
 
-    def play(self, run: SeatRun, done: int) -> None:
+    def play(self, run: SeatRun, input_count: int) -> None:
         """A player, as app/classroom/join.py has them. The world begins with the first member. Raises NotJoined."""
         if not run.drill.scenario.team:
-            raise NotJoined(tr("this drill has no team"))
+            raise JoinFailedError(tr("this drill has no team"))
         self._run = run
         try:
             while not run.drill.finished:
                 run.obey()
                 if not self.table:
-                    run.rest()
-                elif not (self._granted(run) or self._played(run)):
+                    run.sleep_frozen()
+                elif not (self._granted(run) or self._play_vacant_role(run)):
                     run.advance_to(run.drill.tick + LOOK_TICKS)
                     if time.monotonic() - self._shown_at >= SHOW_S:
                         self._show(run)
@@ -171,33 +171,33 @@ class TeamWorld:
             role, number, line, answer = self._wishes.get_nowait()
         except Empty:
             return False
-        done = self._done_by(role)
+        done = self._count_inputs(role)
         try:
             if number == done + 1:
-                run.do(f"@{role} {_plain(line)}")
+                run.do(f"@{role} {_check_role(line)}")
             elif number != done:  # what comes twice was done
-                raise InputProblem(say("line {number} does not follow line {done}", number=number, done=done))
-        except InputProblem as problem:
-            answer.set_exception(NotDone(str(problem)))
+                raise InputError(say("line {number} does not follow line {done}", number=number, done=done))
+        except InputError as problem:
+            answer.set_exception(InputRejectedError(str(problem)))
         else:
             answer.set_result(None)
             self._show(run)
         return True
 
-    def _played(self, run: SeatRun) -> bool:
+    def _play_vacant_role(self, run: SeatRun) -> bool:
         """A line of a role that no member has; whether there was one."""
         free = {seat["key"] for seat in self.roles() if seat["taken_by"] is None}
-        line = due(run.drill, free, self._vain)
+        line = find_due_line(run.drill, free, self._vain)
         if line is None:
             return False
         try:
             run.do(line)
-        except InputProblem:
+        except InputError:
             self._vain.add(line)
         self._show(run)
         return True
 
-    def _done_by(self, role: str) -> int:
+    def _count_inputs(self, role: str) -> int:
         return sum(item.by == role for item in self._playing.drill.journal)
 
     @property
@@ -209,41 +209,43 @@ class TeamWorld:
         """To each member what its role sees now."""
         self._shown_at, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
-            seen = view(drill, role_of(drill.scenario.team, viewer.role), viewer.since)
+            seen = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)
             seen["news"] = [{**row, "text": as_json(str(row["text"]))} for row in seen["news"]]
-            told: Seen = {
+            told: RoleView = {
                 "kind": "view",
                 "frozen": run.frozen,
-                "done": self._done_by(viewer.role),
+                "done": self._count_inputs(viewer.role),
                 "view": seen,
             }
             viewer.tell(told)
 
 
-def _plain(line: str) -> str:
+def _check_role(line: str) -> str:
     """*line* without a role: a member speaks as its own. Raises InputProblem."""
     if parse_line(line).by:
-        raise InputProblem(say("you speak as your own role: leave out @ and what follows"))
+        raise InputError(say("you speak as your own role: leave out @ and what follows"))
     return line
 
 
-def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Attended:
+def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
     """The team is a seat of a class. Raises NotJoined, NoLog."""
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
 
 
-def by_itself(kept: SeatLog, given: Given, world: TeamWorld, speed: float) -> Attended:
+def play_without_class(
+    seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
+) -> Participation:
     """The team plays without a class; its log can be verified all the same. Raises NotJoined."""
-    if kept.given is None:
-        kept.begin(given)
-    run = SeatRun(kept, Link(given, kept), speed, partial(_passed_on, world))
-    with suppress(ClassOver):
+    if seat_log.given is None:
+        seat_log.begin(assignment)
+    run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_passed_on, world))
+    with suppress(ClassEndedError):
         world.play(run, 0)
     run.end()
-    found = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, kept.acts)
-    return Attended(report_of(run, kept, found), 0, False, "", str(kept.file))
+    found = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
+    return Participation(report_of(run, seat_log, found), 0, False, "", str(seat_log.file))
 
 
-def _passed_on(world: TeamWorld, message: Instruction) -> None:
+def _passed_on(world: TeamWorld, message: InstructionMessage) -> None:
     world.tell({"kind": "message", "text": message["text"]})

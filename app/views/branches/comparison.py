@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.branches.rows import first_words, outcome_cells
+from app.views.branches.rows import format_first_difference, outcome_cells
 from app.widgets import theme
 from app.widgets.reader import name_box
 from app.words.language import tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.judging import difference
 from engine.drill.time.branches import Branches
 
@@ -31,7 +31,7 @@ STATES_MAX = 40
 """Rows of states; of hundreds of databases those that differ come first."""
 
 
-class Comparison(QScrollArea):
+class BranchComparison(QScrollArea):
     """The left branch in grey, the right one in colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -46,9 +46,9 @@ class Comparison(QScrollArea):
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())
-        from app.views.branches.curves import Curves  # brings pyqtgraph in
+        from app.views.branches.curves import BranchCurves  # brings pyqtgraph in
 
-        self.curves = Curves()
+        self.curves = BranchCurves()
         self._legend = _label("", muted=True)
         self._parted = _label("")
         self._tables = QVBoxLayout()
@@ -78,10 +78,10 @@ class Comparison(QScrollArea):
         self.curves.setMinimumHeight(CURVES_UNITS * self.fontMetrics().height())
         self.setWidget(inside)
 
-    def show_pair(self, tree: Branches, left: str, right: str) -> None:
+    def show_pair(self, tree: Branches, left_name: str, right_name: str) -> None:
         """Compare two branches of *tree*."""
         self._tree = tree
-        for box, name in ((self.left, left), (self.right, right)):
+        for box, name in ((self.left, left_name), (self.right, right_name)):
             box.clear()
             box.addItems(tree.names())
             box.setCurrentText(name)
@@ -97,7 +97,7 @@ class Comparison(QScrollArea):
         if self._tree is None:
             return
         names = self.left.currentText(), self.right.currentText()
-        left, right = (self._tree.of(name).drill for name in names)
+        left, right = (self._tree.history_of(name).drill for name in names)
         while self._tables.count():
             item = self._tables.takeAt(0)
             widget = item.widget() if item is not None else None
@@ -107,11 +107,16 @@ class Comparison(QScrollArea):
         if left is right:
             self._parted.setText(tr("Choose two branches to compare them."))
         else:
-            self._parted.setText(first_words(difference.first_difference(left, right), *names))
-        outcomes = [outcome_cells(row) for row in difference.outcomes(left, right)]
+            self._parted.setText(
+                format_first_difference(difference.find_first_difference(left, right), *names)
+            )
+        outcomes = [outcome_cells(row) for row in difference.compare_outcomes(left, right)]
         self._tables.addWidget(_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True))
-        states = sorted(difference.states(left, right), key=lambda row: row.same)[:STATES_MAX]
-        rows = [(said(row.what), said(row.left), said(row.right), "" if row.same else "≠") for row in states]
+        states = sorted(difference.compare_states(left, right), key=lambda row: row.is_equal)[:STATES_MAX]
+        rows = [
+            (localize(row.what), localize(row.left), localize(row.right), "" if row.is_equal else "≠")
+            for row in states
+        ]
         self._tables.addWidget(_table(tr("Current state"), ("", *names, ""), rows))
         self._legend.setText(tr("dashed: {left}, solid: {right}").format(left=names[0], right=names[1]))
         self._show_curves()
@@ -119,8 +124,8 @@ class Comparison(QScrollArea):
     def _show_curves(self) -> None:
         if self._tree is None:
             return
-        left, right = (self._tree.of(box.currentText()).drill for box in (self.left, self.right))
-        found = difference.curves(left, right)
+        left, right = (self._tree.history_of(box.currentText()).drill for box in (self.left, self.right))
+        found = difference.compare_curves(left, right)
         self.curves.show_curves([curve for curve in found if curve.database == self.database.currentText()])
 
 

@@ -17,7 +17,7 @@ from app.widgets.axes import ValueAxis, value_range
 from app.widgets.time_axis import TimeAxis
 from app.words.counters import KB, PER_S
 from app.words.language import mark, tr
-from engine.drill.judging.difference import Curve
+from engine.drill.judging.difference import CounterCurve
 from engine.flow import Array
 
 TITLES: Final = {
@@ -31,13 +31,13 @@ LEAST_TOP: Final = 1.0
 """An axis goes up to so much at least, also where all is nought."""
 
 
-class Curves(QWidget):
+class BranchCurves(QWidget):
     """One plot under the other; the left run dashed in grey, the right one in colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = pg.GraphicsLayoutWidget()
-        self._curves: Sequence[Curve] = ()
+        self._curves: Sequence[CounterCurve] = ()
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.timeout.connect(self._show_theme)
@@ -47,7 +47,7 @@ class Curves(QWidget):
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
 
-    def show_curves(self, curves: Sequence[Curve]) -> None:
+    def show_curves(self, curves: Sequence[CounterCurve]) -> None:
         """Those of one database, in the order in which they are to stand."""
         self._curves = curves
         self._draw()

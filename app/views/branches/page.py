@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.branches.comparison import Comparison
+from app.views.branches.comparison import BranchComparison
 from app.views.branches.rows import BranchRow, rows_of
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
@@ -66,9 +66,9 @@ class BranchPage(QWidget):
         self.tree.setRootIsDecorated(True)
         self.tree.setUniformRowHeights(True)
         self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
-        self.tree.itemActivated.connect(lambda *_: self._go_on())
-        self.comparison = Comparison()
-        self.go_on = self._button(tr("Continue it"), self._go_on, tr("Enter"))
+        self.tree.itemActivated.connect(lambda *_: self._switch_to_selected())
+        self.comparison = BranchComparison()
+        self.go_on = self._button(tr("Continue it"), self._switch_to_selected, tr("Enter"))
         self.go_on.setProperty("primary", "true")
         self.rename = self._button(tr("Rename…"), self._ask_for_name, "F2")
         self.prune = self._button(tr("Remove"), self._prune, tr("Del"))
@@ -156,13 +156,13 @@ class BranchPage(QWidget):
             self._split.setSizes([wanted, whole - wanted])
 
     @property
-    def chosen(self) -> str:
+    def selected_branch(self) -> str:
         """Name of the branch that the tree stands on."""
         item = self.tree.currentItem()
         return str(item.data(0, Qt.ItemDataRole.UserRole)) if item is not None else ""
 
     def _show_chosen(self) -> None:
-        tree, name = self._tree, self.chosen
+        tree, name = self._tree, self.selected_branch
         if tree is None or not name:
             return
         current = name == tree.current
@@ -185,19 +185,19 @@ class BranchPage(QWidget):
         else:
             do()
 
-    def _go_on(self) -> None:
-        if self.chosen:
-            self.switched.emit(self.chosen)
+    def _switch_to_selected(self) -> None:
+        if self.selected_branch:
+            self.switched.emit(self.selected_branch)
 
     def _ask_for_name(self) -> None:
-        name = self.chosen
+        name = self.selected_branch
         text = ask_text(self, tr("Rename the branch"), tr("Name:"), name)
         if text and text.strip() and name:
             self.renamed.emit(name, text)
 
     def _prune(self) -> None:
         if self.prune.isEnabled():
-            self.pruned.emit(self.chosen)
+            self.pruned.emit(self.selected_branch)
 
 
 def _cells(row: BranchRow) -> list[str]:

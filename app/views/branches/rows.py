@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.words import formatting
-from app.words.input_lines import worded
+from app.words.input_lines import describe_input
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
 from engine.drill.judging.report import availability_json
@@ -34,7 +34,7 @@ class BranchRow:
 
 def rows_of(tree: Branches) -> list[BranchRow]:
     """Every branch, after its parent."""
-    return [_row(tree, name, tree.of(name).drill) for name in tree.names()]
+    return [_row(tree, name, tree.history_of(name).drill) for name in tree.names()]
 
 
 def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
@@ -49,7 +49,7 @@ def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
         at=tr("{moment}, over").format(moment=at) if drill.finished else at,
         downtime=formatting.seconds(sums["downtime_s"], 1),
         lost=formatting.number(sums["lost_transactions"]),
-        points=formatting.plain(score.total) if shown else formatting.NOTHING,
+        points=formatting.plain_number(score.total) if shown else formatting.NOTHING,
     )
 
 
@@ -78,16 +78,20 @@ def _figure(name: str, value: float) -> str:
         return formatting.seconds(value, 1)
     if name.endswith("_kb"):
         return formatting.kb(value)
-    return formatting.number(round(value)) if name != "score" else formatting.plain(value)
+    return formatting.number(round(value)) if name != "score" else formatting.plain_number(value)
 
 
-def first_words(found: FirstDifference | None, left: str, right: str) -> str:
+def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
     """Where the two part, in a sentence each."""
-    if found is None:
+    if difference is None:
         return tr("The runs are identical as far as both go.")
-    moment = formatting.run_time(found.tick / TICKS_PER_S, 2)
+    moment = formatting.run_time(difference.tick / TICKS_PER_S, 2)
     return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
-        moment=moment, left=left, one=_event(found.left), right=right, other=_event(found.right)
+        moment=moment,
+        left=left_name,
+        one=_event(difference.left),
+        right=right_name,
+        other=_event(difference.right),
     )
 
 
@@ -95,6 +99,6 @@ def _event(event: Event | None) -> str:
     if event is None:
         return tr("no further events")
     where = f"{event.server}: " if event.server else ""
-    words = worded(event.text, {}) if event.kind == "fault" else said(event.text)
+    words = describe_input(event.text, {}) if event.kind == "fault" else localize(event.text)
     text = " ".join(words.split())
     return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.prose import Prose
-from app.widgets.room import scrolling
+from app.widgets.scroll_container import scrolling
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Scenario
@@ -57,7 +57,7 @@ class BriefPage(QWidget):
         for label in (self._title, self._facts):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
-        self._text = Prose(whole=True)
+        self._text = Prose(full_height=True)
         self._text.setAccessibleName(tr("Brief"))
         self._goals_title = heading(tr("Goals"))
         self._goals = QLabel()
@@ -73,7 +73,7 @@ class BriefPage(QWidget):
         self._back.clicked.connect(self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
-        self._below = Prose(whole=True)
+        self._below = Prose(full_height=True)
         self._below.hide()
         self._buttons = QWidget()
         self._scored = True
@@ -137,7 +137,7 @@ class BriefPage(QWidget):
         facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
         facts += [", ".join(tr(skills.title_of(key)) for key in scenario.skills)] if scenario.skills else []
         facts += (
-            [tr("ends after {length} minutes").format(length=formatting.plain(scenario.length / 60.0))]
+            [tr("ends after {length} minutes").format(length=formatting.plain_number(scenario.length / 60.0))]
             if scenario.length
             else []
         )
@@ -149,15 +149,15 @@ class BriefPage(QWidget):
         self._scored = scenario.scored
         self._mode_box.setVisible(scenario.scored)
 
-    def only_show(self, mode: str, below: str) -> None:
+    def show_read_only(self, mode: str, appendix: str) -> None:
         """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._buttons.hide()
-        self._below.setVisible(bool(below))
-        self._below.show_text(below)
+        self._below.setVisible(bool(appendix))
+        self._below.show_text(appendix)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -23,12 +23,12 @@ from app.widgets.prose import Prose
 from app.widgets.wrap_button import WrapButton
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Goal
 from engine.drill.running.goals import GoalState
-from engine.drill.running.state import Holder
-from engine.drill.time.event_log import of
+from engine.drill.running.state import PendingKind
+from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 HELD: Final = {
-    Holder.QUESTION: mark("a question waits for your answer"),
-    Holder.PREDICTION: mark("a prediction is not judged yet"),
-    Holder.STORY: mark("further events are to come"),
+    PendingKind.QUESTION: mark("a question waits for your answer"),
+    PendingKind.PREDICTION: mark("a prediction is not judged yet"),
+    PendingKind.STORY: mark("further events are to come"),
 }
 HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
 
@@ -80,7 +80,7 @@ class Briefing(QScrollArea):
         self._waits.setProperty("muted", "true")
         self._waits.hide()
         self._brief_title = heading(tr("Brief"))
-        self._text = Prose(whole=True)
+        self._text = Prose(full_height=True)
         self._hints_title = heading(tr("Hints"))
         self._hint_for = QLabel()
         self._hint_for.setTextFormat(Qt.TextFormat.PlainText)
@@ -164,7 +164,7 @@ class Briefing(QScrollArea):
     def add_events(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.kind == "answer":
-                self._ends[str(event.get("question"))] = said(event.text)
+                self._ends[str(event.get("question"))] = localize(event.text)
         if any(event.kind in ("goal", "hint", "question", "answer") for event in events):
             self._refresh()
 
@@ -179,7 +179,7 @@ class Briefing(QScrollArea):
         for row in self._goals:
             state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
             row.show_state(state, drill.tick, colours)
-        held = drill.held_by() if drill.terms.progress else []
+        held = drill.list_pending_kinds() if drill.terms.progress else []
         reasons = ", ".join(tr(HELD[holder]) for holder in held)
         self._waits.setText(
             tr("All goals are reached. The drill continues: {reasons}.").format(reasons=reasons)
@@ -228,12 +228,12 @@ class Briefing(QScrollArea):
         for layer, button in enumerate(self._hint_buttons, start=1):
             cost = drill.hint_cost(layer) if hint is not None else 0.0
             words = trn("−{n} point", "−{n} points", round(cost) if cost == round(cost) else 2)
-            price = f"  ({words.format(n=formatting.plain(cost))})" if cost else ""
+            price = f"  ({words.format(n=formatting.plain_number(cost))})" if cost else ""
             title, there = tr(HINT_LAYERS[layer - 1]), layer in layers
             button.show_text(f"{title}{price}" if there else f"✓  {title}", spoken="" if there else title)
             button.setEnabled(there)  # one that is open stays: the next would slide under the pointer
             button.setVisible(hint is not None and not drill.finished)
-        lines = list(of(drill.events, "hint")) if drill.hints else []
+        lines = list(select_events(drill.events, "hint")) if drill.hints else []
         said = [f"{tr(HINT_LAYERS[int(event.get('layer')) - 1])}: {event.text}" for event in lines]
         self._opened.setText("\n\n".join(said))
         self._opened.setVisible(bool(said))
@@ -269,7 +269,7 @@ class _GoalRow(QWidget):
         row.addWidget(self._mark)
         row.addLayout(column, 1)
 
-    def show_state(self, state: GoalState, tick: int, colours: theme.Tokens) -> None:
+    def show_state(self, state: GoalState, tick: int, colours: theme.ThemeTokens) -> None:
         mark, tone, words = goal_state(self.goal, state, tick)
         colour = colours.named(tone).name()
         self._mark.setText(f'<span style="color: {colour}">{mark}</span>')

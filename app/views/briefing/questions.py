@@ -24,7 +24,7 @@ from app.widgets.wrap_button import WrapButton
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.running.questions import Asked
+from engine.drill.running.questions import OpenQuestion
 
 SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 """Sureness that can be chosen; any number can be typed. Assumed: finer is not felt."""
@@ -39,25 +39,27 @@ class QuestionCard(QFrame):
     """The input line that answers it."""
     closed = Signal()
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, question: OpenQuestion) -> None:
         super().__init__()
-        self.asked, self.open = asked, True
+        self.asked, self.open = question, True
         self.setProperty("card", "true")
-        self.setAccessibleName(asked.text)
+        self.setAccessibleName(question.text)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 8, 10, 10)
         layout.setSpacing(6)
-        title = _label(tr("What will happen next?") if asked.prediction else tr("Question"))
+        title = _label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.sized(title.font(), 1.05, bold=True))
         layout.addWidget(title)
-        layout.addWidget(_label(asked.text))
-        if asked.until_tick is not None:
-            until = _label(tr("by {time}").format(time=formatting.run_time(asked.until_tick / TICKS_PER_S)))
+        layout.addWidget(_label(question.text))
+        if question.until_tick is not None:
+            until = _label(
+                tr("by {time}").format(time=formatting.run_time(question.until_tick / TICKS_PER_S))
+            )
             until.setProperty("muted", "true")
             layout.addWidget(until)
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
-        self.choices = [WrapButton() for _ in asked.choices]
+        self.choices = [WrapButton() for _ in question.choices]
         for number, button in enumerate(self.choices, start=1):
             button.setCheckable(True)
             self._group.addButton(button, number)
@@ -142,17 +144,17 @@ class QuestionShelf(QScrollArea):
         for card in list(self.cards):
             self._remove(card)
 
-    def show_open(self, asked: Sequence[Asked], end_of: Callable[[str], str]) -> None:
+    def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
         """The questions that wait; *end_of* says of one (by its name) that waits no more what became of it."""
-        waiting = {each.name for each in asked}
-        new = [each for each in asked if all(card.asked.name != each.name for card in self.cards)]
+        waiting = {each.name for each in questions}
+        new = [each for each in questions if all(card.asked.name != each.name for card in self.cards)]
         if new:
             for card in [card for card in self.cards if not card.open]:
                 self._remove(card)
         for card in self.cards:
             if card.open and card.asked.name not in waiting:
                 card.show_end(end_of(card.asked.name))
-                self._place()
+                self._update_geometry()
         for each in new:
             self._add(QuestionCard(each))
 
@@ -165,7 +167,7 @@ class QuestionShelf(QScrollArea):
             self.at_top = self._pointer_is_low()
             self.show()
             self.raise_()
-        self._place()
+        self._update_geometry()
         guard().appeared(self)
 
     def _close(self, card: QuestionCard) -> None:
@@ -177,17 +179,17 @@ class QuestionShelf(QScrollArea):
         self._column.removeWidget(card)
         card.hide()
         card.deleteLater()
-        self._place()
+        self._update_geometry()
 
     # --- where it stands ------------------------------------------------------------------------------------
 
-    def _place(self) -> None:
+    def _update_geometry(self) -> None:
         if not self.cards:
             self.hide()
-        self.setGeometry(self._place_at(self.at_top))
+        self.setGeometry(self._compute_geometry(self.at_top))
         self.changed.emit()
 
-    def _place_at(self, top: bool) -> QRect:
+    def _compute_geometry(self, top: bool) -> QRect:
         room = self._panel.contentsRect()
         inside = self._inside
         inside.ensurePolished()
@@ -200,11 +202,13 @@ class QuestionShelf(QScrollArea):
     def _pointer_is_low(self) -> bool:
         """The pointer would be under the cards at the lower edge, and not at the upper one."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
-        return self._place_at(False).contains(pointer) and not self._place_at(True).contains(pointer)
+        return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
+            pointer
+        )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and watched is self._panel and self.cards:
-            self._place()
+            self._update_geometry()
         return super().eventFilter(watched, event)
 
 

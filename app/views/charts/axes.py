@@ -15,11 +15,11 @@ SHRINK_BELOW: Final = 0.8
 """The top comes down only when the highest value fills less than this share of the lower one."""
 
 
-def axis_top(highest: float, counter: Counter, before: float = 0.0) -> float:
+def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
     """Top of the axis for values up to *highest*: 1, 2 or 5 of its unit, and no nervous return from *before*."""
     new = _round_top(max(highest, counter.least_top), counter.unit)
-    if new < before and highest > SHRINK_BELOW * new:
-        return before
+    if new < previous_top and highest > SHRINK_BELOW * new:
+        return previous_top
     return new
 
 
@@ -35,7 +35,7 @@ def _round_top(value: float, unit: Unit) -> float:
     return bin_width(value / scale) * scale
 
 
-class ValueAxis(AxisItem):
+class ChartValueAxis(AxisItem):
     """Half and top in the words of the unit; nought is the lower edge."""
 
     def __init__(self, unit: Unit, **options: object) -> None:

@@ -21,10 +21,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, Span, asynchronous, in_step
+from app.view_models.course import (
+    EXPOSED,
+    OWN,
+    TOLD,
+    UNSERVED,
+    RunTimeline,
+    TimelineMarker,
+    TimelineSpan,
+    asynchronous,
+    find_synchronized_databases,
+)
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, outlook
-from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, Lane
+from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane
 from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
 from app.widgets import theme
@@ -35,12 +45,12 @@ from app.words import formatting
 from app.words.counters import COUNTERS, WATCHED, counter
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.drill.time.event_log import of
+from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from app.views.charts.panel import Panel
+    from app.views.charts.panel import ChartPanel
     from engine.drill.running.drill import Drill
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
@@ -80,7 +90,7 @@ class Charts(QWidget):
         self._drill: Drill | None = None
         self._database = ""
         self._history = CounterHistory()
-        self._course = Course((), ())
+        self._course = RunTimeline((), ())
         self._span_s: float | None = SPANS[0][1]
         self._range = (0.0, 120.0)
         self._all_end_s = ALL_STARTS_WITH_S
@@ -103,10 +113,10 @@ class Charts(QWidget):
         self._begun = False
         """Some parts are drawn, and not all."""
         self._counters = list(WATCHED)
-        self.panels: list[Panel] = []
+        self.panels: list[ChartPanel] = []
         self._view: Any = None
         """The plots, from the first time on that the charts are shown."""
-        self.lane = Lane(self._pixel_of)
+        self.lane = AvailabilityLane(self._pixel_of)
         self.lane.time_selected.connect(self._select)
         self.states = StateLanes(self._pixel_of)
         self.scale = TimeScale(self._pixel_of)
@@ -147,9 +157,9 @@ class Charts(QWidget):
             yield
 
     def _add_panel(self, name: str) -> None:
-        from app.views.charts.panel import Panel  # brings pyqtgraph in
+        from app.views.charts.panel import ChartPanel  # brings pyqtgraph in
 
-        panel = Panel(counter(name, self._of_groups), list(COUNTERS).index(name))
+        panel = ChartPanel(counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
         self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
         self.panels.append(panel)
@@ -281,10 +291,10 @@ class Charts(QWidget):
         events = list(events)
         self._states.add(events)
         count = len(self._course.markers)
-        self._course.add(event.as_json() for event in events if self._is_about(event))
+        self._course.add(event.as_json() for event in events if self._concerns_database(event))
         self._stale |= len(self._course.markers) > count
 
-    def _is_about(self, event: Event) -> bool:
+    def _concerns_database(self, event: Event) -> bool:
         return self._database == ALL_DATABASES or event.database in (None, self._database)
 
     # --- what is shown ------------------------------------------------------------------------------------
@@ -357,15 +367,21 @@ class Charts(QWidget):
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         about = None if database == ALL_DATABASES else database
         scenario = self._drill.scenario
-        self._course = Course(
-            names, set(names).intersection(in_step(scenario)), set(names).intersection(asynchronous(scenario))
+        self._course = RunTimeline(
+            names,
+            set(names).intersection(find_synchronized_databases(scenario)),
+            set(names).intersection(asynchronous(scenario)),
         )
         self._all_end_s = ALL_STARTS_WITH_S
         self._states = States(database)
         self._states.start(
-            self._drill.states_before, self._drill.world, of(self._drill.events, "state", about=database)
+            self._drill.states_before,
+            self._drill.world,
+            select_events(self._drill.events, "state", database_name=database),
         )
-        self._course.add(event.as_json() for event in of(self._drill.events, *TOLD, about=about))
+        self._course.add(
+            event.as_json() for event in select_events(self._drill.events, *TOLD, database_name=about)
+        )
         self._show_outlook(self._drill.world)
         self._refresh()
 
@@ -386,12 +402,12 @@ class Charts(QWidget):
         end_s = max(self._span_s, (now_s // pixel_s + 2.0) * pixel_s)
         return end_s - self._span_s, end_s
 
-    def _draw_plots(self, panels: Sequence[Panel], now_s: float) -> None:
+    def _draw_plots(self, panels: Sequence[ChartPanel], now_s: float) -> None:
         from_s, to_s = self._range
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
         colours = theme.tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, theme.see_through(colours.named(LOOKS[span.what][2]), SHADE_ALPHA))
+            (span.from_s, span.to_s, theme.with_alpha(colours.named(LOOKS[span.what][2]), SHADE_ALPHA))
             for span in self._spans_until(now_s)
             if span.what in (EXPOSED, UNSERVED)
         ]
@@ -418,16 +434,16 @@ class Charts(QWidget):
         self.scale.show_range(self._range)
         self._show_cursor()
 
-    def _spans_until(self, now_s: float) -> list[Span]:
+    def _spans_until(self, now_s: float) -> list[TimelineSpan]:
         """With and without protection and service; none where the truth is hidden."""
         return self._course.protection(now_s) if self._truth else []
 
-    def _marks_shown(self) -> list[Marker]:
+    def _marks_shown(self) -> list[TimelineMarker]:
         from_s, to_s = self._range
         return [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
 
     @property
-    def _markers(self) -> list[Marker]:
+    def _markers(self) -> list[TimelineMarker]:
         """What may be known: all of it, or what the trainee has done."""
         return [m for m in self._course.markers if self._truth or m.kind in OWN]
 
@@ -436,12 +452,12 @@ class Charts(QWidget):
         """The time at the mouse, else at the cursor."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
-    def _read(self, panels: Sequence[Panel]) -> None:
+    def _read(self, panels: Sequence[ChartPanel]) -> None:
         """Values at the mouse, else at the cursor, else the last ones."""
         at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
-            panel.read(self._history.at(panel.counter.name, read_s))
+            panel.read(self._history.find_value(panel.counter.name, read_s))
             if panel.background.cursor_s != at_s:
                 panel.background.cursor_s = at_s
                 panel.background.update()

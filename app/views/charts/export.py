@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.view_models.series import CounterHistory
 from app.widgets import theme
 from app.words.counters import Counter
@@ -26,7 +26,7 @@ SHARPNESS: Final = 2
 MARGIN_PX: Final = 6
 
 
-class NotSaved(Exception):
+class ChartExportError(Exception):
     """The file cannot be written; `str()` is one sentence."""
 
 
@@ -41,7 +41,7 @@ class Sheet:
     below: QWidget
 
     @property
-    def colours(self) -> theme.Tokens:
+    def colours(self) -> theme.ThemeTokens:
         return theme.tokens(self.below.palette())
 
     @property
@@ -66,10 +66,10 @@ def save(
     ending = file.suffix.lower()
     content = table(*values) if ending == ".csv" else _svg(sheet) if ending == ".svg" else _png(sheet)
     try:
-        whole_file.write(file, content)
+        atomic_write.write(file, content)
     except OSError as problem:
         said = tr("{file} is not saved: {why}.")
-        raise NotSaved(said.format(file=path, why=problem.strerror)) from None
+        raise ChartExportError(said.format(file=path, why=problem.strerror)) from None
 
 
 def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:

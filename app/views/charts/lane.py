@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.view_models.course import ASYNCHRONOUS, EXPOSED, PROTECTED, UNSERVED, Marker, Span
+from app.view_models.course import ASYNCHRONOUS, EXPOSED, PROTECTED, UNSERVED, TimelineMarker, TimelineSpan
 from app.widgets import theme
 from app.widgets.strip import SHAPES, WORDS, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 
 NAME: Final = mark("availability")
 NEAR_PX: Final = 6
@@ -34,10 +34,10 @@ LOOKS: Final = {
 class AxisStrip(QWidget):
     """What stands above the charts on their axis: painted by hand, because its words must not stretch with it."""
 
-    def __init__(self, place_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
         """*place_of* gives the pixel of a time."""
         super().__init__(parent)
-        self._place_of = place_of
+        self._place_of = pixel_of
         self._bounds = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setAccessibleName(name)
@@ -46,7 +46,7 @@ class AxisStrip(QWidget):
         self._cursor_s = at_s
         self.update()
 
-    def _between(self, span: Span) -> tuple[float, float] | None:
+    def _compute_pixel_range(self, span: TimelineSpan) -> tuple[float, float] | None:
         """The pixels of *span* within the charts; None where it is not in sight."""
         left, right = self._bounds
         x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
@@ -66,19 +66,19 @@ class AxisStrip(QWidget):
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
 
 
-class Lane(AxisStrip):
+class AvailabilityLane(AxisStrip):
     """Availability, and below it the marks of what happened."""
 
     time_selected = Signal(float)
 
-    def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(place_of, tr("Availability over time"), parent)
-        self._spans: Sequence[Span] = ()
-        self._marks: Sequence[Marker] = ()
+    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(pixel_of, tr("Availability over time"), parent)
+        self._spans: Sequence[TimelineSpan] = ()
+        self._marks: Sequence[TimelineMarker] = ()
         self.setMouseTracking(True)
 
     def show_course(
-        self, spans: Sequence[Span], marks: Sequence[Marker], bounds: tuple[float, float]
+        self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
         """What to paint, and the pixels between which the charts' times lie."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
@@ -119,8 +119,8 @@ class Lane(AxisStrip):
         self._paint_cursor(painter)
         painter.end()
 
-    def _paint_span(self, painter: QPainter, span: Span, colours: theme.Tokens) -> None:
-        ends = self._between(span)
+    def _paint_span(self, painter: QPainter, span: TimelineSpan, colours: theme.ThemeTokens) -> None:
+        ends = self._compute_pixel_range(span)
         if ends is None:
             return
         x0, x1 = ends
@@ -139,21 +139,21 @@ class Lane(AxisStrip):
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
     @staticmethod
-    def _paint_mark(painter: QPainter, at: QPointF, kind: str, colours: theme.Tokens) -> None:
+    def _paint_mark(painter: QPainter, position: QPointF, kind: str, colours: theme.ThemeTokens) -> None:
         tone, shape = SHAPES[kind]
         colour = colours.named(tone)
         painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)
-        draw_shape(painter, shape, at, MARK_PX)
+        draw_shape(painter, shape, position, MARK_PX)
 
-    def marks_near(self, x: float) -> list[Marker]:
+    def marks_near(self, x: float) -> list[TimelineMarker]:
         """Marks within a few pixels of *x*."""
         return [marker for marker in self._marks if abs(self._place_of(marker.t_s) - x) <= NEAR_PX]
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {said(marker.text)}"
+                f"{formatting.run_time(marker.t_s, 2)}  {tr(WORDS[marker.kind])}: {localize(marker.text)}"
                 for marker in self.marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)

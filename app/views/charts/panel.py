@@ -11,11 +11,11 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
-from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
+from app.views.charts.axes import LABEL_PX, ChartValueAxis, axis_top, headroom
 from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
 from app.widgets.plots import GraphicsObject, PlotCurveItem
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words.counters import Counter
 from app.words.language import tr
 from engine.flow import Array
@@ -112,7 +112,7 @@ class Caption(QGraphicsItem):
             x += width
 
 
-class Curve(PlotCurveItem):
+class ChartCurve(PlotCurveItem):
     """Values over the whole width of the plot, so that no frame need look for their bounds."""
 
     def boundingRect(self) -> QRectF:
@@ -120,7 +120,7 @@ class Curve(PlotCurveItem):
         return QRectF(view.viewRect()) if view is not None else QRectF()
 
 
-class Panel:
+class ChartPanel:
     """A counter's plot in a pyqtgraph layout."""
 
     def __init__(self, counter: Counter, series: int) -> None:
@@ -134,7 +134,7 @@ class Panel:
         self._label_px = float(LABEL_PX)
         self._font = self._bold = QFont()
         self._ink = self._muted = self._ground = QColor()
-        self._axis = ValueAxis(counter.unit)
+        self._axis = ChartValueAxis(counter.unit)
         self._axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)
@@ -146,7 +146,7 @@ class Panel:
         self.background = Background()
         self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)
         self.plot.addItem(self.background, ignoreBounds=True)
-        self.curve = Curve()
+        self.curve = ChartCurve()
         self.plot.addItem(self.curve, ignoreBounds=True)
         self._caption = Caption()
         self._caption.setParentItem(self.plot.vb)
@@ -184,11 +184,11 @@ class Panel:
         self.background.chosen = span
         self.background.update()
 
-    def recolour(self, colours: Tokens, axis_width: int, font: QFont) -> None:
+    def recolour(self, colours: ThemeTokens, axis_width: int, font: QFont) -> None:
         self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colours.series[self._series % len(colours.series)])
-        fill = theme.see_through(line, FILL_ALPHA)
+        fill = theme.with_alpha(line, FILL_ALPHA)
         self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
@@ -197,9 +197,9 @@ class Panel:
         self._axis.setTickFont(theme.sized(font, 0.85))
         self._axis.setWidth(axis_width)
         self.background.cursor_colour = colours.text
-        self.background.chosen_colour = theme.see_through(colours.accent, CHOSEN_ALPHA)
+        self.background.chosen_colour = theme.with_alpha(colours.accent, CHOSEN_ALPHA)
         self._muted, self._ink = colours.muted, colours.text
-        self._ground = theme.see_through(colours.surface, SHADE_ALPHA)
+        self._ground = theme.with_alpha(colours.surface, SHADE_ALPHA)
         self._write()
 
     def seconds_at(self, scene: QPointF) -> float:

@@ -21,9 +21,9 @@ CURSOR_MARGIN_PX = 4.0
 class TimeScale(QWidget):
     """Round times since the start of the run, where the plots have them."""
 
-    def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._place_of = place_of
+        self._place_of = pixel_of
         self._range = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setFont(theme.sized(self.font(), 0.85))
@@ -66,13 +66,15 @@ class TimeScale(QWidget):
         painter.drawLine(round(left), 0, round(right), 0)
         cursor = QRectF()
         if self._cursor_s is not None and self.cursor_text:
-            cursor = self._below(self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX)
+            cursor = self._compute_label_rect(
+                self._place_of(self._cursor_s), self.cursor_text, CURSOR_MARGIN_PX
+            )
         for t_s in self.times_s():
             x = self._place_of(t_s)
             painter.setPen(colours.border)
             painter.drawLine(round(x), 0, round(x), TICK_PX)
             text = formatting.run_time(t_s)
-            place = self._below(x, text)
+            place = self._compute_label_rect(x, text)
             if not place.intersects(cursor):  # whose time stands there instead
                 painter.setPen(colours.muted)
                 painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
@@ -81,7 +83,7 @@ class TimeScale(QWidget):
         painter.drawText(cursor, Qt.AlignmentFlag.AlignCenter, self.cursor_text)
         painter.end()
 
-    def _below(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
+    def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
         """Where *text* stands that belongs to *x*: in the middle below it, but not over the edges."""
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
         place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)

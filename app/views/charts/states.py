@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.view_models.course import Span
+from app.view_models.course import TimelineSpan
 from app.views.charts.lane import AxisStrip
 from app.widgets import theme
 from app.words import formatting
@@ -72,7 +72,7 @@ class States:
         self._clustered: set[str] = set()
 
     def start(
-        self, before: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
+        self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
     ) -> None:
         """Begin with how each (server, database) was *before* the first event, and all that has happened since.
 
@@ -80,7 +80,7 @@ class States:
         """
         self._runs, self._standing, self._followed = {}, None, 0
         there = {copy.server for copy in world.copies_of(self.database)}
-        there |= {server for server, database in before if database == self.database}
+        there |= {server for server, database in initial_states if database == self.database}
         self._clustered = {
             server for server in there if server in world.instances and world.instances[server].clustered
         }
@@ -88,7 +88,7 @@ class States:
             server: [
                 (
                     0.0,
-                    before.get((server, self.database))
+                    initial_states.get((server, self.database))
                     or (ONLINE if server in self._clustered else NO_SESSION),
                 )
             ]
@@ -120,52 +120,56 @@ class States:
                         seen.append((float(times_s[place]), server.running))
         self._followed = max(self._followed, min(len(standings), len(times_s)))
 
-    def lanes(self, until_s: float) -> dict[str, list[Span]]:
+    def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
         """The states of each server in the order of their names, up to *until_s*."""
         found = {}
         for server in sorted(self._changes):
             changes = self._changes[server]
             ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
-            spans = [Span(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)]
+            spans = [
+                TimelineSpan(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)
+            ]
             runs = self._runs.get(server, [])
             if server in self._clustered:
                 found[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
             else:
-                found[server] = _without(spans, runs, until_s)
+                found[server] = _mark_downtime(spans, runs, until_s)
         return found
 
 
-def _running(span: Span, runs: list[tuple[float, bool]], until_s: float) -> list[Span]:
+def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
     """A span of a clustered instance, in parts where it is said to be online and does not run."""
     if span.what != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
     parts = [
-        Span(max(from_s, span.from_s), min(to_s, span.to_s), ONLINE if running else OFFLINE)
+        TimelineSpan(max(from_s, span.from_s), min(to_s, span.to_s), ONLINE if running else OFFLINE)
         for (from_s, running), to_s in zip(runs, ends, strict=True)
     ]
     return [part for part in parts if part.from_s < part.to_s] or [span]
 
 
-def _without(spans: list[Span], runs: list[tuple[float, bool]], until_s: float) -> list[Span]:
+def _mark_downtime(
+    spans: list[TimelineSpan], runs: list[tuple[float, bool]], until_s: float
+) -> list[TimelineSpan]:
     """The spans, cut where the instance did not run."""
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:
-            before = [Span(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
-            after = [Span(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
-            spans = [*before, Span(from_s, to_s, DOWN), *after]
+            before = [TimelineSpan(s.from_s, min(s.to_s, from_s), s.what) for s in spans if s.from_s < from_s]
+            after = [TimelineSpan(max(s.from_s, to_s), s.to_s, s.what) for s in spans if s.to_s > to_s]
+            spans = [*before, TimelineSpan(from_s, to_s, DOWN), *after]
     return spans
 
 
 class StateLanes(AxisStrip):
     """A lane for each server."""
 
-    def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(place_of, tr("States of the copies over time"), parent)
-        self._lanes: dict[str, list[Span]] = {}
+    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(pixel_of, tr("States of the copies over time"), parent)
+        self._lanes: dict[str, list[TimelineSpan]] = {}
 
-    def show_lanes(self, lanes: dict[str, list[Span]], bounds: tuple[float, float]) -> None:
+    def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:
         """What to paint, and the pixels between which the charts' times lie."""
         if len(lanes) != len(self._lanes):
             self.updateGeometry()
@@ -203,8 +207,10 @@ class StateLanes(AxisStrip):
         self._paint_cursor(painter)
         painter.end()
 
-    def _paint_span(self, painter: QPainter, span: Span, top: float, colours: theme.Tokens) -> None:
-        ends = self._between(span)
+    def _paint_span(
+        self, painter: QPainter, span: TimelineSpan, top: float, colours: theme.ThemeTokens
+    ) -> None:
+        ends = self._compute_pixel_range(span)
         if ends is None:
             return
         x0, x1 = ends

@@ -13,7 +13,7 @@ from app.view_models import cluster_manager
 from app.view_models.cluster_manager import Action, ClusterRow
 from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.reader import name_box
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
@@ -28,12 +28,12 @@ KINDS: Final = {
     "witness": mark("witness"),
 }
 COLUMNS: Final = (
-    Column(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
+    TableColumn(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
            bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
-    Column(title=mark("Type"), text=lambda row: tr(KINDS[row.kind]), sample=mark("resource")),
-    Column(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
-    Column(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
-    Column(title=mark("Votes and owners"), text=lambda row: row.more, tip=lambda row: row.more),
+    TableColumn(title=mark("Type"), text=lambda row: tr(KINDS[row.kind]), sample=mark("resource")),
+    TableColumn(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
+    TableColumn(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
+    TableColumn(title=mark("Votes and owners"), text=lambda row: row.more, tip=lambda row: row.more),
 )  # fmt: skip
 
 
@@ -111,15 +111,15 @@ class ClusterManager(QWidget):
     # --- what can be done ---------------------------------------------------------------------------------
 
     @property
-    def chosen(self) -> ClusterRow | None:
+    def selected_row(self) -> ClusterRow | None:
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
 
     def fill_menu(self, menu: QMenu) -> bool:
         """The actions of the chosen row; False: there is nothing to do."""
-        if self._world is None or self.chosen is None:
+        if self._world is None or self.selected_row is None:
             return False
-        found = cluster_manager.actions(self._world, self.nodes.currentText(), self.chosen)
+        found = cluster_manager.actions(self._world, self.nodes.currentText(), self.selected_row)
         for action in found:
             menu.addAction(action.label).triggered.connect(lambda _=False, action=action: self._do(action))
         return bool(found)

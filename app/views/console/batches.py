@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.views.console.outcome import Outcome, from_event
+from app.views.console.outcome import BatchOutcome, from_event
 from engine.events import Event
 from engine.inputs import Input
 
@@ -17,7 +17,7 @@ QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
 
 
 @dataclass(slots=True)
-class Batch:
+class QueryBatch:
     """A batch and, once it has ended, what it brought."""
 
     tick: int
@@ -25,7 +25,7 @@ class Batch:
     text: str
     run: int
     """Number that the engine has given it."""
-    outcome: Outcome | None = None
+    outcome: BatchOutcome | None = None
 
 
 class Batches:
@@ -38,9 +38,9 @@ class Batches:
         self._journal = journal
         self._read = 0
         self._awaited: Counter[tuple[str, ...]] = Counter()
-        self._running: dict[str, Batch] = {}
+        self._running: dict[str, QueryBatch] = {}
 
-    def started(self, event: Event) -> Batch | None:
+    def started(self, event: Event) -> QueryBatch | None:
         """The batch that an event of kind "sql" begins; None if it is nobody's here."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
@@ -50,10 +50,10 @@ class Batches:
         if not self._awaited[window, event.text]:
             return None
         self._awaited[window, event.text] -= 1
-        batch = self._running[window] = Batch(event.tick, window, event.text, event.get("batch"))
+        batch = self._running[window] = QueryBatch(event.tick, window, event.text, event.get("batch"))
         return batch
 
-    def ended(self, event: Event) -> Batch | None:
+    def finish_batch(self, event: Event) -> QueryBatch | None:
         """The batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
         batch = self._running.get(event.get("window"))
         if batch is None or batch.run != event.get("run"):

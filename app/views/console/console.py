@@ -11,19 +11,19 @@ from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from app.views.console import snippets
 from app.views.console.batches import QUERY_WINDOW, Batches
-from app.views.console.history import History
-from app.views.console.outcome import Outcome, in_short
+from app.views.console.history import QueryHistory
+from app.views.console.outcome import BatchOutcome, summarize_outcome
 from app.views.console.query import QueryWindow
 from app.views.console.shell import ShellWindow
 from app.views.console.tabs import Closed, QueryTabs, server_of
-from app.views.console.tools import Act, ToolBar, build_actions, show_icons
+from app.views.console.tools import ConsoleTool, ToolBar, build_actions, show_icons
 from app.widgets.acts import put_heading
 from app.widgets.keyboard import hand_keys
 from app.words.language import tr
 from engine import tsql
-from engine.drill.time.event_log import of
+from engine.drill.time.event_log import select_events
 from engine.events import Event
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import World
 from engine.verbs.lines import parse_line
 
@@ -63,12 +63,12 @@ class Console(QWidget):
         self._as_text = False
         self.tabs = QueryTabs()
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
-        self.tabs.opened.connect(self._on_opened)
+        self.tabs.opened.connect(self._connect_window)
         self.tabs.shell_opened.connect(lambda shell: shell.requested.connect(self._send_to_shell))
         self.tabs.closing.connect(self._on_closing)
         self.tabs.drafts_changed.connect(self.drafts_changed)
         self.tabs.close_wanted.connect(self._close)
-        self.history = History()
+        self.history = QueryHistory()
         self.history.hide()
         self.history.chosen.connect(self._open_text)
         self.history.again.connect(self._run_text)
@@ -99,7 +99,7 @@ class Console(QWidget):
         self._world, self._drill = drill.world, drill
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
-        self.tabs.tell_waits(drill.terms.truth)
+        self.tabs.show_waits(drill.terms.truth)
         self.tabs.keep_only(drill.world.instances)
         for window in self.windows():
             window.forget()
@@ -107,8 +107,8 @@ class Console(QWidget):
         for shell in self.tabs.shells():
             shell.clear()
         self.history.replace([])
-        self._take_in(of(drill.events, "sql", "sql_done"))
-        self._show_answers(of(drill.events, "powershell"))
+        self._apply_events(select_events(drill.events, "sql", "sql_done"))
+        self._show_answers(select_events(drill.events, "powershell"))
         first = next(iter(drill.world.instances), None)
         if not self.windows() and first is not None:
             self.tabs.open(first, "", take_focus=False)
@@ -122,7 +122,7 @@ class Console(QWidget):
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
-        self._take_in(event for event in of_console if event.kind != "powershell")
+        self._apply_events(event for event in of_console if event.kind != "powershell")
         self._show_answers(event for event in of_console if event.kind == "powershell")
 
     def _show_answers(self, events: Iterable[Event]) -> None:
@@ -132,9 +132,9 @@ class Console(QWidget):
             if event.server in shells:
                 shells[event.server].show_answer(event)
 
-    def _take_in(self, events: Iterable[Event]) -> None:
+    def _apply_events(self, events: Iterable[Event]) -> None:
         """Each window shows the last that came to it; what was before is a line of the history."""
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, BatchOutcome] = {}
         running: dict[str, int] = {}
         for event in events:
             if event.kind == "sql":
@@ -143,11 +143,11 @@ class Console(QWidget):
                     self.history.append(started)
                     running[started.window] = started.tick
             else:
-                ended = self._batches.ended(event)
+                ended = self._batches.finish_batch(event)
                 if ended is not None and ended.outcome is not None:
                     running.pop(ended.window, None)
                     outcomes[ended.window] = ended.outcome
-                    ended.outcome = in_short(ended.outcome)
+                    ended.outcome = summarize_outcome(ended.outcome)
         if outcomes:
             self.history.refresh()
         for name in {**outcomes, **running}:
@@ -155,7 +155,7 @@ class Console(QWidget):
             if window is None:
                 continue
             if name in outcomes:
-                window.ended(outcomes[name])
+                window.show_finished(outcomes[name])
             if name in running:
                 window.running(running[name])
             self._refresh(window)
@@ -193,7 +193,7 @@ class Console(QWidget):
     def open_shell(self, node: str) -> None:
         """Bring the PowerShell window on *node* to the front."""
         if self._world is not None and node in self._world.nodes:
-            self._make_way()
+            self._close_covering_history()
             shell = self._shell_on(node)
             self.tabs.setCurrentWidget(shell)
             shell.line.setFocus()
@@ -204,7 +204,7 @@ class Console(QWidget):
         known = {shell.server for shell in self.tabs.shells()}
         shell = self.tabs.shell_on(node)
         if node not in known and self._drill is not None:
-            for event in of(self._drill.events, "powershell"):
+            for event in select_events(self._drill.events, "powershell"):
                 if event.server == node:
                     shell.show_answer(event)
         return shell
@@ -218,7 +218,7 @@ class Console(QWidget):
         """Prepare the window in which the result of *line* appears, which was typed on the command line."""
         try:
             item = parse_line(line)
-        except InputProblem:
+        except InputError:
             return
         self._sending = ""
         if self._world is None or item.verb not in ("sql", "ps"):
@@ -230,20 +230,20 @@ class Console(QWidget):
             window = self.tabs.window_called(name) or self.tabs.open(name, text, take_focus=False)
             self.tabs.setCurrentWidget(window)
             if not window.busy:
-                window.sent()
+                window.show_sent()
                 self._refresh(window)
                 self._sending = name
         else:
             return
-        self._make_way()
+        self._close_covering_history()
         self.result_expected.emit()
 
-    def sent(self) -> None:
+    def clear_expected(self) -> None:
         """Note that the line of `expect` is on its way: a later refusal is about another line."""
         self._sending = ""
 
     def _open_text(self, name: str, text: str) -> None:
-        self._make_way()
+        self._close_covering_history()
         window = self.tabs.window_called(name)
         if window is None:
             self.new_query(server_of(name), text)
@@ -252,7 +252,7 @@ class Console(QWidget):
             window.editor.replace_all(text)
             window.editor.setFocus()
 
-    def _on_opened(self, window: QueryWindow) -> None:
+    def _connect_window(self, window: QueryWindow) -> None:
         window.results.show_as_text(self._as_text)
         window.database_wanted.connect(lambda name: self._use(window, name))
         window.editor.menu_actions = [self.tools[name] for name in IN_TEXT_MENU]
@@ -303,7 +303,7 @@ class Console(QWidget):
 
     def _run_text(self, name: str, text: str) -> None:
         """Run *text* where it ran before, or in a new window if that is closed or busy."""
-        self._make_way()
+        self._close_covering_history()
         window = self.tabs.window_called(name)
         if window is None or window.busy:
             window = self.new_query(server_of(name), text)
@@ -311,10 +311,10 @@ class Console(QWidget):
             self._send(window, text)
 
     def _send(self, window: QueryWindow, text: str) -> None:
-        window.sent()
+        window.show_sent()
         self._refresh(window)
         self._sending = window.window_id
-        self.requested.emit(Input(0, "sql", (window.window_id, text.strip("\n"))).words)
+        self.requested.emit(Input(0, "sql", (window.window_id, text.strip("\n"))).line_without_time)
         self._sending = ""
 
     def _send_to_shell(self, line: str) -> None:
@@ -323,15 +323,15 @@ class Console(QWidget):
         self._sending = ""
 
     @Slot(str)
-    def show_refusal(self, why: str) -> None:
+    def show_refusal(self, reason: str) -> None:
         """The line that was just asked for could not be done; it may have been a batch of ours."""
         verb, _, rest = self._sending.partition(" ")
         if verb == "ps":
             node, _, command = rest.partition(" ")
-            self.tabs.shell_on(node).show_refusal(command, why)
+            self.tabs.shell_on(node).show_refusal(command, reason)
         window = self.tabs.window_called(self._sending)
         if window is not None and window.state == "sent":
-            window.refused(why)
+            window.show_refused(reason)
             self._refresh(window)
 
     # --- tools --------------------------------------------------------------------------------------------
@@ -343,30 +343,38 @@ class Console(QWidget):
             window.results.show_as_text(yes)
         self._refresh_actions()
 
-    def _acts(self) -> Iterator[Act]:
-        yield Act("run", tr("&Execute"), "play", self.run)
-        yield Act("cancel", tr("&Cancel the query"), "stop", self.cancel)
-        yield Act("parse", tr("&Parse, without execution"), "check", self.parse)
-        yield Act("new", tr("New &query on this server"), "", self._new_here)
-        yield Act("open", tr("&Open a script…"), "", lambda: self.file_wanted.emit("open"))
-        yield Act("save", tr("Save this text as a &script…"), "", lambda: self.file_wanted.emit("save"))
-        yield Act("text", tr("Results to &text"), "text", lambda: self.show_as_text(True))
-        yield Act("grid", tr("Results to &grid"), "grid", lambda: self.show_as_text(False))
-        yield Act("file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results"))
-        yield Act("results", tr("Show or hide &results"), "", self._with_current(QueryWindow.toggle_results))
-        yield Act("focus", tr("Next pane"), "", self._with_current(QueryWindow.cycle_focus))
-        yield Act("focus_back", tr("Previous pane"), "", self._with_current(QueryWindow.cycle_focus_back))
-        yield Act("places", tr("Fill in template para&meters…"), "", self._fill_places)
-        yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
-        yield Act("history", tr("&History of batches"), "history", self._toggle_history)
-        yield Act("connection", tr("Change connectio&n…"), "", self._pop_servers)
-        yield Act("database", tr("Go to the list of data&bases"), "", self._to_databases)
-        yield Act("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
-        yield Act("who", tr("Connections (sp_&who)"), "", self._ask_who)
-        yield Act("about", tr("&Describe the selected object (sp_help)"), "", self._ask_about)
-        yield Act("next", tr("Next window"), "", self.tabs.step)
-        yield Act("before", tr("Previous window"), "", lambda: self.tabs.step(-1))
-        yield Act("close", tr("C&lose window"), "", self._close_current)
+    def _acts(self) -> Iterator[ConsoleTool]:
+        yield ConsoleTool("run", tr("&Execute"), "play", self.run)
+        yield ConsoleTool("cancel", tr("&Cancel the query"), "stop", self.cancel)
+        yield ConsoleTool("parse", tr("&Parse, without execution"), "check", self.parse)
+        yield ConsoleTool("new", tr("New &query on this server"), "", self._open_default_query)
+        yield ConsoleTool("open", tr("&Open a script…"), "", lambda: self.file_wanted.emit("open"))
+        yield ConsoleTool(
+            "save", tr("Save this text as a &script…"), "", lambda: self.file_wanted.emit("save")
+        )
+        yield ConsoleTool("text", tr("Results to &text"), "text", lambda: self.show_as_text(True))
+        yield ConsoleTool("grid", tr("Results to &grid"), "grid", lambda: self.show_as_text(False))
+        yield ConsoleTool(
+            "file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results")
+        )
+        yield ConsoleTool(
+            "results", tr("Show or hide &results"), "", self._with_current(QueryWindow.toggle_results)
+        )
+        yield ConsoleTool("focus", tr("Next pane"), "", self._with_current(QueryWindow.cycle_focus))
+        yield ConsoleTool(
+            "focus_back", tr("Previous pane"), "", self._with_current(QueryWindow.cycle_focus_back)
+        )
+        yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_places)
+        yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
+        yield ConsoleTool("history", tr("&History of batches"), "history", self._toggle_history)
+        yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._pop_servers)
+        yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._to_databases)
+        yield ConsoleTool("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
+        yield ConsoleTool("who", tr("Connections (sp_&who)"), "", self._ask_who)
+        yield ConsoleTool("about", tr("&Describe the selected object (sp_help)"), "", self._ask_about)
+        yield ConsoleTool("next", tr("Next window"), "", self.tabs.step)
+        yield ConsoleTool("before", tr("Previous window"), "", lambda: self.tabs.step(-1))
+        yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
         """As Ctrl+1 of Management Studio does: the text stays, and what it says takes the place of the results."""
@@ -379,7 +387,7 @@ class Console(QWidget):
             name = " ".join(self.current.editor.selected_text().split()).replace("'", "''")
             self._send(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
 
-    def _new_here(self) -> None:
+    def _open_default_query(self) -> None:
         if self.current is not None:
             self.new_query(self.current.server)
         elif self._world is not None:
@@ -415,7 +423,7 @@ class Console(QWidget):
                 )
         for target in self.tabs.targets(window):
             action = self._server_menu.addAction(target)
-            line = Input(0, "change-connection", (window.window_id, target)).words
+            line = Input(0, "change-connection", (window.window_id, target)).line_without_time
             action.triggered.connect(lambda _=False, line=line: self.requested.emit(line))
         self._server_menu.popup(self._bar.mapToGlobal(self._bar.rect().bottomLeft()))
 
@@ -425,7 +433,7 @@ class Console(QWidget):
 
     def _insert(self, text: str) -> None:
         if self.current is None:
-            self._new_here()
+            self._open_default_query()
         if self.current is not None:
             self.current.editor.insert_snippet(text)
 
@@ -451,7 +459,7 @@ class Console(QWidget):
             self.tabs.focus_front()
         self._refresh_actions()
 
-    def _make_way(self) -> None:
+    def _close_covering_history(self) -> None:
         """Where the history stands in the place of the windows, it goes when one of them is wanted."""
         if self.tabs.isHidden():
             self._toggle_history()

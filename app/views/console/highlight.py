@@ -9,7 +9,7 @@ from pygments.token import Token, _TokenType
 from PySide6.QtGui import QTextDocument
 
 from app.widgets.highlight import Highlighter
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 
 _WORDS: Final = """
 AES ALGORITHM AUTHENTICATION CERTIFICATE DATABASE_MIRRORING DELAY DISABLED ENCRYPTION ENDPOINT FAILOVER
@@ -31,21 +31,21 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 """Kind of token: token of the theme. The first that fits; the rest is ordinary text."""
 
 
-def tone_of(kind: _TokenType, word: str) -> str | None:
+def tone_of(kind: _TokenType, text: str) -> str | None:
     """Token of the theme for a word of T-SQL."""
-    if kind in Token.Name and word.upper() in MIRRORING_WORDS:
+    if kind in Token.Name and text.upper() in MIRRORING_WORDS:
         return "keyword"
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def sql_highlighter(document: QTextDocument, colours: Tokens) -> Highlighter:
+def sql_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
     """Colours for T-SQL."""
     before = ""
 
-    def tone(kind: _TokenType, word: str) -> str | None:
+    def tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
-        found = tone_of(kind, word) if before != "." else None  # sys.database_mirroring is a name
-        before = word
+        found = tone_of(kind, text) if before != "." else None  # sys.database_mirroring is a name
+        before = text
         return found
 
     return Highlighter(document, colours, TransactSqlLexer(stripnl=False, ensurenl=False), tone)

@@ -6,38 +6,38 @@ from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.views.console.batches import Batch
+from app.views.console.batches import QueryBatch
 from app.views.console.tools import CloseButton
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 
 
-def first_line(batch: Batch) -> str:
+def first_line(batch: QueryBatch) -> str:
     """The first line that says something, and that there are more."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
 
-def summary(batch: Batch) -> str:
+def summary(batch: QueryBatch) -> str:
     return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
-def tone(batch: Batch) -> str:
+def tone(batch: QueryBatch) -> str:
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
 COLUMNS = (
-    Column(title=mark("Time"), text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
-    Column(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),
-    Column(title=mark("Outcome"), text=summary, tone=tone, tip=summary,
+    TableColumn(title=mark("Time"), text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
+    TableColumn(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),
+    TableColumn(title=mark("Outcome"), text=summary, tone=tone, tip=summary,
            sample="Msg 1422: The mirror"),
-    Column(title=mark("Batch"), text=first_line, tip=lambda e: e.text),
+    TableColumn(title=mark("Batch"), text=first_line, tip=lambda e: e.text),
 )  # fmt: skip
 
 
-class History(QWidget):
+class QueryHistory(QWidget):
     """The list beside the query windows."""
 
     chosen = Signal(str, str)
@@ -76,10 +76,10 @@ class History(QWidget):
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 
-    def replace(self, batches: list[Batch]) -> None:
+    def replace(self, batches: list[QueryBatch]) -> None:
         self.model.replace(batches)
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: QueryBatch) -> None:
         self.model.append([batch])
 
     def refresh(self) -> None:
@@ -114,7 +114,7 @@ class History(QWidget):
     def _emit(self, signal: SignalInstance) -> None:
         index = self.table.currentIndex()
         if index.isValid():
-            batch: Batch = self.model.rows[index.row()]
+            batch: QueryBatch = self.model.rows[index.row()]
             signal.emit(batch.window, batch.text)
 
     def _refresh(self) -> None:

@@ -25,7 +25,7 @@ class Rowset:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchOutcome:
     """A batch that has ended."""
 
     server: str
@@ -62,7 +62,7 @@ class Outcome:
         return self.messages[0].text if self.messages else ""
 
 
-def in_short(outcome: Outcome) -> Outcome:
+def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
     """What a list of many batches holds of one: enough for its summary, neither rows nor what was printed."""
     told = outcome.messages[:1]
     told += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
@@ -71,9 +71,9 @@ def in_short(outcome: Outcome) -> Outcome:
     return replace(outcome, messages=told, results=(), counted=outcome.row_count)
 
 
-def from_event(event: Event) -> Outcome:
+def from_event(event: Event) -> BatchOutcome:
     """The outcome that an event of kind "sql_done" tells."""
-    return Outcome(
+    return BatchOutcome(
         server=event.get("server") or event.server or "",
         window=event.get("window"),
         batch=event.get("batch"),
@@ -91,7 +91,7 @@ def from_event(event: Event) -> Outcome:
     )
 
 
-def message_lines(outcome: Outcome) -> Iterator[tuple[str, str | None, int | None]]:
+def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
     """(text, tone, line of what was sent) as the Messages tab prints it: a red head and text for an error."""
     for message in outcome.messages:
         if message.is_error and message.number:
@@ -118,7 +118,7 @@ TEXT_LINES: Final = 5_000
 """Values, messages and lines that results to text show."""
 
 
-def as_text(outcome: Outcome) -> str:
+def as_text(outcome: BatchOutcome) -> str:
     """Messages and results in the order in which they came, as far as a person may want to read them there."""
     lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []

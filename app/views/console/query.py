@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidg
 
 from app.views.console.database_box import DatabaseBox
 from app.views.console.editor import SqlEditor
-from app.views.console.outcome import Outcome
+from app.views.console.outcome import BatchOutcome
 from app.views.console.results import Results
 from app.widgets import theme
 from app.widgets.code_edit import Complete
@@ -23,7 +23,7 @@ from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import Message
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.work import Stepwise
+    from engine.tsql.batches.work import ResumableComputation
 
 
 def _product(version: int) -> str:
@@ -71,7 +71,7 @@ PARSED_A_TURN: Final = 8_000
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ConnectionStatus:
     """What the status line says of a window's connection."""
 
     server: str
@@ -110,11 +110,11 @@ class QueryWindow(QWidget):
         self.server = window.partition("#")[0]
         self.state = "ready"
         self.started_tick: int | None = None
-        self._connection = Connection(self.server, 0, 0)
+        self._connection = ConnectionStatus(self.server, 0, 0)
         self._heard = True
         """The server has spoken since: only then a client learns that its connection is gone."""
         self._first_line = 1
-        self._parsing: Stepwise[list[Message]] | None = None
+        self._parsing: ResumableComputation[list[Message]] | None = None
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._parse_on)
@@ -129,7 +129,7 @@ class QueryWindow(QWidget):
         self.results.hide()
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)
-        self.editor.said.connect(self._say)
+        self.editor.said.connect(self._show_status)
         self.databases.left.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setChildrenCollapsible(False)
@@ -177,7 +177,7 @@ class QueryWindow(QWidget):
     def busy(self) -> bool:
         return self.state in ("sent", "running", "parsing")
 
-    def sent(self) -> None:
+    def show_sent(self) -> None:
         """The text is on its way to the server; what is on the lower half belongs to the batch before it."""
         self._first_line = self.editor.first_line
         self.results.show_outcome(None)
@@ -187,7 +187,7 @@ class QueryWindow(QWidget):
         self.started_tick = started_tick
         self.set_state("running")
 
-    def ended(self, outcome: Outcome) -> None:
+    def show_finished(self, outcome: BatchOutcome) -> None:
         self.started_tick = None
         self._heard = True
         self.results.show_outcome(outcome)
@@ -198,18 +198,18 @@ class QueryWindow(QWidget):
         self.set_state(state, f"{took}   {rows}")
         self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
 
-    def _announce(self, words: str) -> None:
+    def _announce(self, text: str) -> None:
         """Say to who listens how a batch ended: the keyboard is still in the text."""
         if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, words))
-        self.announced.emit(words)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, text))
+        self.announced.emit(text)
 
-    def refused(self, why: str) -> None:
+    def show_refused(self, reason: str) -> None:
         """The simulation could not take the batch at all."""
-        self._show_alone([Message(0, 16, 1, 1, why)])
+        self._show_alone([Message(0, 16, 1, 1, reason)])
         self.set_state("failed")
 
-    def parsing(self, parsing: Stepwise[list[Message]]) -> None:
+    def parsing(self, parsing: ResumableComputation[list[Message]]) -> None:
         """Parse without running: a long text takes many turns of the window."""
         self._first_line = self.editor.first_line
         self._parsing = parsing
@@ -241,7 +241,7 @@ class QueryWindow(QWidget):
         self.results.hide()
         self.set_state("ready" if self._connection.login else "disconnected")
 
-    def show_connection(self, connection: Connection) -> None:
+    def show_connection(self, connection: ConnectionStatus) -> None:
         """What the client believes: a connection that breaks while nobody uses it seems to be there until then."""
         before = self._connection
         if not connection.login and not self._heard:
@@ -251,7 +251,7 @@ class QueryWindow(QWidget):
             return
         self._connection = connection
         self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
-        self._say("")
+        self._show_status("")
         passing: Any = {"databases": (), "paused": False, "wait": "", "blockers": ()}
         if replace(connection, **passing) == replace(before, **passing):
             return
@@ -295,10 +295,10 @@ class QueryWindow(QWidget):
 
     def set_state(self, state: str, facts: str = "") -> None:
         self.state = state
-        self._say("")
+        self._show_status("")
         self._show_facts(facts)
 
-    def _say(self, text: str) -> None:
+    def _show_status(self, text: str) -> None:
         """Show *text*, or the state when there is nothing to say."""
         sign, tone, words = STATES[self.state]
         if self._connection.paused and self.state in PAUSED:
@@ -309,11 +309,11 @@ class QueryWindow(QWidget):
         colour = theme.tokens(self.palette()).named(tone)
         self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
 
-    def _show_facts(self, last: str = "") -> None:
+    def _show_facts(self, suffix: str = "") -> None:
         at = self._connection
-        self._last_facts = last
+        self._last_facts = suffix
         server = f"{at.server} ({_product(at.version)})" if at.version else at.server
-        self._parts = [part for part in (server, at.login, at.database, last) if part]
+        self._parts = [part for part in (server, at.login, at.database, suffix) if part]
         self._facts.setToolTip(plain_tip("   ".join(self._parts)))
         self._fit_facts()
 
@@ -350,11 +350,11 @@ class QueryWindow(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._paint_band()
-            self._say("")
+            self._show_status("")
         elif event.type() == QEvent.Type.FontChange:
             self._fit_fonts()
 
     def _show_alone(self, messages: list[Message]) -> None:
-        outcome = Outcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)
+        outcome = BatchOutcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)
         self.results.show_outcome(outcome)
         self._show_results()

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.console.outcome import Outcome, Rowset, as_text, message_lines
+from app.views.console.outcome import BatchOutcome, Rowset, as_text, message_lines
 from app.widgets import theme
 from app.widgets.keyboard import has_keys
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import tr
 
@@ -44,17 +44,17 @@ LINES_A_TURN: Final = 100
 """So many grids, characters and lines are made before the window gets its turn again."""
 
 
-def columns_of(result: Rowset) -> list[Column]:
+def columns_of(result: Rowset) -> list[TableColumn]:
     """Columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
 
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
-    def column(index: int, title: str) -> Column:
-        texts = (_shown(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
-        return Column(
+    def column(index: int, title: str) -> TableColumn:
+        texts = (_format_cell(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
+        return TableColumn(
             title=title or tr("(No column name)"),
             as_is=True,
-            text=lambda row: _shown(row[index]),
+            text=lambda row: _format_cell(row[index]),
             tone=lambda row: "muted" if row[index] is None else None,
             tip=lambda row: _cut_tip(row[index]),
             sample=max(texts, key=len, default=""),
@@ -63,7 +63,7 @@ def columns_of(result: Rowset) -> list[Column]:
     return [column(index, title) for index, title in enumerate(result.columns)]
 
 
-def _shown(value: object) -> str:
+def _format_cell(value: object) -> str:
     """A value as a grid shows it: not more of it than can be painted."""
     if isinstance(value, str) and len(value) > CELL_SHOWN:
         return value[:CELL_SHOWN] + "…"
@@ -86,11 +86,11 @@ class Results(QTabWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDocumentMode(True)
-        self._outcome: Outcome | None = None
+        self._outcome: BatchOutcome | None = None
         self._as_text = False
         self.grid_actions: list[QAction] = []
         """What the context menu of a grid offers beside copying."""
-        self._text_of: Outcome | None = None
+        self._text_of: BatchOutcome | None = None
         """What the text page shows."""
         self._to_come: list[tuple[int, Rowset]] = []
         """Result sets, with their numbers, whose grids are still to be made."""
@@ -111,7 +111,7 @@ class Results(QTabWidget):
         self.addTab(self.messages, tr("Messages"))
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> BatchOutcome | None:
         """What is shown."""
         return self._outcome
 
@@ -128,7 +128,7 @@ class Results(QTabWidget):
         self._area.setWidget(grids)
         return grids
 
-    def show_outcome(self, outcome: Outcome | None) -> None:
+    def show_outcome(self, outcome: BatchOutcome | None) -> None:
         """Show what a batch has brought; None empties both pages. The keyboard stays in them if it was."""
         held = has_keys(self)
         self._outcome = outcome
@@ -222,16 +222,16 @@ class _Messages(QPlainTextEdit):
         """Lines that are still to be put in."""
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
-        self._turn.timeout.connect(self._go_on)
+        self._turn.timeout.connect(self._append_next_lines)
 
     def show_lines(self, lines: list[Line]) -> None:
         self._lines = lines
         self._to_come = _bounded(lines)
         self.clear()
-        self._go_on()
+        self._append_next_lines()
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
-    def _go_on(self) -> None:
+    def _append_next_lines(self) -> None:
         """Put in the next lines; the others when the window has had its turn."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)

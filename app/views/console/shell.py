@@ -60,16 +60,16 @@ class ShellWindow(QWidget):
         self.line.send()
 
     def _send(self, line: str) -> None:
-        self.requested.emit(Input(0, "ps", (self.server, line)).words)
+        self.requested.emit(Input(0, "ps", (self.server, line)).line_without_time)
 
     def show_answer(self, event: Event) -> None:
         """Append a command and its output."""
         output = str(event.get("output"))
         self._append(f"{PROMPT} {event.get('command')}", output, "bad" if event.get("refused") else "")
 
-    def show_refusal(self, line: str, why: str) -> None:
+    def show_refusal(self, line: str, reason: str) -> None:
         """Append a line that could not be executed, and the reason."""
-        self._append(f"{PROMPT} {line}", why, "bad")
+        self._append(f"{PROMPT} {line}", reason, "bad")
 
     def clear(self) -> None:
         """Empty the transcript: the run is at another moment."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 from app.words.language import mark, tr
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
@@ -17,7 +17,7 @@ PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TemplateParameter:
     name: str
     type: str
     value: str
@@ -96,11 +96,11 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
 """Menu: (group, ((title, text), …))."""
 
 
-def places(text: str) -> list[Place]:
+def places(text: str) -> list[TemplateParameter]:
     """The places of a text, each name once, in order."""
-    found: dict[str, Place] = {}
+    found: dict[str, TemplateParameter] = {}
     for name, kind, value in ([part.strip() for part in found] for found in PLACE.findall(text)):
-        found.setdefault(name.lower(), Place(name, kind, value))
+        found.setdefault(name.lower(), TemplateParameter(name, kind, value))
     return list(found.values())
 
 
@@ -123,7 +123,7 @@ def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
 class PlacesDialog(QDialog):
     """Specify Values for Template Parameters."""
 
-    def __init__(self, wanted: list[Place], parent: QWidget | None = None) -> None:
+    def __init__(self, wanted: list[TemplateParameter], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Specify values for template parameters"))
         form = QFormLayout()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
-from app.views.console.query import Connection, QueryWindow
+from app.views.console.query import ConnectionStatus, QueryWindow
 from app.views.console.shell import ShellWindow
 from app.views.console.tools import CloseButton, ToolBar
 from app.widgets import theme
@@ -212,10 +212,10 @@ class QueryTabs(QTabWidget):
         others = [each for each in self.closed if all(each.text != new.text for new in closed)]
         self.closed = [*closed, *others][:CLOSED_KEPT]
 
-    def step(self, by: int = 1) -> None:
+    def step(self, offset: int = 1) -> None:
         """The next window to the front, or with -1 the one before."""
         if self.count():
-            self.setCurrentIndex((self.currentIndex() + by) % self.count())
+            self.setCurrentIndex((self.currentIndex() + offset) % self.count())
             self.focus_front()
 
     def _remove(self, window: QueryWindow) -> None:
@@ -256,9 +256,9 @@ class QueryTabs(QTabWidget):
     def set_world(self, world: World) -> None:
         self._world = world
 
-    def tell_waits(self, told: bool) -> None:
+    def show_waits(self, visible: bool) -> None:
         """Whether it is said what a batch waits for; in an exam the servers' views say it."""
-        self._tells_waits = told
+        self._tells_waits = visible
 
     def show_world(self, world: World) -> None:
         """Connections, and the time that waiting batches have taken."""
@@ -273,13 +273,13 @@ class QueryTabs(QTabWidget):
         if self._world is not None:
             self.show_world(self._world)
 
-    def _connection(self, window: QueryWindow, world: World) -> Connection:
+    def _connection(self, window: QueryWindow, world: World) -> ConnectionStatus:
         kept = world.sessions.get(window.window_id)
         session = kept.session if kept is not None else None
         run = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
         source = kept.target.source if kept is not None else ""
-        return Connection(
+        return ConnectionStatus(
             server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
             number=self._number(window.server),
             version=world.instances[window.server].version,

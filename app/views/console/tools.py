@@ -20,7 +20,7 @@ RARE: Final = ("text", "history", "snippets", "parse", "zoom")
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ConsoleTool:
     """One tool; its keys stand in `app.widgets.keys` under `query.` and its name."""
 
     name: str
@@ -29,7 +29,7 @@ class Act:
     do: Callable[[], object]
 
 
-def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:
+def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAction]:
     """Actions that work while the keyboard is anywhere inside *owner*."""
     actions = {}
     for act in acts:

@@ -10,12 +10,12 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app.view_models import dashboard
-from app.view_models.dashboard import TONES, Board, DatabaseRow, said, worst
+from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, worst
 from app.widgets.reader import name_box
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said as translated
+from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, ticks
 from engine.protocol.preconditions import preconditions
@@ -29,8 +29,8 @@ REFRESH_TICKS: Final = ticks(10.0)
 HEAD_ROWS: Final = 2
 """Height of a table's head and scroll bar, in rows."""
 
-_ISSUES = Column(title=mark("Issues"), text=lambda row: said(row.issues) or tr("Healthy"),
-                 tone=lambda row: TONES[worst(row.issues)], tip=lambda row: said(row.issues),
+_ISSUES = TableColumn(title=mark("Issues"), text=lambda row: format_issues(row.issues) or tr("Healthy"),
+                 tone=lambda row: TONES[worst(row.issues)], tip=lambda row: format_issues(row.issues),
                  sample="Availability replica")  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def _number(value: float | None) -> str:
     return formatting.NOTHING if value is None else formatting.number(value, 0)
 
 
-def _column(title: str, name: str) -> Column:
+def _column(title: str, name: str) -> TableColumn:
     """A column of sys.dm_hadr_database_replica_states, as it is there."""
 
     def text(row: DatabaseRow) -> str:
@@ -46,7 +46,7 @@ def _column(title: str, name: str) -> Column:
         return formatting.NOTHING if value is None else str(value)
 
     numbers = name.endswith(("_size", "_rate"))
-    return Column(
+    return TableColumn(
         title=title,
         text=text,
         right=numbers,
@@ -56,21 +56,25 @@ def _column(title: str, name: str) -> Column:
 
 
 REPLICAS: Final = (
-    Column(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
-    Column(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
-    Column(title=mark("Failover Mode"), text=lambda row: row.failover),
-    Column(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
+    TableColumn(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
+    TableColumn(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
+    TableColumn(title=mark("Failover Mode"), text=lambda row: row.failover),
+    TableColumn(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
     _ISSUES,
-    Column(title=mark("Availability Mode"), text=lambda row: row.mode, sample=mark("Asynchronous commit")),
+    TableColumn(
+        title=mark("Availability Mode"), text=lambda row: row.mode, sample=mark("Asynchronous commit")
+    ),
 )
 DATABASES: Final = (
-    Column(title=mark("Name"), text=lambda row: row.name, sample="Database"),
-    Column(title=mark("Replica"), text=lambda row: row.replica, sample="NODE_1234"),
-    Column(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
-    Column(title=mark("Failover Readiness"), text=lambda row: row.readiness, sample=mark("No data loss")),
+    TableColumn(title=mark("Name"), text=lambda row: row.name, sample="Database"),
+    TableColumn(title=mark("Replica"), text=lambda row: row.replica, sample="NODE_1234"),
+    TableColumn(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
+    TableColumn(
+        title=mark("Failover Readiness"), text=lambda row: row.readiness, sample=mark("No data loss")
+    ),
     _ISSUES,
-    Column(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
-    Column(
+    TableColumn(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
+    TableColumn(
         title=mark("Estimated Recovery Time (seconds)"),
         text=lambda row: _number(row.recovery_s),
         right=True,
@@ -78,7 +82,7 @@ DATABASES: Final = (
             "Redo queue size by redo rate: how long redo would take before the database is open."
         ),
     ),
-    Column(
+    TableColumn(
         title=mark("Estimated Data Loss (seconds)"),
         text=lambda row: _number(row.data_loss_s),
         right=True,
@@ -102,14 +106,14 @@ DATABASES: Final = (
 )
 """Documented columns, with those that Management Studio adds by Add/Remove Columns [DOC: Always On dashboard]."""
 WHY: Final = (
-    Column(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
+    TableColumn(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
-    Column(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
-    Column(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
+    TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
+    TableColumn(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
            tone=lambda row: "ok" if row.holds else "bad"),
-    Column(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
+    TableColumn(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
            sample="NODE_1 AUTOMATIC"),
-    Column(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
+    TableColumn(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
            tip=lambda row: translated(row.seen_in)),
 )  # fmt: skip
 
@@ -205,7 +209,7 @@ class Dashboard(QWidget):
             return
         _list(self.servers, dashboard.servers(world))
         server = self.servers.currentText()
-        known = dashboard.known(world, server) if server else {}
+        known = dashboard.find_groups(world, server) if server else {}
         _list(self.groups, list(known))
         chosen = known.get(self.groups.currentText())
         board = dashboard.board(world, *chosen) if chosen is not None else None
@@ -236,7 +240,7 @@ def _list(box: QComboBox, names: list[str]) -> None:
         box.blockSignals(False)
 
 
-def _summary(server: str, board: Board | None) -> str:
+def _summary(server: str, board: GroupDashboard | None) -> str:
     if not server:
         return tr("No availability group in this drill.")
     if board is None:
@@ -247,5 +251,5 @@ def _summary(server: str, board: Board | None) -> str:
     )
     return said_so.format(
         group=board.group, health=tr(board.health), primary=board.primary, failover=board.failover,
-        cluster=board.cluster, quorum=board.quorum, listener=board.listener, issues=said(board.issues),
+        cluster=board.cluster, quorum=board.quorum, listener=board.listener, issues=format_issues(board.issues),
     ).rstrip()  # fmt: skip

@@ -24,7 +24,7 @@ def question(row: Row) -> QWidget:
     right = row.get("right") or ()
     for number, choice in enumerate(row["choices"], start=1):
         mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
-        yours = _yours(row) if number == row.get("choice") else ""
+        yours = _format_answer(row) if number == row.get("choice") else ""
         layout.addWidget(label(f"{mark}  {choice}{yours}"))
     if row.get("choice") is None:
         layout.addWidget(label(tr("No answer.")))
@@ -33,26 +33,26 @@ def question(row: Row) -> QWidget:
     return box
 
 
-def _yours(row: Row) -> str:
+def _format_answer(row: Row) -> str:
     if row.get("sure_percent") is None:
         return "  " + tr("(your answer)")
     return "  " + tr("(your answer, {percent} % sure)").format(percent=f"{row['sure_percent']:g}")
 
 
-def sureness(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
+def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
     """How sure the trainee was beside how often that was right; nothing where it was not said."""
     found = calibration(rows)
-    return [] if found is None else told(found, narrow)
+    return [] if found is None else build_calibration(found, narrow)
 
 
-def told(found: Calibration, narrow: bool = False) -> list[QWidget]:
+def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
     """The score and the curve in numbers."""
     curve = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
-        for point in found["curve"]
+        for point in calibration["curve"]
     ]
     return [
-        label(formatting.brier(found)),
+        label(formatting.brier(calibration)),
         table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0), narrow),
     ]
 

@@ -13,7 +13,7 @@ from app.views.debrief.parts import label
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.availability.estimates import Estimate
 from engine.drill.judging.shapes import Row
 
@@ -32,7 +32,7 @@ PHASES: Final = (
 into. Undo runs while clients work again."""
 
 
-class Failover(QWidget):
+class FailoverPanel(QWidget):
     """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
 
     def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
@@ -91,7 +91,7 @@ def data_loss(estimate: Estimate, failover: Row) -> str:
     )
 
 
-def attempt(row: Row) -> QWidget:
+def build_attempt(row: Row) -> QWidget:
     """A failover that began and was not completed, and why."""
     said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     why = said_of(row["why"])

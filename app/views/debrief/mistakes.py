@@ -7,17 +7,17 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.again import Retry, buttons, retry_button
-from app.views.debrief.parts import label, lost, marked, muted
-from app.widgets.flow import Flow
+from app.views.debrief.parts import build_marked_rows, format_loss, label, muted
+from app.views.debrief.retry_buttons import Retry, buttons, retry_button
+from app.widgets.flow import FlowLayout
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.input_lines import short
 from app.words.language import tr
+from app.words.localization import localize as said_of
 from app.words.mistakes import cause
-from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.counterfactual import Deed
+from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.mistakes import Mistake
 
 SHOWN: Final = 8
@@ -28,42 +28,47 @@ CAUSE_LENGTH_MAX: Final = 220
 
 
 def mistakes(
-    found: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
+    mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
     """The costliest mistakes, what made the greatest difference first. *watch* is given seconds.
 
     What is a blunder says the comparison with the best possible, not a number of points.
     """
-    worst = sorted(found, key=_worth, reverse=True)[:SHOWN]
-    rows = marked(
-        [(lost(each.points), tr("points"), _words(each, can_retry, retry, watch)) for each in worst]
+    worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:SHOWN]
+    rows = build_marked_rows(
+        [
+            (format_loss(each.points), tr("points"), _build_texts(each, can_retry, retry, watch))
+            for each in worst
+        ]
     )
-    if len(found) > len(worst):
-        more = tr("{count} smaller ones are listed in the score below.").format(count=len(found) - len(worst))
+    if len(mistake_list) > len(worst):
+        more = tr("{count} smaller ones are listed in the score below.").format(
+            count=len(mistake_list) - len(worst)
+        )
         rows.append(muted(more))
     return rows
 
 
-def _worth(mistake: Mistake) -> tuple[float, float]:
+def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
     """What the run would have scored more, where that is known, and what the rules took."""
     return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
 
 
-def without(deed: Deed) -> str:
+def format_counterfactual(action: ActionImpact) -> str:
     """What the run would have come to without a deed, with its figures beside those of the run.
 
     Nothing of a deed without which the run scores no more: it was not what went wrong.
     """
-    if deed.points <= 0.0:
+    if action.points <= 0.0:
         return ""
-    figures = {row.name: (row.right, row.left) for row in deed.outcomes}
+    figures = {row.name: (row.right, row.left) for row in action.outcomes}
     said = [
         tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
         for key, name, show in (
             ("downtime_s", tr("downtime"), formatting.seconds),
             ("exposed_s", tr("time unprotected"), formatting.seconds),
-            ("lost_transactions", tr("lost transactions"), formatting.plain),
-            ("score", tr("points"), formatting.plain),
+            ("lost_transactions", tr("lost transactions"), formatting.plain_number),
+            ("score", tr("points"), formatting.plain_number),
         )
         for there, here in [figures.get(key, (0.0, 0.0))]
         if round(there, 2) != round(here, 2)
@@ -71,13 +76,15 @@ def without(deed: Deed) -> str:
     return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
-def _words(mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]) -> QVBoxLayout:
+def _build_texts(
+    mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]
+) -> QVBoxLayout:
     words = QVBoxLayout()
     words.setSpacing(2)
     words.addWidget(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True))
     if mistake.cause:
         words.addWidget(label(short(cause(mistake), CAUSE_LENGTH_MAX)))
-    if mistake.without is not None and (said := without(mistake.without)):
+    if mistake.without is not None and (said := format_counterfactual(mistake.without)):
         words.addWidget(label(said))
     if mistake.better:
         words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
@@ -86,7 +93,7 @@ def _words(mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[flo
     return words
 
 
-def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> Flow:
+def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
     since = mistake.cause_tick
     at = mistake.tick if since is None or since < mistake.retry_tick else since
     what = cause(mistake) if mistake.omission else said_of(mistake.what)

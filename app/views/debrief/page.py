@@ -18,24 +18,24 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.view_models.course import NO_RETURN, Marker, Span, clients_of, course_of
-from app.view_models.worth import began_with
+from app.view_models.course import NO_RETURN, TimelineMarker, TimelineSpan, clients_of, course_of
+from app.view_models.value_curve import format_first_step
 from app.views.debrief import answers, par, story
-from app.views.debrief.failovers import Failover, attempt, missing
+from app.views.debrief.failovers import FailoverPanel, build_attempt, missing
 from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
 from app.views.debrief.reference import reference
-from app.views.debrief.reflection import ReflectionForm, choice, told
-from app.widgets.flow import Flow
-from app.widgets.strip import Strip
+from app.views.debrief.reflection import ReflectionForm, build_reflection, choice
+from app.widgets.flow import FlowLayout
+from app.widgets.strip import TimeStrip
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging import retry
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
 from engine.drill.judging.review import Review
 from engine.drill.judging.shapes import ItemJson, Report
-from engine.drill.judging.watch import DOWN, EXPOSED, Lanes
 from engine.drill.par.regret import Account
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
@@ -205,7 +205,9 @@ class Debrief(QScrollArea):
             return
         yield self._head(report)
         if self._reflection is not None:
-            yield card(tr("What you thought of it"), *told(self._reflection, report["score"]["total"]))
+            yield card(
+                tr("What you thought of it"), *build_reflection(self._reflection, report["score"]["total"])
+            )
         if report.get("failed_parts"):
             yield muted(missing(report["failed_parts"]))
         planned = story.goals(report)
@@ -216,7 +218,7 @@ class Debrief(QScrollArea):
         if review is not None and report["score"]["scored"]:
             yield card(tr("Compared with the best possible"), *self._beside_the_best(report))
         if review is not None:
-            yield card(tr("What happened, and why"), *story.happened(review, report))
+            yield card(tr("What happened, and why"), *story.build_story(review, report))
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
             if found:
                 by_rule = tr(
@@ -231,7 +233,7 @@ class Debrief(QScrollArea):
         if report["failovers"]:
             yield card(tr("Failovers and published times"), *self._failovers(report))
         if report.get("attempts"):
-            yield card(tr("Failed failover attempts"), *[attempt(row) for row in report["attempts"]])
+            yield card(tr("Failed failover attempts"), *[build_attempt(row) for row in report["attempts"]])
         if report["score"]["scored"]:
             ask = choice(self._asks_first)
             ask.toggled.connect(self.reflect_first)
@@ -239,7 +241,9 @@ class Debrief(QScrollArea):
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
         if asked:
             yield card(
-                tr("Questions"), *[answers.question(row) for row in asked], *answers.sureness(asked, narrow)
+                tr("Questions"),
+                *[answers.question(row) for row in asked],
+                *answers.build_confidence(asked, narrow),
             )
         if review is not None and review.reference is not None:
             yield card(tr("The reference solution"), *self._reference(report, review))
@@ -249,16 +253,16 @@ class Debrief(QScrollArea):
 
     def _beside_the_best(self, report: Report) -> list[QWidget]:
         if self._account is None:
-            return par.offer(self._work_out, self._working)
+            return par.build_offer(self._request_account, self._working)
         total = float(report["score"]["total"] or 0.0)
         reached = all(goal["met"] for goal in report.get("goals", ()))
-        return par.beside_the_best(
+        return par.build_comparison(
             self._account, total, reached, self._has_solution, self._can_retry,
-            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
-            self._provisional, None if self._working else self._work_out,
+            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _collect_choices(report),
+            self._provisional, None if self._working else self._request_account,
         )  # fmt: skip
 
-    def _work_out(self) -> None:
+    def _request_account(self) -> None:
         """The keyboard goes to the page: a key that was meant for the button tries nothing again."""
         self._working, self._provisional = True, self._account is not None
         self._build_again()
@@ -273,7 +277,7 @@ class Debrief(QScrollArea):
         estimates = [f.estimate for f in self._review.failovers] if self._review is not None else []
         estimates += [None] * (len(rows) - len(estimates))
         found: list[QWidget] = [
-            Failover(row, why, estimate)
+            FailoverPanel(row, why, estimate)
             for row, why, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
         ]
         if len(rows) > FAILOVERS_SHOWN:
@@ -298,14 +302,16 @@ class Debrief(QScrollArea):
         return [
             box,
             *reference(
-                review.reference, _asked(self._report) if self._report is not None else {}, self._narrow()
+                review.reference,
+                _collect_choices(self._report) if self._report is not None else {},
+                self._narrow(),
             ),
         ]
 
     def _head(self, report: Report) -> QWidget:
         head = QWidget()
         title = label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
-        words = muted(ended(report))
+        words = muted(format_ending(report))
         names = QVBoxLayout()
         names.setSpacing(4)
         names.addWidget(title)
@@ -350,7 +356,7 @@ class Debrief(QScrollArea):
             (solution, watch, export, branches),
             (drills, history),
         ):
-            row = Flow(8)
+            row = FlowLayout(8)
             for button in line:
                 row.addWidget(button)
             both.addLayout(row)
@@ -382,14 +388,14 @@ class Debrief(QScrollArea):
         course = course_of(report["events"], databases, databases, clients_of(report))
         if self._account is not None and (chance := self._account.last_chance) is not None:
             until = tr("the last chance to reach all goals, {act}").format(
-                act=began_with(chance, _asked(report))
+                act=format_first_step(chance, _collect_choices(report))
             )
-            course.add_marker(Marker(chance.tick / TICKS_PER_S, NO_RETURN, until))
+            course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, until))
         self._marked_s = [marker.t_s for marker in course.markers]
         self._marked_s += [t_s for item in report["score"]["items"] for t_s in item.get("at_s") or ()]
         if self._account is not None:
             self._marked_s += [move.tick / TICKS_PER_S for move in self._account.moves]
-        strip = Strip(roomy=True)
+        strip = TimeStrip(roomy=True)
         strip.show_course(course, float(report["ended_at_s"]), live=False)
         strip.moment_chosen.connect(self._choose_moment)
         if self._review is not None and self._review.lanes:
@@ -431,7 +437,7 @@ class Debrief(QScrollArea):
         at_s = self._moment_s or 0.0
         if not any(abs(at_s - event_s) < NEAR_S for event_s in self._marked_s):
             return at_s
-        return retry.begin(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
+        return retry.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     # --- score ----------------------------------------------------------------------------------------------
 
@@ -460,8 +466,8 @@ class Debrief(QScrollArea):
             layout.addLayout(self._moments(moments))
         return layout
 
-    def _moments(self, moments: Sequence[float]) -> Flow:
-        row = Flow(6)
+    def _moments(self, moments: Sequence[float]) -> FlowLayout:
+        row = FlowLayout(6)
         lead = muted(tr("At"))
         row.addWidget(lead)
         for t_s in moments:
@@ -494,7 +500,7 @@ class Debrief(QScrollArea):
             self._build()
 
 
-def ended(report: Report) -> str:
+def format_ending(report: Report) -> str:
     """How it ended and which goals were reached."""
     ended = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
     goals = report.get("goals", ())
@@ -516,18 +522,18 @@ def ended(report: Report) -> str:
     )
 
 
-def _asked(report: Report) -> dict[str, list[str]]:
+def _collect_choices(report: Report) -> dict[str, list[str]]:
     """Question -> its choices."""
     return {row["name"]: row["choices"] for row in report.get("questions", ())}
 
 
-def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[Span]]]:
+def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
     """Mirroring state of the database that fared worst."""
 
-    def harm(lane: Lanes) -> int:
+    def rank_harm(lane: Lanes) -> int:
         bad = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
         return sum(span.ticks for span in bad)
 
-    worst = max(lanes.values(), key=harm)
-    spans = [Span(s.from_tick / TICKS_PER_S, s.to_tick / TICKS_PER_S, s.what) for s in worst.state]
+    worst = max(lanes.values(), key=rank_harm)
+    spans = [TimelineSpan(s.from_tick / TICKS_PER_S, s.to_tick / TICKS_PER_S, s.what) for s in worst.state]
     return [(tr("state"), spans)]

@@ -38,13 +38,17 @@ def card(title: str, *parts: QWidget) -> QFrame:
     return card
 
 
-def figure(value: str, what: str, beside: str = "") -> QWidget:
+def figure(value: str, caption: str, reference_text: str = "") -> QWidget:
     """*beside*: what it is to be compared with."""
     box = QWidget()
     layout = QVBoxLayout(box)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(0)
-    for part in (label(value, 1.5, bold=True), muted(what), *([muted(beside)] if beside else [])):
+    for part in (
+        label(value, 1.5, bold=True),
+        muted(caption),
+        *([muted(reference_text)] if reference_text else []),
+    ):
         part.setWordWrap(False)
         layout.addWidget(part)
     return box
@@ -108,17 +112,17 @@ def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidg
     return box
 
 
-def lost(points: float) -> str:
-    return f"−{formatting.plain(round(points, 1))}"
+def format_loss(points: float) -> str:
+    return f"−{formatting.plain_number(round(points, 1))}"
 
 
-def marked(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
+def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
     """Each with a mark, such as the points that were lost, and what that is called in a column of its own, and words
     beside it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
         side.setFixedWidth(max(each.sizeHint().width() for each in sides))
-    return [_beside(side, words) for side, (_, _, words) in zip(sides, rows, strict=True)]
+    return [_build_row(side, words) for side, (_, _, words) in zip(sides, rows, strict=True)]
 
 
 def _mark(mark: str, called: str) -> QWidget:
@@ -133,13 +137,13 @@ def _mark(mark: str, called: str) -> QWidget:
     return box
 
 
-def _beside(side: QWidget, words: QVBoxLayout) -> QWidget:
+def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
     box = QWidget()
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(18)
-    row.addWidget(side, 0, Qt.AlignmentFlag.AlignTop)
-    row.addLayout(words, 1)
+    row.addWidget(mark_widget, 0, Qt.AlignmentFlag.AlignTop)
+    row.addLayout(column, 1)
     return box
 
 
@@ -170,7 +174,7 @@ class ScoreRing(QWidget):
         super().__init__()
         self._total = total
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain(total)))
+        self.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
 
     def sizeHint(self) -> QSize:
         side = round(self.fontMetrics().height() * 6.5)
@@ -191,7 +195,7 @@ class ScoreRing(QWidget):
         painter.setFont(theme.sized(self.font(), 1.8, bold=True))
         line = QFontMetricsF(painter.font()).height()
         upper = QRectF(0, self.height() / 2 - line * 0.68, self.width(), line)
-        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, formatting.plain(self._total))
+        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, formatting.plain_number(self._total))
         painter.setPen(colours.muted)
         painter.setFont(theme.sized(self.font(), 0.85))
         painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, tr("of 100"))
@@ -200,13 +204,13 @@ class ScoreRing(QWidget):
 class Points(QWidget):
     """Points of one item as a number over a bar."""
 
-    def __init__(self, points: float, most: float) -> None:
+    def __init__(self, points: float, maximum: float) -> None:
         super().__init__()
-        self._points, self._most = points, most
+        self._points, self._most = points, maximum
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(
             tr("{points} of {most} points").format(
-                points=formatting.plain(points), most=formatting.plain(most)
+                points=formatting.plain_number(points), most=formatting.plain_number(maximum)
             )
         )
 
@@ -221,8 +225,8 @@ class Points(QWidget):
         line = self.fontMetrics().height()
         painter.setFont(theme.sized(self.font(), 1.05, bold=True))
         painter.setPen(colours.text)
-        text = formatting.plain(self._points)
-        text += f" / {formatting.plain(self._most)}" if self._most else ""
+        text = formatting.plain_number(self._points)
+        text += f" / {formatting.plain_number(self._most)}" if self._most else ""
         painter.drawText(QRectF(0, 0, self.width(), line * 1.2), Qt.AlignmentFlag.AlignLeft, text)
         bar = QRectF(0, line * 1.35, self.width(), line * 0.35)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -66,7 +66,7 @@ class ReflectionForm(QWidget):
         self.answered.emit(Reflection(happened, otherwise, float(expected) if expected else None))
 
 
-def told(reflection: Reflection, score: float | None) -> list[QWidget]:
+def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
     """What was written, beside what the run came to."""
     found: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
@@ -87,8 +87,8 @@ def told(reflection: Reflection, score: float | None) -> list[QWidget]:
     return found
 
 
-def choice(chosen: bool) -> QCheckBox:
+def choice(checked: bool) -> QCheckBox:
     """Whether the person is asked first."""
     box = QCheckBox(tr("Ask me what I think before the points are shown"))
-    box.setChecked(chosen)
+    box.setChecked(checked)
     return box

@@ -8,15 +8,15 @@ from typing import Final
 from PySide6.QtWidgets import QWidget
 
 from app.views.debrief.parts import figure, label, muted, table
-from app.widgets.flow import Flow
+from app.widgets.flow import FlowLayout
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import mark, tr, trn
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.replay_timeline import HOLDS, Lanes
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
-from engine.drill.judging.watch import HOLDS, Lanes
 
 DATABASES_MAX: Final = 6
 """Databases with lines of their own; of more, those that stood still or were exposed for longest."""
@@ -32,7 +32,7 @@ FIGURES: Final = (
 )
 
 
-def _amount(name: str, value: float) -> str:
+def _format_amount(name: str, value: float) -> str:
     if name.endswith("_s"):
         return formatting.seconds(value, 1)
     return formatting.kb(value) if name.endswith("_kb") else formatting.number(value)
@@ -44,20 +44,26 @@ def figures(report: Report, review: Review | None, narrow: bool = False) -> list
     reference = review.reference if review is not None else None
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
     box = QWidget()
-    row = Flow(24, box)
+    row = FlowLayout(24, box)
     for name, what in FIGURES:
         beside = ""
         if name in theirs:
-            beside = tr("reference: {value}").format(value=_amount(name, theirs[name]))
-        row.addWidget(figure(_amount(name, totals[name]), tr(what), beside))
+            beside = tr("reference: {value}").format(value=_format_amount(name, theirs[name]))
+        row.addWidget(figure(_format_amount(name, totals[name]), tr(what), beside))
         if name == "downtime_s" and "clients" in report and report["clients"]["databases"]:
-            row.addWidget(figure(_amount(name, report["clients"]["downtime_s"]), tr("clients' downtime"), ""))
+            row.addWidget(
+                figure(_format_amount(name, report["clients"]["downtime_s"]), tr("clients' downtime"), "")
+            )
     several = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
     found = [box]
     if worst:
         rows: list[list[str | QWidget]] = [
-            [label(name, 1.0, bold=True), *(_amount(counter, account[counter]) for counter, _ in FIGURES), ""]
+            [
+                label(name, 1.0, bold=True),
+                *(_format_amount(counter, account[counter]) for counter, _ in FIGURES),
+                "",
+            ]
             for name, account in worst[:DATABASES_MAX]
         ]
         heads = ("", *(tr(what) for _, what in FIGURES), "")
@@ -79,9 +85,9 @@ def goals(report: Report) -> list[QWidget]:
     return found
 
 
-def happened(review: Review, report: Report) -> list[QWidget]:
+def build_story(review: Review, report: Report) -> list[QWidget]:
     """A sentence or two about each stretch without service, about clients that waited longer, and each loss."""
-    groups = _together(review.outages)
+    groups = _group_outages(review.outages)
     found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more = tr("{count} more outages, of other databases or later ones.")
@@ -104,7 +110,7 @@ def _clients(report: Report) -> Iterator[QWidget]:
             yield label(said.format(database=name, length=length, down=down))
 
 
-def _together(outages: Sequence[Outage]) -> list[list[Outage]]:
+def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
     """Outages of many databases at the same time and for the same reasons, as one."""
     groups: dict[object, list[Outage]] = {}
     for outage in outages:
@@ -132,12 +138,12 @@ def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=f"{said_of(outage.told)} {_against(outage, review)}".strip(),
+            why=f"{said_of(outage.told)} {_format_obstacles(outage, review)}".strip(),
         )
     )
 
 
-def _against(outage: Outage, review: Review) -> str:
+def _format_obstacles(outage: Outage, review: Review) -> str:
     """What stood against an automatic failover, each with since when; where it could be seen stands in the table."""
     if outage.by in ("automatic", "manual"):
         return ""
@@ -183,7 +189,7 @@ def _loss(review: Review, number: int) -> QWidget:
 def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     """For each outage, everything that an automatic failover needs, whether it held then, and since when."""
     found: list[QWidget] = []
-    for group in _together(review.outages)[:DATABASES_MAX]:
+    for group in _group_outages(review.outages)[:DATABASES_MAX]:
         outage = group[0]
         lanes = review.lanes.get(outage.database)
         if lanes is None or not lanes.preconditions or outage.by == "manual":

@@ -9,27 +9,27 @@ from typing import Final
 from PySide6.QtCore import QObject, QThreadPool, Signal, SignalInstance
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.lint import lint, unplayed
-from engine.drill.authoring.places import Path, places
-from engine.drill.authoring.problems import Problem, ScenarioProblems, said
+from engine.drill.authoring.lint import check_without_playing, lint
+from engine.drill.authoring.problems import Problem, ScenarioError, format_path
 from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.authoring.toml_positions import Path, find_positions
 from engine.drill.judging.score import Score
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import Begin, left_alone, played
+from engine.drill.running.solution import Begin, play_idle, play_reference
 from engine.events import Event
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import Tick
 
 SLICE: Final = 10 * TICKS_PER_S
 """Between two looks at whether a trial is still wanted: a scenario within its limits may take minutes to play."""
 
 
-class Unwanted(Exception):
+class CheckCancelledError(Exception):
     """The text was changed, or the window goes: the rest of a trial is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ScenarioReading:
     """What a text is: a scenario, with what its author should still mend, or problems that keep it from being one."""
 
     text: str
@@ -40,7 +40,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class SolutionTrial:
     """The reference solution and nobody's play of a scenario, and what an author should still mend."""
 
     text: str
@@ -51,21 +51,21 @@ class Trial:
     """Why there is no score."""
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str) -> ScenarioReading:
     try:
         scenario = load_scenario(text, file)
-        return Reading(text, scenario, (), tuple(unplayed(scenario, file)))
-    except ScenarioProblems as found:
-        return Reading(text, None, found.problems)
+        return ScenarioReading(text, scenario, (), tuple(check_without_playing(scenario, file)))
+    except ScenarioError as found:
+        return ScenarioReading(text, None, found.problems)
 
 
 def path_of(text: str, problem: Problem) -> Path:
     """Where in the tables of *text* the problem is; nowhere, while it is no TOML."""
     try:
-        found = places(text)
+        found = find_positions(text)
     except (AssertionError, ValueError, IndexError):  # the text is no TOML
         return ()
-    here = (path for path in found if said(path) == problem.where)
+    here = (path for path in found if format_path(path) == problem.where)
     nearest = (
         path
         for path, place in found.items()
@@ -83,26 +83,26 @@ def stoppable(stop: Flag) -> Begin:
             first = len(self.events)
             while self.tick < tick and not self.finished and not (to_event and len(self.events) > first):
                 if stop.is_set():
-                    raise Unwanted
+                    raise CheckCancelledError
                 super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
             return self.events[first:]
 
     return Stoppable
 
 
-def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> Trial:
+def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTrial:
     """Play *scenario* with its solution and left alone; takes as long as the drill takes to simulate.
 
     Raises Unwanted if *begin* makes drills that do.
     """
     problems = tuple(lint(scenario, file, begin))
     if not scenario.scored:
-        return Trial(scenario.text, None, None, problems)
+        return SolutionTrial(scenario.text, None, None, problems)
     try:
-        reference, nothing = played(scenario, begin=begin), left_alone(scenario, begin=begin)
-        return Trial(scenario.text, reference.score(), nothing.score(), problems)
-    except InputProblem as problem:
-        return Trial(scenario.text, None, None, problems, str(problem))
+        reference, nothing = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
+        return SolutionTrial(scenario.text, reference.score(), nothing.score(), problems)
+    except InputError as problem:
+        return SolutionTrial(scenario.text, None, None, problems, str(problem))
 
 
 class Checker(QObject):
@@ -122,19 +122,19 @@ class Checker(QObject):
 
     def read(self, text: str, file: str) -> None:
         self._readings.clear()
-        self._readings.start(lambda: self._tell(self.was_read, read(text, file)))
+        self._readings.start(lambda: self._emit_result(self.was_read, read(text, file)))
 
     def try_out(self, scenario: Scenario, file: str) -> None:
         self.give_up_trial()
         self._stop = stop = Flag()
-        self._trials.start(lambda: self._try(scenario, file, stop))
+        self._trials.start(lambda: self._run_trial(scenario, file, stop))
 
     def give_up_trial(self) -> None:
         """What is being played is of another text than the one that stands there now."""
         self._stop.set()
         self._trials.clear()
 
-    def wait(self) -> None:
+    def wait_until_idle(self) -> None:
         """Until nothing is being done any more; what waited is dropped."""
         self.give_up_trial()
         self._readings.clear()
@@ -146,13 +146,13 @@ class Checker(QObject):
         self._readings.clear()
         self.was_read.emit(read(text, file))
 
-    def _try(self, scenario: Scenario, file: str, stop: Flag) -> None:
+    def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
         try:
             trial = try_out(scenario, file, stoppable(stop))
-        except Unwanted:
+        except CheckCancelledError:
             return
-        self._tell(self.was_tried, trial)
+        self._emit_result(self.was_tried, trial)
 
     @staticmethod
-    def _tell(signal: SignalInstance, what: Reading | Trial) -> None:
-        signal.emit(what)
+    def _emit_result(signal: SignalInstance, result: ScenarioReading | SolutionTrial) -> None:
+        signal.emit(result)

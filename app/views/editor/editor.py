@@ -19,19 +19,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.checker import Checker, Reading, Trial, path_of
-from app.views.editor.findings import Findings, sentence
-from app.views.editor.fixes import mended
+from app.views.editor.checker import Checker, ScenarioReading, SolutionTrial, path_of
+from app.views.editor.findings import ProblemList, sentence
+from app.views.editor.fixes import apply_fix
 from app.views.editor.form import Form
-from app.views.editor.preview import Brief, Preview
+from app.views.editor.preview import Brief, BriefPreview
 from app.views.editor.timeline_view import TimelineView
 from app.views.editor.toml_edit import TomlEdit
 from app.widgets import keys, theme
 from app.widgets.bars import Bar
 from app.words.language import tr, trn
-from engine.drill.authoring.places import places
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.authoring.toml_positions import find_positions
 
 CHECK_MS: Final = 350
 """Pause in typing after which the text is read. Ours: long enough not to blame half a word."""
@@ -46,7 +46,7 @@ _OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
-    """Writes no file itself: its owner is asked by signals, and told by `was_saved`."""
+    """Writes no file itself: its owner is asked by signals, and told by `mark_saved`."""
 
     new_wanted = Signal()
     open_wanted = Signal()
@@ -67,7 +67,7 @@ class ScenarioEditor(QWidget):
         self.draft_name = ""
         self._saved_text = ""
         self._seen = ""
-        self._reading: Reading | None = None
+        self._reading: ScenarioReading | None = None
         self._split_by_hand = False
         self._checker = Checker(self)
         self._checker.was_read.connect(self._show_reading)
@@ -85,11 +85,11 @@ class ScenarioEditor(QWidget):
         for view in (self.form, self.timeline):
             view.chosen.connect(self._show_path)
         self.timeline.wanted_in_text.connect(self._write_on)
-        self.preview = Preview(brief)
-        self.findings = Findings()
+        self.preview = BriefPreview(brief)
+        self.findings = ProblemList()
         self.findings.chosen.connect(self._show_problem)
         self.findings.fix_wanted.connect(
-            lambda fix: self.text.replace_with(mended(self.text.toPlainText(), fix))
+            lambda fix: self.text.replace_with(apply_fix(self.text.toPlainText(), fix))
         )
         self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
@@ -151,9 +151,9 @@ class ScenarioEditor(QWidget):
             "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
             "edit.try": self.try_out,
-            "edit.form": lambda: self._turn_to(self.form, self.form.sections_field),
-            "edit.timeline": lambda: self._turn_to(self.timeline, self.timeline.list),
-            "edit.preview": lambda: self._turn_to(self.preview, self.preview.reader),
+            "edit.form": lambda: self._focus_view(self.form, self.form.sections_field),
+            "edit.timeline": lambda: self._focus_view(self.timeline, self.timeline.list),
+            "edit.preview": lambda: self._focus_view(self.preview, self.preview.reader),
             "edit.text": self.text.setFocus,
             "edit.findings": self.findings.rows.setFocus,
             "edit.problem": lambda: self._step(1),
@@ -181,7 +181,7 @@ class ScenarioEditor(QWidget):
         self._show_name()
         self.text.setFocus()
 
-    def was_saved(self, file: Path) -> None:
+    def mark_saved(self, file: Path) -> None:
         """What stands here is in *file* now."""
         self.file, self._saved_text = file, self.text.toPlainText()
         self.check_now()
@@ -226,7 +226,7 @@ class ScenarioEditor(QWidget):
     def stop(self) -> None:
         """The window goes; nothing is worked on any more."""
         self._due.stop()
-        self._checker.wait()
+        self._checker.wait_until_idle()
 
     def _play(self) -> None:
         self.settle()
@@ -245,7 +245,7 @@ class ScenarioEditor(QWidget):
 
     # --- outcome ---------------------------------------------------------------------------------------------
 
-    def _show_reading(self, reading: Reading) -> None:
+    def _show_reading(self, reading: ScenarioReading) -> None:
         if reading.text != self.text.toPlainText():
             return
         self._reading = reading
@@ -254,7 +254,7 @@ class ScenarioEditor(QWidget):
         self._show_views()
         self._show_name()
 
-    def _show_trial(self, trial: Trial) -> None:
+    def _show_trial(self, trial: SolutionTrial) -> None:
         if trial.text == self.text.toPlainText():
             self.findings.show_trial(trial)
             self._mark_problems()
@@ -267,20 +267,20 @@ class ScenarioEditor(QWidget):
         self.text.mark_lines([(problem.line, colours.bad) for problem in problems])
         self.form.show_problems({path_of(text, problem): sentence(problem) for problem in problems})
 
-    def _turn_to(self, view: QWidget, inside: QWidget) -> None:
+    def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
         """Bring one of the views to the front and the keyboard into it: Tab is a key of the text's own."""
         self.tabs.setCurrentWidget(view)
-        inside.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _step(self, by: int) -> None:
+    def _step(self, offset: int) -> None:
         self.settle()
-        self.findings.step(by)
+        self.findings.step(offset)
 
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
         """In the text, in the form and on the timeline; the keyboard stays on the side where it is."""
         path = path_of(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
-        self.text.go_to(problem.line, problem.column)
+        self.text.move_cursor_to(problem.line, problem.column)
         if path or self.tabs.currentWidget() is self.form:
             self.form.show_path(path, take_focus=in_form)
         self.timeline.show_path(path[:2])
@@ -312,12 +312,12 @@ class ScenarioEditor(QWidget):
                     return True
         return super().event(event)
 
-    def _on_focus(self, _: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
         """Who turns to a view means the text as it stands, not as it was read last."""
         for view in (self.form, self.timeline):
-            if now is not None and view.isAncestorOf(now) and self.text_is_newer:
+            if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())
-        path = self.form.page.path_of(now) if now is not None else None
+        path = self.form.page.path_of(focused) if focused is not None else None
         if path is not None:
             self._show_path(path)
 
@@ -338,7 +338,7 @@ class ScenarioEditor(QWidget):
     def _show_path(self, path: tuple[str | int, ...]) -> None:
         """Show where something is written that was chosen elsewhere, or what it stands in."""
         try:
-            found = places(self.text.toPlainText())
+            found = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is no TOML just now
             return
         place = next((found[path[:n]] for n in range(len(path), 0, -1) if path[:n] in found), None)

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.checker import Reading, Trial
+from app.views.editor.checker import ScenarioReading, SolutionTrial
 from app.views.editor.fixes import Fix, fix_of
 from app.widgets import theme
-from app.widgets.room import ANY_SIZE
+from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr, trn
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging.score import Score
 
@@ -32,7 +32,7 @@ ROWS_SHOWN: Final = 6
 """More are scrolled to, unless the user makes room for them."""
 
 
-class Findings(QWidget):
+class ProblemList(QWidget):
     """One row for each, and but one line when there is none. A click shows where it is, Enter goes there."""
 
     chosen = Signal(object, bool)
@@ -62,7 +62,7 @@ class Findings(QWidget):
         column.setContentsMargins(12, 6, 12, 8)
         self.fix = QPushButton()
         self.fix.setProperty("small", "true")
-        self.fix.clicked.connect(self._mend)
+        self.fix.clicked.connect(self._apply_fix)
         self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
         self.fix.hide()
         head = QHBoxLayout()
@@ -90,14 +90,14 @@ class Findings(QWidget):
             return height
         return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
 
-    def step(self, by: int) -> bool:
+    def step(self, offset: int) -> bool:
         """Go to the next problem, or the one before; after the last comes the first. False if there is none."""
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
         if not with_problem:
             return False
         now = self.rows.currentRow()
-        later = [row for row in with_problem if (row > now if by > 0 else row < now)]
-        row = (later or with_problem)[0 if by > 0 else -1]
+        later = [row for row in with_problem if (row > now if offset > 0 else row < now)]
+        row = (later or with_problem)[0 if offset > 0 else -1]
         self.rows.setCurrentRow(row)
         self._choose(self.rows.item(row), False)
         return True
@@ -106,7 +106,7 @@ class Findings(QWidget):
     def heading(self) -> str:
         return self._heading.text()
 
-    def show_reading(self, reading: Reading) -> None:
+    def show_reading(self, reading: ScenarioReading) -> None:
         known = self.problems
         found = [*reading.problems, *reading.remarks]
         if known != found or len(known) != self.rows.count():
@@ -132,15 +132,15 @@ class Findings(QWidget):
     def show_working(self) -> None:
         self._heading.setText(tr("Playing the solution …"))
 
-    def show_trial(self, trial: Trial) -> None:
+    def show_trial(self, trial: SolutionTrial) -> None:
         self.rows.clear()
         self._heading.setText(_verdict(trial))
         if trial.reference is not None:
             for item in trial.reference.items:
-                points = formatting.plain(item.points)
-                points += f" / {formatting.plain(item.max)}" if item.max else ""
-                better = f"  →  {said(item.better)}" if item.better and item.points < item.max else ""
-                self.rows.addItem(f"{said(item.name)}: {points}  –  {said(item.why)}{better}")
+                points = formatting.plain_number(item.points)
+                points += f" / {formatting.plain_number(item.max)}" if item.max else ""
+                better = f"  →  {localize(item.better)}" if item.better and item.points < item.max else ""
+                self.rows.addItem(f"{localize(item.name)}: {points}  –  {localize(item.why)}{better}")
         self._add_problems(trial.problems)
         self._fit()
 
@@ -160,7 +160,7 @@ class Findings(QWidget):
         self.fix.setText(tr(fix.words) if fix is not None else "")
         self.fix.setVisible(fix is not None)
 
-    def _mend(self) -> None:
+    def _apply_fix(self) -> None:
         if self._fix is not None:
             self.fix_wanted.emit(self._fix)
 
@@ -190,13 +190,13 @@ class Findings(QWidget):
 
 def sentence(problem: Problem) -> str:
     """What is wrong and what was expected, in the language of the interface."""
-    expected = tr("; expected {what}").format(what=said(problem.expected)) if problem.expected else ""
-    return f"{said(problem.text)}{expected}"
+    expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
+    return f"{localize(problem.text)}{expected}"
 
 
-def _verdict(trial: Trial) -> str:
+def _verdict(trial: SolutionTrial) -> str:
     if trial.said:
-        return tr("The solution cannot be played: {reason}").format(reason=said(trial.said))
+        return tr("The solution cannot be played: {reason}").format(reason=localize(trial.said))
     if trial.reference is None or trial.nothing is None:
         return tr("Free play: not scored.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
@@ -205,4 +205,4 @@ def _verdict(trial: Trial) -> str:
 
 
 def _total(score: Score) -> str:
-    return formatting.plain(score.total)
+    return formatting.plain_number(score.total)

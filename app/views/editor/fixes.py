@@ -37,6 +37,6 @@ def fix_of(problem: Problem) -> Fix | None:
     return FIXES.get((problem.text, problem.where.partition("[")[0]))
 
 
-def mended(text: str, fix: Fix) -> str:
+def apply_fix(text: str, fix: Fix) -> str:
     """The scenario's *text* with the fix in it."""
     return text.rstrip("\n") + "\n" + fix.added

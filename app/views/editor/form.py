@@ -11,15 +11,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWidget
 
 from app.files import entry_edit, scenario_edit
-from app.files.scenario_edit import NotChanged, value_in
+from app.files.scenario_edit import ScenarioEditError, value_in
 from app.views.editor.form_entries import FormEntries
-from app.views.editor.form_fields import Section, spoken
-from app.views.editor.form_new import begun, new_entry
+from app.views.editor.form_fields import Section, format_entry
+from app.views.editor.form_new import build_initial_values, new_entry
 from app.views.editor.form_page import FormPage, Path
 from app.views.editor.form_pools import Pools
 from app.views.editor.form_rows import FieldRow
-from app.views.editor.form_schema import about, model_of, sections
-from app.views.editor.form_widgets import Choice
+from app.views.editor.form_schema import get_section_help, model_of, sections
+from app.views.editor.form_widgets import ChoiceBox
 from app.views.editor.form_words import PLAIN, VARIANTS
 from app.widgets import theme
 from app.words.language import tr
@@ -48,14 +48,14 @@ class Form(QWidget):
         self.sections.setAccessibleName(tr("Sections"))
         self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.sections.setSpacing(1)
-        self.section_choice = Choice()
+        self.section_choice = ChoiceBox()
         """Stands for the list of sections where there is no room for it beside the fields."""
         self.section_choice.setAccessibleName(tr("Sections"))
         self.list = FormEntries()
         self.entries = self.list.rows
         self.add, self.copy, self.remove, self.up, self.down = self.list.doings.values()
         self.page = FormPage()
-        self.pools = Pools(self._change, self._say)
+        self.pools = Pools(self._change, self._show_error)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
@@ -73,7 +73,7 @@ class Form(QWidget):
         self.page.value_set.connect(self._set)
         self.page.table_wanted.connect(self._add_inside)
         self.page.table_unwanted.connect(self._remove_inside)
-        self.page.refused.connect(self._say)
+        self.page.refused.connect(self._show_error)
         self.add.clicked.connect(self._on_add)
         self.copy.clicked.connect(self._on_copy)
         self.remove.clicked.connect(self._on_remove)
@@ -90,13 +90,13 @@ class Form(QWidget):
         self._text = text
         try:
             data = scenario_edit.value_at(text, ())
-        except NotChanged as reason:
+        except ScenarioEditError as reason:
             self._enable(False)
-            self._say(str(reason))
+            self._show_error(str(reason))
             return
         self._data = data
         self._enable(True)
-        self._say("")
+        self._show_error("")
         self._show_page()
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
@@ -119,7 +119,7 @@ class Form(QWidget):
             if take_focus:
                 self.pools.table.setFocus()
             return True
-        if self.page.go_to(path, take_focus):
+        if self.page.show_field(path, take_focus):
             return True
         if take_focus:
             (self.entries if self._sections[section].many else self.sections_field).setFocus()
@@ -164,7 +164,7 @@ class Form(QWidget):
         section = self.section
         self.list.setVisible(section.many)
         if section.many:
-            said = [spoken(entry) for entry in self._entries(section)]
+            said = [format_entry(entry) for entry in self._entries(section)]
             self.list.show_entries(tr(section.title), said, self._chosen.get(section.key, 0))
         table = value_in(self._data, self.path)
         model = model_of(section, table if isinstance(table, Mapping) else {}) if section.models else None
@@ -179,7 +179,7 @@ class Form(QWidget):
             self.page.order_behind(self.list.order_behind(self.sections_field))
 
     def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
-        said = tr(about(section, model))
+        said = tr(get_section_help(section, model))
         said = (said.partition(": ")[2] if said.startswith("[") else said).partition("\n")[0]
         self.about.setText(f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else "")
         self.section_choice.setToolTip(self.about.text())
@@ -189,12 +189,12 @@ class Form(QWidget):
 
     def _on_section(self) -> None:
         if self.page.isEnabled():
-            self._say("")
+            self._show_error("")
         self._show_page()
         self.chosen.emit(self.path)
 
-    def _on_entry(self, at: int) -> None:
-        self._chosen[self.section.key] = at
+    def _on_entry(self, index: int) -> None:
+        self._chosen[self.section.key] = index
         self._show_page()
         self.chosen.emit(self.path)
 
@@ -202,39 +202,41 @@ class Form(QWidget):
         section = self.section
         values = new_entry(section, self._data)
         count, by_button = len(self._entries(section)), self.add.hasFocus()
-        added = self._change_entries(lambda text, key: entry_edit.added(text, key, values), count)
+        added = self._change_entries(lambda text, key: entry_edit.add_entry(text, key, values), count)
         if added and by_button:
             self.page.begin()
 
     def _on_copy(self) -> None:
         at = self.entries.currentRow()
         if at >= 0:
-            self._change_entries(lambda text, key: entry_edit.copied(text, key, at), at + 1)
+            self._change_entries(lambda text, key: entry_edit.copy_entry(text, key, at), at + 1)
 
     def _on_remove(self) -> None:
         at = self.entries.currentRow()
         if at >= 0:
             after = max(0, min(at, self.entries.count() - 2))
-            self._change_entries(lambda text, key: entry_edit.removed(text, key, at), after)
+            self._change_entries(lambda text, key: entry_edit.remove_entry(text, key, at), after)
 
-    def _on_move(self, by: int) -> None:
+    def _on_move(self, offset: int) -> None:
         at = self.entries.currentRow()
-        if at >= 0 and 0 <= at + by < self.entries.count():
-            self._change_entries(lambda text, key: entry_edit.moved(text, key, at, at + by), at + by)
+        if at >= 0 and 0 <= at + offset < self.entries.count():
+            self._change_entries(
+                lambda text, key: entry_edit.move_entry(text, key, at, at + offset), at + offset
+            )
 
-    def _change_entries(self, edit: Callable[[str, str], str], chosen: int) -> bool:
+    def _change_entries(self, edit: Callable[[str, str], str], selected_index: int) -> bool:
         """Change the list in sight; then entry *chosen* is the one that is shown. Whether it could be done."""
         key = self.section.key
         before = self._chosen.get(key, 0)
         self.finish()
-        self._chosen[key] = chosen
+        self._chosen[key] = selected_index
         done = self._change(lambda text: edit(text, key))
         if not done:
             self._chosen[key] = before
         return done
 
     def _add_inside(self, path: Path, model: type[BaseModel]) -> None:
-        values = begun(model, str(path[-1]), self._data)
+        values = build_initial_values(model, str(path[-1]), self._data)
         found = value_in(self._data, path)
         count = len(found) if isinstance(found, list) else 0
         if self._change(lambda text: scenario_edit.add_inside(text, path, values)):
@@ -260,8 +262,8 @@ class Form(QWidget):
         now = self.text_now()
         try:
             changed = edit(now)
-        except NotChanged as reason:
-            self._say(str(reason))
+        except ScenarioEditError as reason:
+            self._show_error(str(reason))
             return False
         if changed != now:
             self.show_text(changed)
@@ -319,11 +321,11 @@ class Form(QWidget):
         super().resizeEvent(event)
         self._divide()
 
-    def _enable(self, on: bool) -> None:
+    def _enable(self, enabled: bool) -> None:
         for widget in (self.list, self.page, self.pools):
-            widget.setEnabled(on)
+            widget.setEnabled(enabled)
 
-    def _say(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         """What is wrong; empty: nothing."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))

@@ -85,36 +85,36 @@ class FormEntries(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._fit()
 
-    def show_entries(self, title: str, said: Sequence[str], chosen: int) -> None:
+    def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
         """One row for each, as *said*; *chosen* is marked, or the last if there are not so many."""
         self.rows.blockSignals(True)
-        while self.rows.count() > len(said):
+        while self.rows.count() > len(labels):
             self.rows.takeItem(self.rows.count() - 1)
-        for at, text in enumerate(said):
+        for at, text in enumerate(labels):
             if at >= self.rows.count():
                 self.rows.addItem("")
             self.rows.item(at).setText(text)
             self.rows.item(at).setToolTip(text)
-        self.rows.setCurrentRow(min(chosen, len(said) - 1))
+        self.rows.setCurrentRow(min(selected_index, len(labels) - 1))
         self.rows.blockSignals(False)
         self.rows.setAccessibleName(title)
         self.doings["add"].setAccessibleName(tr("Add to {section}").format(section=title))
         self.doings["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
         at = self.rows.currentRow()
         for name, on in (
-            ("copy", bool(said)),
-            ("remove", bool(said)),
+            ("copy", bool(labels)),
+            ("remove", bool(labels)),
             ("up", at > 0),
-            ("down", 0 <= at < len(said) - 1),
+            ("down", 0 <= at < len(labels) - 1),
         ):
             self.doings[name].setEnabled(on)
 
-    def order_behind(self, before: QWidget) -> QWidget:
+    def order_behind(self, previous_widget: QWidget) -> QWidget:
         """Tab leads from *before* to the list and its buttons; the last of them."""
         for widget in (self.rows, *self.doings.values()):
-            self.setTabOrder(before, widget)
-            before = widget
-        return before
+            self.setTabOrder(previous_widget, widget)
+            previous_widget = widget
+        return previous_widget
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

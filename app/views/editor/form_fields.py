@@ -11,14 +11,14 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.views.editor.form_words import LABELS, OFFERED
 from app.words.language import tr
-from app.words.sentences import said
-from engine.drill.authoring.expectations import expected
+from app.words.localization import localize
+from engine.drill.authoring.expectations import format_expected
 
 QUOTED_MAX: Final = 40
 """Characters of what was typed that a refusal repeats."""
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """How a value is shown and changed."""
 
     CHOICE = auto()
@@ -46,8 +46,8 @@ class Field:
     """Class of the schema."""
     key: str
     about: str
-    kind: Kind
-    item: Kind
+    kind: FieldKind
+    item: FieldKind
     choices: tuple[object, ...]
     required: bool
     default: str
@@ -79,21 +79,21 @@ class Section:
     models: tuple[type[BaseModel], ...]
 
 
-class Refused(ValueError):
+class FieldValueError(ValueError):
     """What was typed cannot stand there; the text says why."""
 
 
-def shown(field: Field, value: object) -> str:
+def format_field(field: Field, value: object) -> str:
     """*value* as it stands in its field."""
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
-        between = "\n" if field.kind is Kind.LINES else ", "
-        return between.join(_said(each) for each in value)
-    return _said(value)
+        between = "\n" if field.kind is FieldKind.LINES else ", "
+        return between.join(_format_value(each) for each in value)
+    return _format_value(value)
 
 
-def _said(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
@@ -103,20 +103,20 @@ def read(field: Field, typed: str) -> object:
     """The value that *typed* stands for; None: nothing. Raises Refused."""
     if not typed.strip():
         return None
-    if field.kind is Kind.WORDS:
-        value: object = [_plain(field.item, part) for part in typed.split(",") if part.strip()]
-    elif field.kind is Kind.LINES:
+    if field.kind is FieldKind.WORDS:
+        value: object = [_parse_scalar(field.item, part) for part in typed.split(",") if part.strip()]
+    elif field.kind is FieldKind.LINES:
         value = [line.strip() for line in typed.splitlines() if line.strip()]
     else:
-        value = _plain(field.kind, typed)
+        value = _parse_scalar(field.kind, typed)
     if field.check is None or "{" in typed:  # what the seed picks is known only in a run
         return value
     try:
         field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:
-        wanted = dict.fromkeys(said(expected(each)) for each in error.errors(include_url=False))
+        wanted = dict.fromkeys(localize(format_expected(each)) for each in error.errors(include_url=False))
         sentence = tr("{field}: {value} does not fit; expected {expected}.")
-        raise Refused(
+        raise FieldValueError(
             sentence.format(field=field.label, value=_short(typed), expected="; ".join(wanted))
         ) from error
     return value
@@ -128,7 +128,7 @@ def _short(typed: str) -> str:
     return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
 
 
-def spoken(entry: Mapping[str, object]) -> str:
+def format_entry(entry: Mapping[str, object]) -> str:
     """One line for an entry of a list."""
     for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
         value = entry.get(key)
@@ -139,10 +139,10 @@ def spoken(entry: Mapping[str, object]) -> str:
     return next((str(value) for value in entry.values() if isinstance(value, str)), "…")
 
 
-def _plain(kind: Kind, typed: str) -> object:
+def _parse_scalar(kind: FieldKind, typed: str) -> object:
     """A number if it is meant and is one, else the words as they are."""
-    text = typed if kind is Kind.TEXT else typed.strip()
-    if kind in (Kind.WHOLE, Kind.NUMBER, Kind.DURATION):
+    text = typed if kind is FieldKind.TEXT else typed.strip()
+    if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
         for number in (int, float):
             try:
                 return number(text)

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Final
 
-from app.views.editor.act_words import act_words, condition_words
 from app.views.editor.form_words import ACT, CONDITION
+from app.views.editor.input_completion import complete_condition, complete_input
 from engine.drill.judging.skills import skills
 from engine.flow.sites import SITES, WORKLOADS
 
@@ -21,42 +21,42 @@ OF_THE_TEXT: Final = {
 }
 """Of what the names are (a kind of parameter of a verb is one) -> tables whose entries have them."""
 
-GO_ON: Final = {ACT: act_words, CONDITION: condition_words}
+GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 
 
-def names(data: Mapping[str, object], of: str) -> list[str]:
+def names(data: Mapping[str, object], kind: str) -> list[str]:
     """What may be offered for a field, in the order of the text."""
-    if of == "site":
+    if kind == "site":
         return list(SITES)
-    if of == "workload":
+    if kind == "workload":
         return list(WORKLOADS)
-    if of == "skill":
+    if kind == "skill":
         return [skill.key for skill in skills()]
-    if of == "program":
+    if kind == "program":
         return _strings(data.get("programs"))
-    if of == "role":
-        return _of(data, "role", "key")
-    found = [name for table in OF_THE_TEXT.get(of, ()) for name in _of(data, table)]
+    if kind == "role":
+        return _collect_names(data, "role", "key")
+    found = [name for table in OF_THE_TEXT.get(kind, ()) for name in _collect_names(data, table)]
     return list(dict.fromkeys(found))
 
 
-def words_behind(data: Mapping[str, object], of: str, before: str) -> list[str]:
+def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> list[str]:
     """What may stand in such a field behind the text *before*: an act and a condition go on word by word."""
-    if of in GO_ON:
-        return GO_ON[of](before, lambda kind: names(data, kind))
-    there = {word.strip() for word in before.split(",")[:-1]}
-    return [name for name in names(data, of) if name not in there]
+    if field_kind in GO_ON:
+        return GO_ON[field_kind](prefix, lambda kind: names(data, kind))
+    there = {word.strip() for word in prefix.split(",")[:-1]}
+    return [name for name in names(data, field_kind) if name not in there]
 
 
-def names_in(text: str, of: str) -> list[str]:
+def names_in(text: str, kind: str) -> list[str]:
     """The same of a scenario's text; none while that cannot be read."""
     try:
-        return names(tomllib.loads(text), of)
+        return names(tomllib.loads(text), kind)
     except (ValueError, RecursionError):
         return []
 
 
-def _of(data: Mapping[str, object], table: str, key: str = "name") -> list[str]:
+def _collect_names(data: Mapping[str, object], table: str, key: str = "name") -> list[str]:
     entries = data.get(table)
     if not isinstance(entries, list):
         return []

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from app.views.editor.form_fields import Field, Kind, Section
+from app.views.editor.form_fields import Field, FieldKind, Section
 from app.views.editor.form_schema import fields, kinds, model_of
 from app.views.editor.form_words import KINDS
 from engine.drill.authoring.run_scenario import TO_WRITE
@@ -22,7 +22,7 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 
 def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
     """The keys that an entry of *section* must have, with values to begin from; *data* is the scenario so far."""
-    made = begun(_model(section, data), section.key, data)
+    made = build_initial_values(_model(section, data), section.key, data)
     if section.key == "timeline":
         made = {"at": "60s", **made}
     elif section.key in ("question", "predict"):
@@ -30,9 +30,9 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
     elif section.key == "database":
         made["server"] = (_names(data, "server") or ["SERVER_A"])[0]
     elif section.key == "session":
-        made["database"] = _without(data, "database", "session")[0]
+        made["database"] = _find_names_without_entry(data, "database", "session")[0]
     elif section.key == "hint":
-        made["goal"] = _without(data, "goal", "hint")[0]
+        made["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
         left = POINTS - sum(_numbers(data, "rubric", "points"))
         made["points"] = left if left > 0 else made["points"]
@@ -43,21 +43,21 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
 
 def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Of several kinds the first that there is not yet: one that something in the scenario asks for before others."""
-    there = _said(data, section.key, "kind")
+    there = _collect_texts(data, section.key, "kind")
     wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
     order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
     kind = next((kind for kind in order if kind not in there), None)
     return model_of(section, {"kind": kind})
 
 
-def _without(data: Mapping[str, object], key: str, of: str) -> list[str]:
+def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
     """Names of the list *key* for which there is no entry of the list *of*; all of them if there is none such."""
-    there = _said(data, of, key)
+    there = _collect_texts(data, other_key, key)
     found = _names(data, key) or [SPARE[key]]
     return [name for name in found if name not in there] or found
 
 
-def begun(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
+def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
     """The keys that the table *model* at *key* must have, with values to begin from."""
     servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
@@ -95,7 +95,9 @@ def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
         return found
     if field.choices:
         return field.choices[0]
-    return {Kind.WHOLE: 1, Kind.NUMBER: 10, Kind.DURATION: "60s"}.get(field.kind, _to_write(field))
+    return {FieldKind.WHOLE: 1, FieldKind.NUMBER: 10, FieldKind.DURATION: "60s"}.get(
+        field.kind, _to_write(field)
+    )
 
 
 def _to_write(field: Field) -> str:
@@ -105,10 +107,10 @@ def _to_write(field: Field) -> str:
 
 
 def _names(data: Mapping[str, object], key: str) -> list[str]:
-    return _said(data, key, "name")
+    return _collect_texts(data, key, "name")
 
 
-def _said(data: Mapping[str, object], key: str, inner: str) -> list[str]:
+def _collect_texts(data: Mapping[str, object], key: str, inner: str) -> list[str]:
     """What the entries of the list *key* say at *inner*, those that say something."""
     entries = data.get(key)
     if not isinstance(entries, list):
@@ -117,4 +119,4 @@ def _said(data: Mapping[str, object], key: str, inner: str) -> list[str]:
 
 
 def _numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
-    return [float(word) for word in _said(data, key, inner) if word.replace(".", "", 1).isdigit()]
+    return [float(word) for word in _collect_texts(data, key, inner) if word.replace(".", "", 1).isdigit()]

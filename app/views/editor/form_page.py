@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.files.scenario_edit import value_in
-from app.views.editor.form_fields import Field, Kind, Section
-from app.views.editor.form_names import words_behind
+from app.views.editor.form_fields import Field, FieldKind, Section
+from app.views.editor.form_names import complete_field
 from app.views.editor.form_rows import FieldRow, add_row
 from app.views.editor.form_schema import fields, kinds
 from app.views.editor.form_words import KINDS
@@ -73,9 +73,9 @@ class FormPage(QScrollArea):
             self._rebuild(section, model, path, empty)
         for place, row in self.rows.items():
             if not row.closed:
-                row.offer_words(partial(words_behind, self._data, row.field.offered))
+                row.set_completion(partial(complete_field, self._data, row.field.offered))
                 row.show(value_in(self._data, place))
-                row.show_problem(self._wrong_at(place))
+                row.show_problem(self._find_problem(place))
         return made
 
     def show_problems(self, problems: Mapping[Path, str]) -> None:
@@ -83,11 +83,11 @@ class FormPage(QScrollArea):
         self._problems = problems
         for place, row in self.rows.items():
             if not row.closed:
-                row.show_problem(self._wrong_at(place))
+                row.show_problem(self._find_problem(place))
 
-    def _wrong_at(self, place: Path) -> str:
+    def _find_problem(self, prefix: Path) -> str:
         """What is wrong with the value at *place*, or with one of those in it."""
-        return next((said for path, said in self._problems.items() if path[: len(place)] == place), "")
+        return next((said for path, said in self._problems.items() if path[: len(prefix)] == prefix), "")
 
     def finish(self) -> None:
         """Take what is typed and not yet told."""
@@ -98,7 +98,7 @@ class FormPage(QScrollArea):
         """Where in the text that stands of which *widget* is the field."""
         return next((place for place, row in self.rows.items() if row.widget is widget), None)
 
-    def go_to(self, path: Path, take_focus: bool) -> bool:
+    def show_field(self, path: Path, take_focus: bool) -> bool:
         """Bring the field of what stands at *path*, or of what it stands in, into sight; False where there is none."""
         row = next((self.rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.rows), None)
         if row is None:
@@ -121,7 +121,9 @@ class FormPage(QScrollArea):
     def _shape_of(self, model: type[BaseModel], path: Path) -> object:
         """What decides which fields there are: keys without a field, and how many tables are inside."""
         inside = [
-            len(self._inside((*path, field.key))) for field in fields(model) if field.kind is Kind.TABLES
+            len(self._get_list((*path, field.key)))
+            for field in fields(model)
+            if field.kind is FieldKind.TABLES
         ]
         return (self._extra(model, path), inside)
 
@@ -160,7 +162,7 @@ class FormPage(QScrollArea):
         layout.setVerticalSpacing(6)
         for field in fields(model):
             place = (*path, field.key)
-            if field.kind is Kind.TABLES:
+            if field.kind is FieldKind.TABLES:
                 self._add_tables(layout, field, place)
                 continue
             if field.inner is not None:
@@ -183,7 +185,7 @@ class FormPage(QScrollArea):
     def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
         """A group for each of the tables at *path*, with a button to remove it, and one to add another."""
         assert field.inner is not None
-        for at in range(len(self._inside(path))):
+        for at in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {at + 1}")
             group.setToolTip(tr(field.about))
             inside = self._fields(field.inner, (*path, at))
@@ -199,7 +201,7 @@ class FormPage(QScrollArea):
         label.setBuddy(add)
         layout.addRow(label, add)
 
-    def _inside(self, path: Path) -> list[object]:
+    def _get_list(self, path: Path) -> list[object]:
         found = value_in(self._data, path)
         return found if isinstance(found, list) else []
 
@@ -212,7 +214,7 @@ class FormPage(QScrollArea):
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def order_behind(self, before: QWidget) -> None:
+    def order_behind(self, previous_widget: QWidget) -> None:
         """Tab leads from *before* to the fields as they stand: new ones would come last of all."""
         inside = self.widget()
         if inside is None:
@@ -220,8 +222,8 @@ class FormPage(QScrollArea):
         for widget in inside.findChildren(QWidget):
             ours = widget.window() is self.window() and not isinstance(widget.parent(), QComboBox)
             if ours and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-                self.setTabOrder(before, widget)
-                before = widget
+                self.setTabOrder(previous_widget, widget)
+                previous_widget = widget
 
     def wrap(self) -> None:
         """At a large text, or on a narrow page, every field stands below its label."""

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files.scenario_edit import NotChanged
-from app.views.editor.pool_edit import Pool, changed, edited, fresh, pools
+from app.files.scenario_edit import ScenarioEditError
+from app.views.editor.pool_edit import Pool, create_pool, edited, pools, replace_pool
 from app.words.language import mark, tr
 
 COLUMNS: Final = (
@@ -81,7 +81,7 @@ class Pools(QWidget):
         row, column = self.table.currentRow(), self.table.currentColumn()
         self.table.setRowCount(len(found))
         for at, pool in enumerate(found):
-            for place, text in enumerate((pool.name, pool.shown, pool.group)):
+            for place, text in enumerate((pool.name, pool.entries_text, pool.group)):
                 item = QTableWidgetItem(text)
                 item.setToolTip(tr(COLUMNS[place][1]))
                 self.table.setItem(at, place, item)
@@ -109,8 +109,8 @@ class Pools(QWidget):
         before = self._pools[item.row()]
         try:
             after = edited(before, item.column(), item.text())
-        except NotChanged as problem:
-            self._again()
+        except ScenarioEditError as problem:
+            self._restore_cells()
             self._refuse(str(problem))
             return
         if after != before:
@@ -118,7 +118,7 @@ class Pools(QWidget):
 
     def _add(self) -> None:
         row = len(self._pools)
-        if self._put(None, fresh(self._pools)):
+        if self._put(None, create_pool(self._pools)):
             self.table.setCurrentCell(row, 0)
             self.table.setFocus()
 
@@ -127,17 +127,17 @@ class Pools(QWidget):
         if 0 <= row < len(self._pools):
             self._put(self._pools[row], None)
 
-    def _put(self, before: Pool | None, after: Pool | None) -> bool:
-        if self._change(lambda text: changed(text, before, after)):
+    def _put(self, old_pool: Pool | None, new_pool: Pool | None) -> bool:
+        if self._change(lambda text: replace_pool(text, old_pool, new_pool)):
             return True
-        self._again()
+        self._restore_cells()
         return False
 
-    def _again(self) -> None:
+    def _restore_cells(self) -> None:
         """What the text says, in place of what was typed."""
         self.table.blockSignals(True)
         for at, pool in enumerate(self._pools):
-            for place, text in enumerate((pool.name, pool.shown, pool.group)):
+            for place, text in enumerate((pool.name, pool.entries_text, pool.group)):
                 item = self.table.item(at, place)
                 if item is not None:
                     item.setText(text)

@@ -7,13 +7,13 @@ from typing import Final
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QWidget
 
-from app.views.editor.form_fields import Field, Kind, Refused, read, shown
-from app.views.editor.form_tips import absent, default, tip
-from app.views.editor.form_widgets import Choice, Lines, Names, TextLine, Words, WordsFor
+from app.views.editor.form_fields import Field, FieldKind, FieldValueError, format_field, read
+from app.views.editor.form_tips import default, format_placeholder, tip
+from app.views.editor.form_widgets import ChoiceBox, CompletingLine, NameBox, TextArea, TextLine, WordsFor
 from app.views.editor.form_words import ACT, CONDITION
 from app.words.language import tr
 
-LINES_SHOWN: Final = {Kind.TEXT: 4, Kind.LINES: 4}
+LINES_SHOWN: Final = {FieldKind.TEXT: 4, FieldKind.LINES: 4}
 LINES_OF_BRIEF: Final = 9
 LONG: Final = frozenset({"brief", "facilitator"})
 
@@ -26,14 +26,14 @@ Refuse = Callable[[str], None]
 class FieldRow:
     """A field with its widget. `show` never reports; `finish` reports what was typed and not yet taken."""
 
-    def __init__(self, field: Field, done: Done, refuse: Refuse) -> None:
+    def __init__(self, field: Field, commit: Done, refuse: Refuse) -> None:
         self.field = field
         self.value: object = None
         self.closed = False
         """Its page is gone; what a widget says while it goes away does not count."""
-        self._done, self._refuse = done, refuse
+        self._done, self._refuse = commit, refuse
         self._problem = ""
-        self.widget = self._made()
+        self.widget = self._create_widget()
         self.widget.setAccessibleName(field.label)
         self.widget.setAccessibleDescription(tip(field))
         self.widget.setToolTip(tip(field))
@@ -41,9 +41,9 @@ class FieldRow:
     def show(self, value: object) -> None:
         """Show *value*, or as if it were not there for None. What is being typed stays if it means the same."""
         self.value = value
-        widget, text = self.widget, shown(self.field, value)
+        widget, text = self.widget, format_field(self.field, value)
         widget.blockSignals(True)
-        if isinstance(widget, Names):
+        if isinstance(widget, NameBox):
             widget.show_text(text)
         elif isinstance(widget, QComboBox):
             self._choose(widget, value)
@@ -55,71 +55,71 @@ class FieldRow:
             place = widget.cursorPosition()
             widget.setText(text)
             widget.setCursorPosition(place)
-        elif isinstance(widget, Lines) and widget.taken() != text:
+        elif isinstance(widget, TextArea) and widget.read_text() != text:
             widget.show_lines(text)
         widget.blockSignals(False)
 
     def finish(self) -> None:
         """Take what stands in the widget, if it is new."""
         widget = self.widget
-        if self.closed or not isinstance(widget, (QLineEdit, Names, Lines)):
+        if self.closed or not isinstance(widget, (QLineEdit, NameBox, TextArea)):
             return
-        typed = widget.text() if isinstance(widget, QLineEdit) else widget.taken()
-        if typed == shown(self.field, self.value):
+        typed = widget.text() if isinstance(widget, QLineEdit) else widget.read_text()
+        if typed == format_field(self.field, self.value):
             return
         try:
             value = read(self.field, typed)
-        except Refused as refused:
+        except FieldValueError as refused:
             self._refuse(str(refused))
             return
         self._done(value)
 
-    def show_problem(self, said: str) -> None:
+    def show_problem(self, problem: str) -> None:
         """Mark the field as wrong and say why; empty: all is well."""
-        if said == self._problem:
+        if problem == self._problem:
             return
-        self._problem = said
+        self._problem = problem
         widget = self.widget
-        widget.setProperty("wrong", "true" if said else None)
+        widget.setProperty("wrong", "true" if problem else None)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
         told = tip(self.field)
-        widget.setToolTip(f"{said}\n\n{told}" if said else told)
-        widget.setAccessibleDescription(f"{said} {told}" if said else told)
+        widget.setToolTip(f"{problem}\n\n{told}" if problem else told)
+        widget.setAccessibleDescription(f"{problem} {told}" if problem else told)
 
     def close(self) -> None:
         """From now on nothing is reported."""
         self.closed = True
-        if isinstance(self.widget, Lines):
+        if isinstance(self.widget, TextArea):
             self.widget.pause.stop()
 
-    def _made(self) -> QWidget:
+    def _create_widget(self) -> QWidget:
         field = self.field
-        if field.kind is Kind.CHOICE:
+        if field.kind is FieldKind.CHOICE:
             return self._choice()
-        if field.kind is Kind.FLAG:
+        if field.kind is FieldKind.FLAG:
             flag = QCheckBox()
             flag.clicked.connect(lambda on: self._done(on))
             return flag
         if field.kind in LINES_SHOWN:
-            lines = Lines(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
-            lines.setPlaceholderText(absent(field))
+            lines = TextArea(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
+            lines.setPlaceholderText(format_placeholder(field))
             return lines
-        if field.offered and field.offered not in (ACT, CONDITION) and field.kind is Kind.LINE:
-            box = Names()
+        if field.offered and field.offered not in (ACT, CONDITION) and field.kind is FieldKind.LINE:
+            box = NameBox()
             box.activated.connect(lambda _: self.finish())
             return self._typed(box, box.lineEdit())
-        line = Words() if field.offered else TextLine()
+        line = CompletingLine() if field.offered else TextLine()
         return self._typed(line, line)
 
     def _typed(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
         assert line is not None
-        line.setPlaceholderText(absent(self.field))
+        line.setPlaceholderText(format_placeholder(self.field))
         line.editingFinished.connect(self.finish)
         return widget
 
     def _choice(self) -> QComboBox:
-        box = Choice()
+        box = ChoiceBox()
         if not self.field.required:
             box.addItem(tr("{value} (default)").format(value=default(self.field)), None)
         for choice in self.field.choices:
@@ -136,12 +136,12 @@ class FieldRow:
                 self.widget.addItem(tr(words), choice)
             self._fixed = self.widget.count()
 
-    def offer_words(self, words: WordsFor) -> None:
+    def set_completion(self, complete: WordsFor) -> None:
         """What may stand there; anything else may be typed."""
-        if isinstance(self.widget, Names):
-            self.widget.offer(words(""))
-        elif isinstance(self.widget, (Words, Lines)):
-            self.widget.completion.words = words
+        if isinstance(self.widget, NameBox):
+            self.widget.offer(complete(""))
+        elif isinstance(self.widget, (CompletingLine, TextArea)):
+            self.widget.completion.words = complete
 
     def _take(self, value: object) -> None:
         if value != self.value:

@@ -14,10 +14,10 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from app.views.editor.form_fields import Field, Kind, Section, shown
+from app.views.editor.form_fields import Field, FieldKind, Section, format_field
 from app.views.editor.form_words import PLAIN, SECTIONS, VARIANTS
 from engine.drill.authoring import schema
-from engine.drill.authoring.schema import cluster, rubric, story, whole, world
+from engine.drill.authoring.schema import cluster, rubric, scenario_file, story, world
 
 FILE_NAME: Final = "name"
 """Key of a scenario that is the file's own name and need not be written."""
@@ -36,7 +36,7 @@ def sections() -> tuple[Section, ...]:
     return tuple(found)
 
 
-def about(section: Section, model: type[BaseModel] | None) -> str:
+def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
     """What the schema says of the table that is shown: of a rule, of its kind."""
     if section.key == PLAIN:
         return ""
@@ -75,9 +75,15 @@ def kinds(section: Section) -> tuple[str, ...]:
 
 def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     key = info.alias or name
-    bare = _bare(info.annotation)
+    bare = _strip_type(info.annotation)
     kind, item = _kind(bare, info, key)
-    inner = (bare,) if kind is Kind.GROUP else tables(info.annotation)[0] if kind is Kind.TABLES else (None,)
+    inner = (
+        (bare,)
+        if kind is FieldKind.GROUP
+        else tables(info.annotation)[0]
+        if kind is FieldKind.TABLES
+        else (None,)
+    )
     default = "" if info.is_required() else info.get_default(call_default_factory=True)
     choices = get_args(bare) if get_origin(bare) is Literal else ()
     made = Field(
@@ -90,12 +96,12 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
         required=info.is_required(),
         default="",
         inner=inner[0],
-        check=None if kind in (Kind.GROUP, Kind.TABLES) else _adapter(info),
+        check=None if kind in (FieldKind.GROUP, FieldKind.TABLES) else _adapter(info),
         rules=tuple(_flat([*info.metadata, *_rules(info.annotation)])),
     )
-    if default is None or default is PydanticUndefined or kind in (Kind.GROUP, Kind.TABLES):
+    if default is None or default is PydanticUndefined or kind in (FieldKind.GROUP, FieldKind.TABLES):
         return made
-    return Field(**{**made.__dict__, "default": shown(made, default)})
+    return Field(**{**made.__dict__, "default": format_field(made, default)})
 
 
 def _adapter(info: FieldInfo) -> TypeAdapter[object]:
@@ -106,43 +112,45 @@ def _adapter(info: FieldInfo) -> TypeAdapter[object]:
     return TypeAdapter(whole)
 
 
-def _kind(bare: object, info: FieldInfo, key: str) -> tuple[Kind, Kind]:
+def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
     """How a value of the type *bare* is shown; and, of several, how each is read."""
     rules = [*info.metadata, *_rules(info.annotation)]
-    if get_origin(bare) is Literal:
-        return Kind.CHOICE, Kind.LINE
-    if bare is bool:
-        return Kind.FLAG, Kind.LINE
-    if bare is int:
-        return Kind.WHOLE, Kind.LINE
-    if bare is float:
-        return (Kind.DURATION if _is_duration(rules) else Kind.NUMBER), Kind.LINE
-    if bare is str:
-        return (Kind.TEXT if _longest(rules) >= 1000 or key in ("do", "summary") else Kind.LINE), Kind.LINE
-    if get_origin(bare) is tuple:
-        return _several(get_args(bare)[0])
-    if isinstance(bare, type) and issubclass(bare, BaseModel):
-        return Kind.GROUP, Kind.LINE
-    raise TypeError(f"no kind of field shows a {bare}")
+    if get_origin(value_type) is Literal:
+        return FieldKind.CHOICE, FieldKind.LINE
+    if value_type is bool:
+        return FieldKind.FLAG, FieldKind.LINE
+    if value_type is int:
+        return FieldKind.WHOLE, FieldKind.LINE
+    if value_type is float:
+        return (FieldKind.DURATION if _is_duration(rules) else FieldKind.NUMBER), FieldKind.LINE
+    if value_type is str:
+        return (
+            FieldKind.TEXT if _longest(rules) >= 1000 or key in ("do", "summary") else FieldKind.LINE
+        ), FieldKind.LINE
+    if get_origin(value_type) is tuple:
+        return _find_list_kind(get_args(value_type)[0])
+    if isinstance(value_type, type) and issubclass(value_type, BaseModel):
+        return FieldKind.GROUP, FieldKind.LINE
+    raise TypeError(f"no kind of field shows a {value_type}")
 
 
-def _several(inner: object) -> tuple[Kind, Kind]:
-    bare, rules = _bare(inner), _rules(inner)
+def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
+    bare, rules = _strip_type(inner), _rules(inner)
     if bare is int:
-        return Kind.WORDS, Kind.WHOLE
+        return FieldKind.WORDS, FieldKind.WHOLE
     if bare is float:
-        return Kind.WORDS, Kind.DURATION if _is_duration(rules) else Kind.NUMBER
+        return FieldKind.WORDS, FieldKind.DURATION if _is_duration(rules) else FieldKind.NUMBER
     if get_origin(bare) is Literal:
-        return Kind.WORDS, Kind.LINE
+        return FieldKind.WORDS, FieldKind.LINE
     if bare is str:
         named = any(getattr(rule, "pattern", None) for rule in rules)
-        return (Kind.WORDS if named else Kind.LINES), Kind.LINE
+        return (FieldKind.WORDS if named else FieldKind.LINES), FieldKind.LINE
     if isinstance(bare, type) and issubclass(bare, BaseModel):
-        return Kind.TABLES, Kind.LINE
+        return FieldKind.TABLES, FieldKind.LINE
     raise TypeError(f"no kind of field shows several {bare}")
 
 
-def _bare(annotation: object) -> Any:
+def _strip_type(annotation: object) -> Any:
     """The type without `| None` and without rules."""
     while True:
         origin = get_origin(annotation)
@@ -187,9 +195,9 @@ def _longest(rules: list[object]) -> int:
 
 def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
     """The tables that a field of the scenario may hold, and whether it may hold several."""
-    bare = _bare(annotation)
+    bare = _strip_type(annotation)
     many = get_origin(bare) is tuple
-    inner = _bare(get_args(bare)[0]) if many else bare
+    inner = _strip_type(get_args(bare)[0]) if many else bare
     parts = get_args(inner) if get_origin(inner) in (Union, UnionType) else (inner,)
     models = tuple(part for part in parts if isinstance(part, type) and issubclass(part, BaseModel))
     return models, many
@@ -202,7 +210,9 @@ def docstrings() -> dict[tuple[str, str], str]:
     Pydantic can keep these texts itself (`use_attribute_docstrings`), but reads them at import: 30 ms of each start.
     """
     found = {}
-    for part in chain.from_iterable(_tree(module).body for module in (world, cluster, story, rubric, whole)):
+    for part in chain.from_iterable(
+        _tree(module).body for module in (world, cluster, story, rubric, scenario_file)
+    ):
         if not isinstance(part, ast.ClassDef):
             continue
         for field, below in zip(part.body, part.body[1:], strict=False):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.views.editor.form_fields import Field, Kind
+from app.views.editor.form_fields import Field, FieldKind
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.authoring.expectations import PATTERNS
 from engine.drill.authoring.schema import DURATION_MAX_S
 
@@ -16,9 +16,9 @@ EMPTY: Final = "None: "
 HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
 HOW: Final = {
-    Kind.DURATION: mark("Seconds, or a number with s, min or h."),
-    Kind.WORDS: mark("Separate several with commas."),
-    Kind.LINES: mark("One per line."),
+    FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),
+    FieldKind.WORDS: mark("Separate several with commas."),
+    FieldKind.LINES: mark("One per line."),
 }
 UNITS: Final = {
     "_s": mark("In seconds."),
@@ -31,7 +31,7 @@ UNITS: Final = {
 
 def tip(field: Field) -> str:
     """All of it, line by line."""
-    about, meant = _about(field)
+    about, meant = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
     if field.required:
         left_empty = tr("Required.")
@@ -43,11 +43,11 @@ def tip(field: Field) -> str:
     return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
 
 
-def absent(field: Field) -> str:
+def format_placeholder(field: Field) -> str:
     """What an empty field says."""
     if field.default:
         return tr("{value} (default)").format(value=default(field))
-    meant = _about(field)[1]
+    meant = _split_help(field)[1]
     if meant:
         return meant
     return tr("required") if field.required else tr("none")
@@ -55,15 +55,15 @@ def absent(field: Field) -> str:
 
 def default(field: Field) -> str:
     """What holds where nothing is written, with its unit."""
-    return f"{field.default} s" if field.kind is Kind.DURATION else field.default
+    return f"{field.default} s" if field.kind is FieldKind.DURATION else field.default
 
 
 def bounds(field: Field) -> str:
     """What may be written, as a sentence; empty where anything may."""
-    if field.choices or field.kind in (Kind.FLAG, Kind.GROUP, Kind.TABLES):
+    if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
-    if Kind.DURATION in (field.kind, field.item):
-        return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain(HOURS_MAX)} h")
+    if FieldKind.DURATION in (field.kind, field.item):
+        return tr("From {least} to {most}.").format(least="0", most=f"{formatting.plain_number(HOURS_MAX)} h")
     found = {
         name: value
         for rule in field.rules
@@ -72,7 +72,7 @@ def bounds(field: Field) -> str:
     }
     if "pattern" in found:
         kind = next((words for start, words in PATTERNS.items() if start in str(found["pattern"])), "")
-        words = said(kind)
+        words = localize(kind)
         return f"{words[:1].upper()}{words[1:]}." if words else ""
     least, most = found.get("ge"), found.get("le")
     if least is not None and most is not None:
@@ -81,16 +81,16 @@ def bounds(field: Field) -> str:
         return tr("More than {least}, at most {most}.").format(least=_number(found["gt"]), most=_number(most))
     if least is not None:
         return tr("At least {least}.").format(least=_number(least))
-    if "max_length" in found and field.kind in (Kind.LINE, Kind.TEXT):
+    if "max_length" in found and field.kind in (FieldKind.LINE, FieldKind.TEXT):
         return tr("At most {n} characters.").format(n=formatting.number(found["max_length"]))
     return ""
 
 
-def _about(field: Field) -> tuple[str, str]:
+def _split_help(field: Field) -> tuple[str, str]:
     """What the schema says of it, and of its absence."""
     about, _, meant = tr(field.about).replace("`", "").partition(EMPTY)
     return about.strip(), meant.strip().rstrip(".")
 
 
 def _number(value: float) -> str:
-    return formatting.number(value) if isinstance(value, int) else formatting.plain(value)
+    return formatting.number(value) if isinstance(value, int) else formatting.plain_number(value)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QStringL
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QCompleter, QLineEdit, QPlainTextEdit
 
-from app.views.editor.act_words import UNFINISHED
+from app.views.editor.input_completion import UNFINISHED
 from engine.drill.authoring.run_scenario import TO_WRITE
 
 TEXT_PAUSE_MS: Final = 700
@@ -39,7 +39,7 @@ class Completion(QObject):
         made = QCompleter(self._model, self)
         made.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         made.setWidget(self._field)
-        made.activated.connect(self._insert)
+        made.activated.connect(self._insert_completion)
         return made
 
     @property
@@ -59,19 +59,19 @@ class Completion(QObject):
             (enter and self.popup.currentIndex().isValid()) or event.key() == Qt.Key.Key_Escape
         )
 
-    def asked_by(self, event: QKeyEvent) -> bool:
+    def handle_key(self, event: QKeyEvent) -> bool:
         """It is the key that asks for the words; they are shown."""
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if not control or event.key() != Qt.Key.Key_Space:
             return False
-        self.offer(asked=True)
+        self.show_completions(explicit=True)
         return True
 
-    def offer(self, asked: bool = False) -> None:
+    def show_completions(self, explicit: bool = False) -> None:
         """Show how what stands before the cursor may go on; by itself only behind something."""
-        before = self._before()
-        found = self.words(before) if self._field.hasFocus() and (asked or before.strip()) else ()
-        word = self._word(before)
+        before = self._get_text_before_cursor()
+        found = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
+        word = self._extract_unfinished(before)
         if not found:
             if self.open:
                 self.popup.hide()
@@ -82,14 +82,14 @@ class Completion(QObject):
             self.popup.hide()
             return
         first = self._completer.completionModel().index(0, 0)
-        self.popup.setCurrentIndex(first if word or asked else QModelIndex())
-        place = self._place()
+        self.popup.setCurrentIndex(first if word or explicit else QModelIndex())
+        place = self._compute_popup_rect()
         bar = self.popup.verticalScrollBar().sizeHint().width()
         least = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
         place.setWidth(max(least, self.popup.sizeHintForColumn(0) + bar + 12))
         self._completer.complete(place)
 
-    def _before(self) -> str:
+    def _get_text_before_cursor(self) -> str:
         """What stands before the cursor: where one word is as good as any the list would only be in the way."""
         field = self._field
         if isinstance(field, QLineEdit):
@@ -97,33 +97,35 @@ class Completion(QObject):
         return field.toPlainText()[: field.textCursor().position()]
 
     @staticmethod
-    def _word(before: str) -> str:
-        found = UNFINISHED.search(before)
+    def _extract_unfinished(prefix: str) -> str:
+        found = UNFINISHED.search(prefix)
         return found[0].rpartition(",")[2] if found else ""
 
-    def _place(self) -> QRect:
+    def _compute_popup_rect(self) -> QRect:
         field = self._field
         if isinstance(field, QPlainTextEdit):
             return field.cursorRect()
         metrics = field.fontMetrics()
         cursor = field.cursorRect()
-        left = cursor.center().x() - metrics.horizontalAdvance(self._word(self._before()))
+        left = cursor.center().x() - metrics.horizontalAdvance(
+            self._extract_unfinished(self._get_text_before_cursor())
+        )
         return QRect(QPoint(max(0, left), 0), field.rect().bottomRight())
 
-    def _insert(self, word: str) -> None:
-        field, length = self._field, len(self._word(self._before()))
+    def _insert_completion(self, text: str) -> None:
+        field, length = self._field, len(self._extract_unfinished(self._get_text_before_cursor()))
         self.popup.hide()
         if isinstance(field, QLineEdit):
             field.setSelection(field.cursorPosition() - length, length)
-            field.insert(word)
+            field.insert(text)
             return
         cursor = field.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length)
-        cursor.insertText(word)
+        cursor.insertText(text)
         field.setTextCursor(cursor)
 
 
-class Choice(QComboBox):
+class ChoiceBox(QComboBox):
     """A list of choices that the wheel does not change while the page is scrolled, and that stays narrow."""
 
     def __init__(self) -> None:
@@ -136,7 +138,7 @@ class Choice(QComboBox):
         event.ignore()
 
 
-class Names(Choice):
+class NameBox(ChoiceBox):
     """A name that is typed, or chosen from those that there are."""
 
     def __init__(self) -> None:
@@ -160,13 +162,13 @@ class Names(Choice):
             self.setCurrentIndex(self.findText(text))
             line.setText(text)
 
-    def taken(self) -> str:
+    def read_text(self) -> str:
         return self.currentText()
 
 
-def write_over(field: QLineEdit | QPlainTextEdit, text: str, why: Qt.FocusReason) -> None:
+def write_over(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
     """Select a text that asks for another one; after the click that brought the keyboard has put the cursor."""
-    if text.startswith(TO_WRITE) and why != Qt.FocusReason.PopupFocusReason:
+    if text.startswith(TO_WRITE) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
 
 
@@ -178,22 +180,22 @@ class TextLine(QLineEdit):
         write_over(self, self.text(), event.reason())
 
 
-class Words(TextLine):
+class CompletingLine(TextLine):
     """A line whose words are completed as they are typed: names with commas between, an act, a condition."""
 
     def __init__(self) -> None:
         super().__init__()
         self.completion = Completion(self)
-        self.textEdited.connect(lambda _: self.completion.offer())
+        self.textEdited.connect(lambda _: self.completion.show_completions())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.completion.leaves(event):
             event.ignore()
-        elif not self.completion.asked_by(event):
+        elif not self.completion.handle_key(event):
             super().keyPressEvent(event)
 
 
-class Lines(QPlainTextEdit):
+class TextArea(QPlainTextEdit):
     """A text of several lines. Tab leads on to the next field; a pause of writing, or leaving, ends the writing."""
 
     def __init__(self, finish: Callable[[], None], lines: int) -> None:
@@ -212,13 +214,13 @@ class Lines(QPlainTextEdit):
         self._ends = text[len(text.rstrip("\n")) :]
         self.pause.stop()
         place = self.textCursor().position()
-        if self.taken() != text:
+        if self.read_text() != text:
             self.setPlainText(text.rstrip("\n"))
         cursor = self.textCursor()
         cursor.setPosition(min(place, len(self.toPlainText())))
         self.setTextCursor(cursor)
 
-    def taken(self) -> str:
+    def read_text(self) -> str:
         """The text with the line break at its end that it came with."""
         written = self.toPlainText()
         return written + self._ends if written.strip() else ""
@@ -226,10 +228,10 @@ class Lines(QPlainTextEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.completion.leaves(event):
             event.ignore()
-        elif not self.completion.asked_by(event):
+        elif not self.completion.handle_key(event):
             super().keyPressEvent(event)
             if event.text().strip() or event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Backspace):
-                self.completion.offer()
+                self.completion.show_completions()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

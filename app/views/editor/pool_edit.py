@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.files.scenario_edit import NotChanged, remove, set_value, value_at
+from app.files.scenario_edit import ScenarioEditError, remove, set_value, value_at
 from app.views.editor.form_words import VARIANTS
 from app.words.language import tr
 
@@ -27,7 +27,7 @@ class Pool:
         return (VARIANTS, self.group, self.name) if self.group else (VARIANTS, self.name)
 
     @property
-    def shown(self) -> str:
+    def entries_text(self) -> str:
         """The entries as they are typed."""
         return BETWEEN.join(str(entry) for entry in self.entries)
 
@@ -57,21 +57,21 @@ def entries_of(typed: str) -> tuple[object, ...]:
     return tuple(words)
 
 
-def fresh(known: Sequence[Pool]) -> Pool:
+def create_pool(pools: Sequence[Pool]) -> Pool:
     """One more pool, to begin from."""
-    taken, number = {pool.name for pool in known} | {pool.group for pool in known}, 1
+    taken, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
     while f"pool_{number}" in taken:
         number += 1
     return Pool(f"pool_{number}", (10, 20))
 
 
-def changed(text: str, before: Pool | None, after: Pool | None) -> str:
+def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
     """*text* with the pool *after* in place of *before*; None: there is none. Raises NotChanged."""
-    if before is not None and (after is None or after.path != before.path):
-        text = _without(text, before)
-    if after is None:
+    if old_pool is not None and (new_pool is None or new_pool.path != old_pool.path):
+        text = _remove_pool(text, old_pool)
+    if new_pool is None:
         return text
-    return set_value(text, after.path, list(after.entries))
+    return set_value(text, new_pool.path, list(new_pool.entries))
 
 
 def edited(pool: Pool, column: int, typed: str) -> Pool:
@@ -80,14 +80,16 @@ def edited(pool: Pool, column: int, typed: str) -> Pool:
     if column == 1:
         entries = entries_of(typed)
         if len(entries) < 2:
-            raise NotChanged(tr("A pool needs two entries or more, with | between: 10 | 20 | 40"))
+            raise ScenarioEditError(tr("A pool needs two entries or more, with | between: 10 | 20 | 40"))
         return replace(pool, entries=entries)
     if column == 0 and not typed:
-        raise NotChanged(tr("A pool needs a name; the texts refer to it as {name}.").format(name="{name}"))
+        raise ScenarioEditError(
+            tr("A pool needs a name; the texts refer to it as {name}.").format(name="{name}")
+        )
     return replace(pool, name=typed) if column == 0 else replace(pool, group=typed)
 
 
-def _without(text: str, pool: Pool) -> str:
+def _remove_pool(text: str, pool: Pool) -> str:
     text = remove(text, pool.path)
     for length in (2, 1):  # a group, and then the table, that has lost its last pool
         path = pool.path[:length]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.authoring.schema import Inject, Prediction, Question, Step
+from engine.drill.authoring.schema import Inject, Prediction, Question, SolutionStep
 
 LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
 READERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -26,10 +26,10 @@ class Brief(Protocol):
     """The page that is shown before a drill."""
 
     def show_scenario(self, scenario: Scenario) -> None: ...
-    def only_show(self, mode: str, below: str) -> None: ...
+    def show_read_only(self, mode: str, appendix: str) -> None: ...
 
 
-class Preview(QWidget):
+class BriefPreview(QWidget):
     """The brief itself, not a likeness of it. While a text cannot be read the last one that could be stays."""
 
     def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
@@ -72,18 +72,18 @@ class Preview(QWidget):
             return
         reader = self.reader.currentData()
         self.brief.show_scenario(self._scenario)
-        self.brief.only_show(READERS[reader][1], below(self._scenario, reader))
+        self.brief.show_read_only(READERS[reader][1], build_appendix(self._scenario, reader))
         assert isinstance(self.brief, QWidget)
         self.brief.show()
 
 
-def below(scenario: Scenario, reader: str) -> str:
+def build_appendix(scenario: Scenario, reader: str) -> str:
     """What *reader* sees besides the brief, as Markdown; an exam has no hints, and only the instructor sees it all."""
     parts: list[str] = []
     if reader == LEARNER:
-        parts += [*_hints(scenario), *_asked(scenario)]
+        parts += [*_hints(scenario), *_format_questions(scenario)]
     if reader == EXAM:
-        parts += _asked(scenario)
+        parts += _format_questions(scenario)
     if reader == INSTRUCTOR:
         parts += [*_roles(scenario), *_instructions(scenario), *_hint_texts(scenario)]
     return "\n\n".join(parts)
@@ -96,7 +96,7 @@ def _roles(scenario: Scenario) -> Iterator[str]:
         yield f"**{role.name}.** {role.text}"
 
 
-def _asked(scenario: Scenario) -> Iterator[str]:
+def _format_questions(scenario: Scenario) -> Iterator[str]:
     if scenario.inquiries:
         yield "#### " + tr("Questions")
     for asked in scenario.inquiries:
@@ -112,7 +112,7 @@ def _hints(scenario: Scenario) -> Iterator[str]:
             tuple(
                 tr("For {goal}: three layers, {costs} points").format(
                     goal=goals.get(hint.goal, hint.goal),
-                    costs=" + ".join(formatting.plain(cost) for cost in hint.cost),
+                    costs=" + ".join(formatting.plain_number(cost) for cost in hint.cost),
                 )
                 for hint in scenario.hints
             )
@@ -153,10 +153,10 @@ def _moment(inject: Inject | Question | Prediction) -> str:
         )
     if inject.when is not None:
         return tr("when {condition}").format(condition=inject.when)
-    return tr("at {moment} s").format(moment=formatting.plain(inject.at or 0.0))
+    return tr("at {moment} s").format(moment=formatting.plain_number(inject.at or 0.0))
 
 
-def _waits(step: Step) -> str:
+def _waits(step: SolutionStep) -> str:
     """What a step waits for; its time stands in its act."""
     if step.when is None:
         return ""

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.act_words import Named, condition_words
-from app.views.editor.form_widgets import Words
+from app.views.editor.form_widgets import CompletingLine
+from app.views.editor.input_completion import Named, complete_condition
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, seconds_of
 from app.words.language import mark, tr
-from app.words.sentences import said
-from engine.inputs import InputProblem
+from app.words.localization import localize
+from engine.inputs import InputError
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
-from engine.verbs.verb import Parameter
+from engine.verbs.verb import VerbParameter
 
 WHENS: Final = (
     (AT, mark("At a time")),
@@ -55,9 +55,9 @@ class AddFault(QFrame):
             self.when.addItem(tr(words), kind)
         self.from_time = _line(tr("Time since the start: 90, 90s or 2min"), 8)
         self.to_time = _line(tr("End of the window: 90, 90s or 2min"), 8)
-        self.condition = Words()
+        self.condition = CompletingLine()
         _dress(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
-        self.condition.completion.words = lambda before: condition_words(before, named)
+        self.condition.completion.words = lambda before: complete_condition(before, named)
         self.after = _line(tr("Delay after the condition first held: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _line(tr("Reason, for the instructor"), 0)
@@ -67,7 +67,7 @@ class AddFault(QFrame):
         """What the chosen act does."""
         self.about.setProperty("muted", "true")
         self._until, self._later = QLabel(tr("and")), QLabel(tr("delay"))
-        self.fields: list[tuple[Parameter | None, str, QWidget]] = []
+        self.fields: list[tuple[VerbParameter | None, str, QWidget]] = []
         """Parameter (None: an option), its name, and its field."""
         self._arrange()
         self.verb.currentIndexChanged.connect(self._show_fields)
@@ -165,7 +165,7 @@ class AddFault(QFrame):
         for name in verb.options:
             self._add_field(None, name, QLineEdit())
 
-    def _field(self, parameter: Parameter) -> QWidget:
+    def _field(self, parameter: VerbParameter) -> QWidget:
         names = list(parameter.choices) or self._named(parameter.kind)
         if not names:
             return QLineEdit()
@@ -177,7 +177,7 @@ class AddFault(QFrame):
             field.setCurrentIndex(1)
         return field
 
-    def _add_field(self, parameter: Parameter | None, name: str, field: QWidget) -> None:
+    def _add_field(self, parameter: VerbParameter | None, name: str, field: QWidget) -> None:
         words = tr(parameter.title or name) if parameter is not None else name
         optional = parameter is None or parameter.optional
         line = field.lineEdit() if isinstance(field, QComboBox) else field
@@ -216,13 +216,13 @@ class AddFault(QFrame):
             if not condition:
                 return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
             if after and seconds_of(_value(after)) is None:
-                return _wrong(after)
+                return _format_time_error(after)
             waits = bool(after and seconds_of(_value(after)))
             return {"when": condition, **({"after": _value(after)} if waits else {})}
         texts = [self.from_time.text().strip(), self.to_time.text().strip()][: 1 if kind == AT else 2]
         for text in texts:
             if seconds_of(_value(text)) is None:
-                return _wrong(text)
+                return _format_time_error(text)
         values = [_value(text) for text in texts]
         if kind == AT:
             return {"at": values[0]}
@@ -238,8 +238,8 @@ class AddFault(QFrame):
         try:
             if "{" not in self.line:  # what stands for a variant is known when the seed has chosen
                 parse_line(self.line)
-        except InputProblem as problem:
-            self.said.setText(said(str(problem)))
+        except InputError as problem:
+            self.said.setText(localize(str(problem)))
             return
         self.wanted.emit(times, self.line, self.note.text().strip())
 
@@ -258,12 +258,12 @@ def _line(name: str, letters: int) -> QLineEdit:
     return made
 
 
-def _dress(made: QLineEdit, name: str, letters: int) -> None:
-    made.setAccessibleName(name)
-    made.setToolTip(name)
-    made.setPlaceholderText("" if letters else name)
+def _dress(field: QLineEdit, name: str, letters: int) -> None:
+    field.setAccessibleName(name)
+    field.setToolTip(name)
+    field.setPlaceholderText("" if letters else name)
     if letters:
-        made.setFixedWidth(made.fontMetrics().averageCharWidth() * (letters + 4))
+        field.setFixedWidth(field.fontMetrics().averageCharWidth() * (letters + 4))
 
 
 def _text(field: QWidget) -> str:
@@ -279,5 +279,5 @@ def _value(text: str) -> int | float | str:
     return int(number) if text.isdigit() else number
 
 
-def _wrong(text: str) -> str:
+def _format_time_error(text: str) -> str:
     return tr("{text} is not a time; write 30, 30s, 2min or 1h.").format(text=text or "—")

@@ -18,11 +18,29 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from app.views.editor.timeline_entries import WAIT, WINDOW, Entry, Path, Plan, Spot, condition, spoken
-from app.views.editor.timeline_geometry import WHOLE, Placed, Scale, dragged, flow, grip, place, spread
+from app.views.editor.timeline_entries import (
+    WAIT,
+    WINDOW,
+    Path,
+    Spot,
+    TimelineEntry,
+    TimelinePlan,
+    condition,
+    spoken,
+)
+from app.views.editor.timeline_geometry import (
+    WHOLE,
+    FaultLayout,
+    Scale,
+    dragged,
+    find_grip,
+    flow,
+    layout_faults,
+    spread_out,
+)
 from app.widgets import theme
 from app.widgets.strip import draw_shape, nice_step
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr
 
@@ -64,15 +82,15 @@ class TimelineCanvas(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._plan = Plan(120.0)
+        self._plan = TimelinePlan(120.0)
         self._chosen: Path | None = None
         self._selected: frozenset[Path] = frozenset()
         self._cursor_s: float | None = None
-        self._held: tuple[Entry, str, float] | None = None
+        self._held: tuple[TimelineEntry, str, float] | None = None
         """Entry, part of it, and where the mouse took hold of it."""
         self._spot: Spot | None = None
         """Where the held entry is now, once it has been dragged."""
-        self._boxes: list[tuple[Entry, QRectF, Placed | None]] = []
+        self._boxes: list[tuple[TimelineEntry, QRectF, FaultLayout | None]] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
@@ -80,11 +98,13 @@ class TimelineCanvas(QWidget):
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def show_plan(self, plan: Plan, chosen: Path | None, selected: frozenset[Path] = frozenset()) -> None:
+    def show_plan(
+        self, plan: TimelinePlan, current_path: Path | None, selected: frozenset[Path] = frozenset()
+    ) -> None:
         """Show *plan* with this entry chosen, and others *selected* with it; a drag that goes on is given up."""
-        self._plan, self._chosen, self._selected = plan, chosen, selected
+        self._plan, self._chosen, self._selected = plan, current_path, selected
         self._held = self._spot = None
-        entry = plan.at(chosen)
+        entry = plan.find_entry(current_path)
         said = [spoken(entry)] if entry else []
         if len(selected) > 1:
             said.append(tr("{n} selected").format(n=len(selected)))
@@ -98,7 +118,7 @@ class TimelineCanvas(QWidget):
 
     def box_of(self, path: Path) -> QRectF | None:
         """Where an entry is drawn."""
-        return next((self._shown(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
+        return next((self._pin_box(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
 
     @property
     def scale(self) -> Scale:
@@ -111,7 +131,7 @@ class TimelineCanvas(QWidget):
         return QFontMetricsF(self.font()).height()
 
     @property
-    def _seen(self) -> QRectF:
+    def _visible_rect(self) -> QRectF:
         """The part that can be seen: names and what has no time stay in it, however far one has scrolled."""
         parent = self.parentWidget()
         if parent is None or parent.width() >= self.width():
@@ -129,7 +149,7 @@ class TimelineCanvas(QWidget):
         widths = [metrics.horizontalAdvance(self._label(entry, metrics)) for entry in timed]
         high = line * 1.45
         for entry, placed in zip(
-            timed, place([self._spot_of(entry) for entry in timed], widths, scale), strict=True
+            timed, layout_faults([self._spot_of(entry) for entry in timed], widths, scale), strict=True
         ):
             top = y + placed.row * high
             self._boxes.append((entry, QRectF(placed.from_x, top, placed.to_x - placed.from_x, high), placed))
@@ -138,7 +158,7 @@ class TimelineCanvas(QWidget):
         if waiting:
             self._lanes.append((y, tr("When something happens")))
             y += line * 1.15
-            room = self._seen.width() - 2 * MARGIN
+            room = self._visible_rect.width() - 2 * MARGIN
             chips = [
                 min(room, metrics.horizontalAdvance(self._label(entry, metrics)) + line * 1.5)
                 for entry in waiting
@@ -157,7 +177,7 @@ class TimelineCanvas(QWidget):
         size = line * 1.1
         order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
         xs = [scale.x_of(entry.spot[0]) for entry in order]
-        apart = spread(xs, size + 2.0, scale.left, scale.left + scale.width)
+        apart = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
         for entry, x in zip(order, apart, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
         self.update()
@@ -178,26 +198,30 @@ class TimelineCanvas(QWidget):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._lay_out()
 
-    def _spot_of(self, entry: Entry) -> Spot:
+    def _spot_of(self, entry: TimelineEntry) -> Spot:
         held = self._held
         return self._spot if self._spot and held and held[0].path == entry.path else entry.spot
 
-    def _label(self, entry: Entry, metrics: QFontMetricsF) -> str:
+    def _label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
         words, most = entry.act or tr("nothing yet"), LABEL_MAX
         if entry.kind == WAIT:
             words, most = f"{condition(entry)}: {words}", CHIP_MAX
         room = metrics.horizontalAdvance("x") * most * 1.15
         return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
-    def _shown(self, entry: Entry, box: QRectF) -> QRectF:
-        return box.translated(self._seen.left(), 0.0) if entry.kind == WAIT else box
+    def _pin_box(self, entry: TimelineEntry, box: QRectF) -> QRectF:
+        return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
 
-    def _found(self, at: QPointF) -> tuple[Entry, str] | None:
+    def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
         """The entry at this place and what of it; the chosen one and steps drawn last go before others."""
-        hits = [(entry, placed) for entry, box, placed in self._boxes if self._shown(entry, box).contains(at)]
+        hits = [
+            (entry, placed)
+            for entry, box, placed in self._boxes
+            if self._pin_box(entry, box).contains(position)
+        ]
         hits.sort(key=lambda hit: hit[0].path == self._chosen)
         for entry, placed in reversed(hits):
-            part = WHOLE if placed is None else grip(placed, at.x())
+            part = WHOLE if placed is None else find_grip(placed, position.x())
             if part is not None:
                 return entry, part
         return None
@@ -208,7 +232,7 @@ class TimelineCanvas(QWidget):
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        found = self._found(event.position())
+        found = self._find_entry(event.position())
         if found is None:
             self._cursor_s = float(round(self.scale.time_at(event.position().x())))
             self.update()
@@ -233,8 +257,8 @@ class TimelineCanvas(QWidget):
         self._spot = dragged(entry.spot, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
-    def _point(self, at: QPointF) -> None:
-        found = self._found(at)
+    def _point(self, position: QPointF) -> None:
+        found = self._find_entry(position)
         if found is None:
             self.unsetCursor()
         elif found[1] != WHOLE:
@@ -259,16 +283,16 @@ class TimelineCanvas(QWidget):
             self._lay_out()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self._found(event.position()) is None:
+        if event.button() == Qt.MouseButton.LeftButton and self._find_entry(event.position()) is None:
             self.add_wanted.emit(float(round(self.scale.time_at(event.position().x()))))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             box = self.box_of(self._chosen) if self._chosen is not None else None
-            at = box.center().toPoint() if box is not None else self._seen.center().toPoint()
+            at = box.center().toPoint() if box is not None else self._visible_rect.center().toPoint()
             self.menu_wanted.emit(self.mapToGlobal(at), self._chosen, None)
             return
-        found = self._found(QPointF(event.pos()))
+        found = self._find_entry(QPointF(event.pos()))
         at_s = float(round(self.scale.time_at(event.pos().x())))
         self.menu_wanted.emit(event.globalPos(), found[0].path if found else None, at_s)
 
@@ -282,7 +306,7 @@ class TimelineCanvas(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            found = self._found(QPointF(event.pos()))
+            found = self._find_entry(QPointF(event.pos()))
             tip = "\n".join(filter(None, (spoken(found[0]), found[0].note))) if found else ""
             QToolTip.showText(event.globalPos(), tip, self)
             return True
@@ -303,16 +327,16 @@ class TimelineCanvas(QWidget):
             if placed is not None:
                 self._draw_fault(painter, colours, entry, box, placed)
             elif entry.kind == WAIT:
-                self._draw_chip(painter, colours, entry, self._shown(entry, box))
+                self._draw_chip(painter, colours, entry, self._pin_box(entry, box))
             else:
                 self._draw_step(painter, colours, entry, box)
         self._draw_times(painter, colours)
         if self.hasFocus():
             painter.setPen(QPen(colours.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self._seen.adjusted(0.5, 0.5, -0.5, -0.5))
+            painter.drawRect(self._visible_rect.adjusted(0.5, 0.5, -0.5, -0.5))
 
-    def _is_chosen(self, entry: Entry) -> bool:
+    def _is_selected(self, entry: TimelineEntry) -> bool:
         return entry.path == self._chosen or entry.path in self._selected
 
     def _ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
@@ -323,7 +347,7 @@ class TimelineCanvas(QWidget):
         for number in range(int(scale.length_s / step + 1e-6) + 1):
             yield number * step
 
-    def _draw_axis(self, painter: QPainter, colours: Tokens) -> None:
+    def _draw_axis(self, painter: QPainter, colours: ThemeTokens) -> None:
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
         top = self._line * 1.3
@@ -338,10 +362,10 @@ class TimelineCanvas(QWidget):
         painter.setPen(QPen(colours.muted, 1.0))
         painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
 
-    def _draw_names(self, painter: QPainter, colours: Tokens) -> None:
+    def _draw_names(self, painter: QPainter, colours: ThemeTokens) -> None:
         painter.setFont(theme.sized(self.font(), 0.85))
         metrics = QFontMetricsF(painter.font())
-        seen = self._seen
+        seen = self._visible_rect
         for number, (top, name) in enumerate(self._lanes):
             if number:
                 painter.setPen(QPen(colours.border, 1.0))
@@ -354,38 +378,38 @@ class TimelineCanvas(QWidget):
             painter.drawText(place.adjusted(4.0, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_fault(
-        self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF, placed: Placed
+        self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
         colour, soft = colours.named(tone), colours.named(f"{tone}_soft")
-        chosen, middle = self._is_chosen(entry), box.center().y()
+        chosen, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
-        label = QRectF(placed.label, box.top(), placed.label_width + 2.0, box.height())
+        label = QRectF(layout.label, box.top(), layout.label_width + 2.0, box.height())
         if entry.kind == WINDOW:
             bar = QRectF(
-                placed.start, box.top() + 3.0, max(2.0, placed.end - placed.start), box.height() - 6.0
+                layout.start, box.top() + 3.0, max(2.0, layout.end - layout.start), box.height() - 6.0
             )
             painter.setPen(QPen(colours.focus if chosen else colour, 2.0 if chosen else 1.0))
             painter.setBrush(soft)
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(QPen(colour, 3.0))
-            for x in (placed.start, placed.end):
+            for x in (layout.start, layout.end):
                 painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
-        within = entry.kind == WINDOW and placed.start < placed.label < placed.end
+        within = entry.kind == WINDOW and layout.start < layout.label < layout.end
         if not within:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
             painter.fillRect(ground, colours.selection if chosen else colours.surface)
         if entry.kind != WINDOW:
             painter.setPen(QPen(colours.focus if chosen else colours.surface, 2.0 if chosen else 1.0))
             painter.setBrush(colour)
-            draw_shape(painter, shape, QPointF(placed.start, middle), self._line * (0.42 if chosen else 0.36))
+            draw_shape(painter, shape, QPointF(layout.start, middle), self._line * (0.42 if chosen else 0.36))
         painter.setPen(colours.on_selection if chosen and not within else colours.text)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._label(entry, metrics))
 
-    def _draw_chip(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
+    def _draw_chip(self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        chosen = self._is_chosen(entry)
+        chosen = self._is_selected(entry)
         painter.setPen(QPen(colours.focus if chosen else colours.border, 2.0 if chosen else 1.0))
         painter.setBrush(colours.selection if chosen else colours.raised)
         painter.drawRoundedRect(box, 4, 4)
@@ -402,9 +426,9 @@ class TimelineCanvas(QWidget):
         painter.setPen(colours.on_selection if chosen else colours.text)
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _draw_step(self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF) -> None:
+    def _draw_step(self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """A numbered disc, dashed where the text says no time; discs that would meet stand side by side."""
-        chosen = self._is_chosen(entry)
+        chosen = self._is_selected(entry)
         at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colours.accent if entry.sure else colours.border, 1.2))
         painter.drawLine(QPointF(at, top), QPointF(box.center().x(), box.top()))
@@ -423,7 +447,7 @@ class TimelineCanvas(QWidget):
         painter.setPen(colours.on_selection if chosen else colours.text)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
-    def _draw_times(self, painter: QPainter, colours: Tokens) -> None:
+    def _draw_times(self, painter: QPainter, colours: ThemeTokens) -> None:
         """Where a fault would be added, and on the axis where the one is that is being dragged."""
         top = self._line * 1.3
         if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:

@@ -6,10 +6,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from app.files.entry_edit import added, removed
-from app.files.scenario_edit import NotChanged, set_value, value_at
-from app.views.editor.timeline_entries import AT, WAIT, WINDOW, Entry, Path, Plan, Spot, seconds_of
-from app.views.editor.timeline_geometry import WHOLE, nudged
+from app.files.entry_edit import add_entry, remove_entry
+from app.files.scenario_edit import ScenarioEditError, set_value, value_at
+from app.views.editor.timeline_entries import (
+    AT,
+    WAIT,
+    WINDOW,
+    Path,
+    Spot,
+    TimelineEntry,
+    TimelinePlan,
+    seconds_of,
+)
+from app.views.editor.timeline_geometry import WHOLE, nudge_spot
 from app.words.language import tr
 from engine.drill.authoring.schema import DURATION_MAX_S
 
@@ -18,44 +27,46 @@ _COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
 _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
-def most(entry: Entry, plan: Plan) -> float:
+def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
     """How late it may be, in seconds: within the drill, or after its condition."""
     return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
 
 
-def moved_together(text: str, plan: Plan, entry: Entry, spot: Spot, chosen: Sequence[Entry]) -> str:
+def move_entries(
+    text: str, plan: TimelinePlan, entry: TimelineEntry, spot: Spot, selected: Sequence[TimelineEntry]
+) -> str:
     """*text* with the entry at *spot*; others that are *chosen* with it go as far, unless only its end is moved.
 
     Raises NotChanged.
     """
-    text = moved(text, entry, spot)
+    text = move_entry(text, entry, spot)
     by_s = spot[0] - entry.spot[0]
-    if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in chosen}:
+    if spot[1] - entry.spot[1] != by_s or entry.path not in {each.path for each in selected}:
         return text
-    for each in chosen:
+    for each in selected:
         if each.path != entry.path and each.movable:
-            text = moved(text, each, nudged(each.spot, WHOLE, by_s, most(each, plan)))
+            text = move_entry(text, each, nudge_spot(each.spot, WHOLE, by_s, find_latest_s(each, plan)))
     return text
 
 
-def without(text: str, gone: Iterable[Entry]) -> str:
+def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
     """*text* without these entries. Raises NotChanged."""
-    for entry in sorted(gone, key=lambda each: -int(each.path[1])):
-        text = removed(text, str(entry.path[0]), int(entry.path[1]))
+    for entry in sorted(entries, key=lambda each: -int(each.path[1])):
+        text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
     return text
 
 
-def next_after(plan: Plan, gone: Sequence[Entry]) -> Path | None:
+def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
     """Where the fault is that follows the first of those that are *gone*, or the last one; None if none is left."""
-    here = plan.faults.index(gone[0])
-    left = [fault.path for fault in plan.faults if fault not in gone]
+    here = plan.faults.index(removed_entries[0])
+    left = [fault.path for fault in plan.faults if fault not in removed_entries]
     if not left:
         return None
     key, at = left[min(here, len(left) - 1)]
-    return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in gone))
+    return (key, int(at) - sum(int(entry.path[1]) < int(at) for entry in removed_entries))
 
 
-def moved(text: str, entry: Entry, spot: Spot) -> str:
+def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
     """*text* with the entry at *spot*, in the style in which its time was written. Raises NotChanged."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),
@@ -64,7 +75,7 @@ def moved(text: str, entry: Entry, spot: Spot) -> str:
     }
     table = value_at(text, entry.path)
     if not isinstance(table, dict):  # the text has become another since it was shown
-        raise NotChanged(tr("There is no such entry in the list."))
+        raise ScenarioEditError(tr("There is no such entry in the list."))
     if entry.kind == WINDOW and seconds_of(table["between"][0]) != entry.spot[0]:
         spot = (spot[1], spot[0])  # written the wrong way round: a problem for the checks, not for us to hide
         was = (entry.spot[1], entry.spot[0])
@@ -74,24 +85,24 @@ def moved(text: str, entry: Entry, spot: Spot) -> str:
         if now != before:
             place: Any = table.get(key[0], "0s")
             text = set_value(
-                text, (*entry.path, *key), written(now, place[key[1]] if len(key) > 1 else place)
+                text, (*entry.path, *key), format_time(now, place[key[1]] if len(key) > 1 else place)
             )
     return text
 
 
-def written(t_s: float, like: object) -> int | float | str:
+def format_time(t_s: float, sample: object) -> int | float | str:
     """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
-    if not isinstance(like, str):
+    if not isinstance(sample, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
-    match = _WRITTEN.match(like)
+    match = _WRITTEN.match(sample)
     space, unit = (match[1], match[2]) if match else ("", "s")
     if unit is None:
-        return _plain(t_s)
+        return _format_number(t_s)
     last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
-    return f"{_plain(t_s / _UNIT_S[last])}{space}{last}"
+    return f"{_format_number(t_s / _UNIT_S[last])}{space}{last}"
 
 
-def _plain(value: float) -> str:
+def _format_number(value: float) -> str:
     """Never an exponent."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
@@ -100,4 +111,4 @@ def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> t
     """*text* with one more fault behind the others, and its path. Raises NotChanged."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     found = value_at(text, ("timeline",))
-    return added(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)
+    return add_entry(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -33,7 +33,7 @@ _STEP: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """A fault of the timeline or a step of the solution."""
 
     path: Path
@@ -60,26 +60,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TimelinePlan:
     """Everything that the timeline shows of a text."""
 
     length_s: float
-    faults: tuple[Entry, ...] = ()
+    faults: tuple[TimelineEntry, ...] = ()
     """Those with a time in its order, then those that wait for a condition."""
-    steps: tuple[Entry, ...] = ()
+    steps: tuple[TimelineEntry, ...] = ()
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[TimelineEntry, ...]:
         return (*self.faults, *self.steps)
 
-    def at(self, path: Path | None) -> Entry | None:
+    def find_entry(self, path: Path | None) -> TimelineEntry | None:
         return next((entry for entry in self.entries if entry.path == path), None)
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str) -> TimelinePlan:
     """The plan in *text*; what no scenario can hold is left out. Raises ValueError for what is not TOML."""
     try:
         data = tomllib.loads(text)
@@ -93,7 +93,7 @@ def read_plan(text: str) -> Plan:
     last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
     length = seconds_of(data.get("length"))
     whole = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
-    return Plan(whole, tuple(faults), tuple(_in_order(raw, whole)))
+    return TimelinePlan(whole, tuple(faults), tuple(_in_order(raw, whole)))
 
 
 def seconds_of(value: object) -> float | None:
@@ -111,45 +111,51 @@ def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mappin
             yield number, table
 
 
-def _fault(number: int, table: Mapping[str, object]) -> Entry:
+def _fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     path: Path = ("timeline", number)
-    act, note = _words(table.get("do")), _words(table.get("note"))
+    act, note = _collapse_spaces(table.get("do")), _collapse_spaces(table.get("note"))
     at = seconds_of(table.get("at"))
     if at is not None:
-        return Entry(path, AT, act, (at, at), note=note)
+        return TimelineEntry(path, AT, act, (at, at), note=note)
     between = table.get("between")
     ends = [seconds_of(end) for end in between] if isinstance(between, list) else []
     match ends:
         case [float(start), float(end)]:
-            return Entry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
+            return TimelineEntry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
     after = seconds_of(table.get("after", 0))
-    when = _words(table.get("when"))
-    said = when or _words(table.get("at")) or ("" if between is None else str(between))
+    when = _collapse_spaces(table.get("when"))
+    said = when or _collapse_spaces(table.get("at")) or ("" if between is None else str(between))
     delay = after or 0.0
-    return Entry(path, WAIT, act, (delay, delay), said, note, sure=bool(when) and after is not None)
+    return TimelineEntry(path, WAIT, act, (delay, delay), said, note, sure=bool(when) and after is not None)
 
 
-def _words(value: object) -> str:
+def _collapse_spaces(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _raw_steps(data: Mapping[str, object]) -> Iterator[Entry]:
+def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
     """Steps with the times that follow from the text alone: a condition takes as long as it takes."""
     before: float | None = 0.0
     for number, table in _tables(data, "solution"):
-        do, when = table.get("do"), _words(table.get("when"))
+        do, when = table.get("do"), _collapse_spaces(table.get("when"))
         found = _STEP.match(do) if isinstance(do, str) else None
         sign, delay, act = found.groups() if found else ("+", "0", do)
         seconds = min(float(delay), DURATION_MAX_S)
         known = 0.0 if not sign else None if when else before
         before = None if known is None else known + seconds
         at = before or 0.0
-        yield Entry(
-            ("solution", number), STEP, _words(act), (at, at), when, sure=before is not None, delay_s=seconds
+        yield TimelineEntry(
+            ("solution", number),
+            STEP,
+            _collapse_spaces(act),
+            (at, at),
+            when,
+            sure=before is not None,
+            delay_s=seconds,
         )
 
 
-def _in_order(steps: Sequence[Entry], length_s: float) -> Iterator[Entry]:
+def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
     """The steps, those without a time spread evenly between the times around them."""
     at, known = 0, 0.0
     while at < len(steps):
@@ -162,7 +168,7 @@ def _in_order(steps: Sequence[Entry], length_s: float) -> Iterator[Entry]:
         until = steps[end].spot[0] if end < len(steps) else length_s
         for number, step in enumerate(steps[at:end], start=1):
             guess = known + (max(known, until) - known) * number / (end - at + 1)
-            yield Entry(
+            yield TimelineEntry(
                 step.path,
                 STEP,
                 step.act,
@@ -177,7 +183,7 @@ def _in_order(steps: Sequence[Entry], length_s: float) -> Iterator[Entry]:
 # --- saying -------------------------------------------------------------------------------------------------
 
 
-def spoken(entry: Entry) -> str:
+def spoken(entry: TimelineEntry) -> str:
     """The entry as a line of a list, and as a screen reader says it."""
     start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("nothing yet")
@@ -199,7 +205,7 @@ def spoken(entry: Entry) -> str:
     return words.format(number=number, condition=entry.when, after=_short(entry.delay_s), act=act)
 
 
-def condition(entry: Entry) -> str:
+def condition(entry: TimelineEntry) -> str:
     """What a fault waits for."""
     delay = entry.spot[0]
     if not entry.when:
@@ -217,11 +223,11 @@ def _decimals(t_s: float) -> int:
     return 0 if t_s == round(t_s) else 1
 
 
-def keys_for(plan: Plan, chosen: Sequence[Entry], entry: Entry | None) -> str:
+def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
     """What can be done with the entry, or with several that are *chosen*."""
-    if len(chosen) > 1:
+    if len(selected) > 1:
         said = tr("{n} selected. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
-        return said.format(n=len(chosen))
+        return said.format(n=len(selected))
     if entry is None:
         return tr("Drag a fault to move it.") if plan.faults else tr("No fault is scheduled yet.")
     if entry.kind == STEP:

@@ -42,7 +42,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class FaultLayout:
     """A fault in its lane: from *start* to *end* (the same for a moment), its label from *label* on."""
 
     row: int
@@ -60,7 +60,7 @@ class Placed:
         return max(self.end, self.label + self.label_width) + GRIP_PX
 
 
-def place(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[Placed]:
+def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
     """Each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
     """Where each row is free."""
@@ -72,7 +72,7 @@ def place(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[
         left = min(start, label) - GRIP_PX
         row = next((n for n, free in enumerate(ends) if free <= left), min(len(ends), ROWS_MAX - 1))
         ends += [0.0] * (row + 1 - len(ends))
-        placed = Placed(row, start, end, label, width)
+        placed = FaultLayout(row, start, end, label, width)
         ends[row] = max(ends[row], placed.to_x)
         found.append((number, placed))
     return [placed for _, placed in sorted(found, key=lambda pair: pair[0])]
@@ -99,47 +99,47 @@ def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, fl
     return found
 
 
-def spread(xs: Sequence[float], pitch: float, left: float, right: float) -> list[float]:
+def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
     """*xs*, in their order, pushed apart to at least *pitch*, within *left* to *right* as far as there is room."""
-    pitch = min(pitch, (right - left) / max(1, len(xs) - 1))
+    pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
     found: list[float] = []
     for x in xs:
-        found.append(max(left, x, found[-1] + pitch if found else x))
-    most = right
+        found.append(max(left_x, x, found[-1] + pitch if found else x))
+    most = right_x
     for number in reversed(range(len(found))):
         found[number] = min(found[number], most)
         most = found[number] - pitch
     return found
 
 
-def grip(placed: Placed, x: float) -> str | None:
+def find_grip(layout: FaultLayout, x: float) -> str | None:
     """What of an entry lies at *x*: an end of a window, or all of it; its label, too, stands for all."""
-    if placed.end > placed.start:
-        inner = min(GRIP_PX, (placed.end - placed.start) / 3.0)
-        if -GRIP_PX <= x - placed.start <= inner:
+    if layout.end > layout.start:
+        inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)
+        if -GRIP_PX <= x - layout.start <= inner:
             return START
-        if -inner <= x - placed.end <= GRIP_PX:
+        if -inner <= x - layout.end <= GRIP_PX:
             return END
-    return WHOLE if placed.from_x <= x <= placed.to_x else None
+    return WHOLE if layout.from_x <= x <= layout.to_x else None
 
 
 def dragged(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
     """*spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
     start, end = spot
     if part == START:
-        return (min(end, _snapped(start + by_s, step_s, length_s)), end)
+        return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
     if part == END:
-        return (start, max(start, _snapped(end + by_s, step_s, length_s)))
+        return (start, max(start, _snap_time(end + by_s, step_s, length_s)))
     lasts = end - start
-    begins = _snapped(start + by_s, step_s, max(0.0, length_s - lasts))
+    begins = _snap_time(start + by_s, step_s, max(0.0, length_s - lasts))
     return (begins, begins + lasts)
 
 
-def _snapped(t_s: float, step_s: float, most_s: float) -> float:
+def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
     return min(most_s, max(0.0, round(t_s / step_s) * step_s))
 
 
-def nudged(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
+def nudge_spot(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
     """*spot* moved by keys: as it is, without snapping."""
     start, end = spot
     if part == END:

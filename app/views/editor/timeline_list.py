@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
-from app.views.editor.timeline_entries import Entry, Path, spoken
+from app.views.editor.timeline_entries import Path, TimelineEntry, spoken
 from app.words.language import tr
 
 _PATH = Qt.ItemDataRole.UserRole
@@ -27,12 +27,12 @@ class TimelineList(QListWidget):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
     @property
-    def chosen(self) -> list[Path]:
+    def selected_paths(self) -> list[Path]:
         return [path_of(item) for item in self.selectedItems()]
 
-    def show_entries(self, entries: Sequence[Entry], current: Path | None) -> None:
+    def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
         """These rows; those that were chosen stay chosen, and *current* with them."""
-        chosen = {*self.chosen, current}
+        chosen = {*self.selected_paths, current}
         self.blockSignals(True)
         self.clear()
         for entry in entries:
@@ -47,16 +47,16 @@ class TimelineList(QListWidget):
             self.item(row).setSelected(path_of(self.item(row)) in chosen)
         self.blockSignals(False)
 
-    def choose(self, path: Path, also: bool = False) -> None:
+    def choose(self, path: Path, extend_selection: bool = False) -> None:
         """The row of *path*, alone or (*also*) beside those that are chosen."""
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
         for row in range(self.count()):
             if path_of(self.item(row)) == path:
-                self.setCurrentRow(row, flags.Select if also else flags.ClearAndSelect)
+                self.setCurrentRow(row, flags.Select if extend_selection else flags.ClearAndSelect)
         self.blockSignals(False)
 
-    def leave_out(self, path: Path) -> None:
+    def deselect(self, path: Path) -> None:
         """The row of *path* is not chosen any more; this is told, as a click is."""
         for row in range(self.count()):
             if path_of(self.item(row)) == path:

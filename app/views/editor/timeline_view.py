@@ -19,14 +19,30 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files.entry_edit import copied
-from app.files.scenario_edit import NotChanged
+from app.files.entry_edit import copy_entry
+from app.files.scenario_edit import ScenarioEditError
 from app.views.editor.form_names import names_in
 from app.views.editor.timeline_add import AddFault
 from app.views.editor.timeline_canvas import TimelineCanvas
-from app.views.editor.timeline_changes import most, moved_together, next_after, with_fault, without
-from app.views.editor.timeline_entries import STEP, WAIT, WINDOW, Entry, Path, Plan, Spot, keys_for, read_plan
-from app.views.editor.timeline_geometry import END, WHOLE, nudged
+from app.views.editor.timeline_changes import (
+    find_latest_s,
+    find_next_path,
+    move_entries,
+    remove_entries,
+    with_fault,
+)
+from app.views.editor.timeline_entries import (
+    STEP,
+    WAIT,
+    WINDOW,
+    Path,
+    Spot,
+    TimelineEntry,
+    TimelinePlan,
+    keys_for,
+    read_plan,
+)
+from app.views.editor.timeline_geometry import END, WHOLE, nudge_spot
 from app.views.editor.timeline_list import TimelineList, path_of
 from app.views.editor.timeline_zoom import ZOOM_KEYS, ZOOM_STEP, ZoomArea
 from app.widgets import theme
@@ -54,7 +70,7 @@ class TimelineView(QWidget):
         self._text = ""
         self.text_now: Callable[[], str] = lambda: self._text
         """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
-        self._plan = Plan(120.0)
+        self._plan = TimelinePlan(120.0)
         self._path: Path | None = None
         self._split_by_hand = False
         self.canvas = TimelineCanvas()
@@ -166,7 +182,7 @@ class TimelineView(QWidget):
         self._text, self._plan = text, plan
         for widget in (self.body, self.add_button):
             widget.setEnabled(True)
-        if plan.at(self._path) is None:
+        if plan.find_entry(self._path) is None:
             self._path = None
         self._renew()
 
@@ -184,7 +200,7 @@ class TimelineView(QWidget):
         self._share_height()
 
     def _show_chosen(self) -> None:
-        entry = self._plan.at(self._path)
+        entry = self._plan.find_entry(self._path)
         self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
         self.remove_button.setEnabled(any(each.kind != STEP for each in self.selected))
         self.said.setText(keys_for(self._plan, self.selected, entry))
@@ -194,24 +210,24 @@ class TimelineView(QWidget):
 
     def show_path(self, path: Path) -> None:
         """Choose the entry at *path*, if there is one; emits nothing."""
-        if self._plan.at(path) is not None:
+        if self._plan.find_entry(path) is not None:
             blocked = self.blockSignals(True)
             self._choose(path)
             self.blockSignals(blocked)
 
     @property
-    def selected(self) -> list[Entry]:
+    def selected(self) -> list[TimelineEntry]:
         """The entries that are chosen, in the order of the list."""
-        paths = self.list.chosen
+        paths = self.list.selected_paths
         return [entry for entry in self._plan.entries if entry.path in paths]
 
     @Slot(object)
-    def _choose(self, path: Path, also: bool = False) -> None:
+    def _choose(self, path: Path, extend_selection: bool = False) -> None:
         """Choose the entry at *path*, alone or (*also*) beside those that are chosen."""
-        if self._plan.at(path) is None:
+        if self._plan.find_entry(path) is None:
             return
         self._path = path
-        self.list.choose(path, also)
+        self.list.choose(path, extend_selection)
         self._show_chosen()
         self._bring_into_view()
         self.chosen.emit(path)
@@ -220,9 +236,9 @@ class TimelineView(QWidget):
     def _choose_also(self, path: Path) -> None:
         """One more, or one less, of those that are chosen."""
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
-            self.list.leave_out(path)
+            self.list.deselect(path)
         else:
-            self._choose(path, also=True)
+            self._choose(path, extend_selection=True)
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         if item is not None:
@@ -241,13 +257,13 @@ class TimelineView(QWidget):
             middle = box.center().toPoint()
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
-    def _go(self, by: int, also: bool = False) -> bool:
+    def _go(self, offset: int, extend_selection: bool = False) -> bool:
         """Choose the next entry, or the one before; False at the end of them."""
         paths = [entry.path for entry in self._plan.entries]
-        now = paths.index(self._path) + by if self._path in paths else 0 if by > 0 else len(paths) - 1
+        now = paths.index(self._path) + offset if self._path in paths else 0 if offset > 0 else len(paths) - 1
         if not 0 <= now < len(paths):
             return False
-        self._choose(paths[now], also)
+        self._choose(paths[now], extend_selection)
         return True
 
     # --- changing -------------------------------------------------------------------------------------------
@@ -262,25 +278,25 @@ class TimelineView(QWidget):
         self.text_changed.emit(text)
 
     @Slot(object, object)
-    def _move(self, entry: Entry, spot: Spot) -> None:
+    def _move(self, entry: TimelineEntry, spot: Spot) -> None:
         """Put the entry there; others that are chosen go with it, unless only its end is moved."""
         try:
-            self._change(moved_together(self.text_now(), self._plan, entry, spot, self.selected))
-        except NotChanged as problem:
+            self._change(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
+        except ScenarioEditError as problem:
             self._refuse(problem)
 
-    def _refuse(self, problem: NotChanged) -> None:
+    def _refuse(self, problem: ScenarioEditError) -> None:
         self._show_chosen()
         self.said.setText(str(problem))
 
     def _nudge(self, by_s: float, part: str) -> None:
         movable = [entry for entry in self.selected if entry.movable]
-        entry = self._plan.at(self._path)
+        entry = self._plan.find_entry(self._path)
         if entry is None or not entry.movable:
             entry = movable[0] if movable else None
         if entry is not None:
             part = part if entry.kind == WINDOW else WHOLE
-            self._move(entry, nudged(entry.spot, part, by_s, most(entry, self._plan)))
+            self._move(entry, nudge_spot(entry.spot, part, by_s, find_latest_s(entry, self._plan)))
 
     @Slot()
     def _remove(self) -> None:
@@ -288,21 +304,21 @@ class TimelineView(QWidget):
         if not gone:
             return
         try:
-            text = without(self.text_now(), gone)
-        except NotChanged as problem:
+            text = remove_entries(self.text_now(), gone)
+        except ScenarioEditError as problem:
             self._refuse(problem)
             return
-        self._path = next_after(self._plan, gone)
+        self._path = find_next_path(self._plan, gone)
         self.list.clearSelection()
         self._change(text)
 
     def _duplicate(self) -> None:
-        entry = self._plan.at(self._path)
+        entry = self._plan.find_entry(self._path)
         if entry is None or entry.kind == STEP:
             return
         try:
-            text = copied(self.text_now(), str(entry.path[0]), int(entry.path[1]))
-        except NotChanged as problem:
+            text = copy_entry(self.text_now(), str(entry.path[0]), int(entry.path[1]))
+        except ScenarioEditError as problem:
             self._refuse(problem)
             return
         self._path = (entry.path[0], int(entry.path[1]) + 1)
@@ -311,20 +327,20 @@ class TimelineView(QWidget):
 
     # --- menu -----------------------------------------------------------------------------------------------
 
-    def _open_menu_of_list(self, at: QPoint) -> None:
-        self._open_menu(self.list.viewport().mapToGlobal(at), self._path, None)
+    def _open_menu_of_list(self, position: QPoint) -> None:
+        self._open_menu(self.list.viewport().mapToGlobal(position), self._path, None)
 
     @Slot(object, object, object)
-    def _open_menu(self, at: QPoint, path: Path | None, at_s: float | None) -> None:
+    def _open_menu(self, position: QPoint, path: Path | None, at_s: float | None) -> None:
         if path is not None and path not in {entry.path for entry in self.selected}:
             self._choose(path)
-        self.menu(at_s).exec(at)
+        self.menu(at_s).exec(position)
 
     def menu(self, at_s: float | None = None) -> QMenu:
         """What can be done with what is chosen, and at *at_s* of the axis."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        entry = self._plan.at(self._path) if self.selected else None
+        entry = self._plan.find_entry(self._path) if self.selected else None
         fault = any(each.kind != STEP for each in self.selected)
         rows: tuple[tuple[str, str, bool, Callable[[], object]] | None, ...] = (
             (tr("Add fault…"), "Ins", True, lambda: self.begin_adding(at_s)),
@@ -354,7 +370,7 @@ class TimelineView(QWidget):
         """Open the form for one more fault at *at_s*, else at the cursor, else after the chosen entry."""
         if not self.body.isEnabled():
             return
-        entry = self._plan.at(self._path)
+        entry = self._plan.find_entry(self._path)
         if at_s is None:
             at_s = self.canvas.cursor_s
         if at_s is None:
@@ -368,7 +384,7 @@ class TimelineView(QWidget):
     def _add(self, times: dict[str, object], act: str, note: str) -> None:
         try:
             text, path = with_fault(self.text_now(), times, act, note)
-        except NotChanged as problem:
+        except ScenarioEditError as problem:
             self.adding.said.setText(str(problem))
             return
         self._path = path

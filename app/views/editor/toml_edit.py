@@ -10,10 +10,10 @@ from pygments.token import Token, _TokenType
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from app.views.editor.words import words_at
+from app.views.editor.scenario_completion import find_completions
 from app.widgets.code_edit import CodeEdit
 from app.widgets.highlight import Highlighter, utf16_length
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
 TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
@@ -34,7 +34,7 @@ def tone_of(kind: _TokenType, _: str) -> str | None:
     return next((tone for family, tone in TONES if kind in family), None)
 
 
-def toml_highlighter(document: QTextDocument, colours: Tokens) -> Highlighter:
+def toml_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
     """Colours for TOML."""
     return Highlighter(document, colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
 
@@ -45,10 +45,10 @@ class TomlEdit(CodeEdit):
     WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(words_at, toml_highlighter, parent)
+        super().__init__(find_completions, toml_highlighter, parent)
         self.setAccessibleName(tr("Text of the scenario"))
 
-    def go_to(self, line: int, column: int) -> None:
+    def move_cursor_to(self, line: int, column: int) -> None:
         """Put the cursor at that character, both from 1, and bring it into sight; the keyboard stays where it is."""
         block = self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1))
         cursor = QTextCursor(block)

@@ -1,5 +1,5 @@
 """The papers' figures beside ours."""
 
-from app.views.fidelity.fidelity import Fidelity
+from app.views.fidelity.fidelity import FidelityView
 
-__all__ = ["Fidelity"]
+__all__ = ["FidelityView"]

@@ -8,28 +8,30 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QTabWidget, QVBoxLayout, QWidget
 
+from app.views.fidelity.display_names import name_of
 from app.views.fidelity.figures_page import FiguresPage
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.rows_page import PASS, RowsPage
-from app.views.fidelity.words import name_of
-from app.views.fidelity.work import Found, Step, Work, steps
+from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
 from app.widgets import theme
 from app.words.language import tr
 from engine.published.fidelity import SECTIONS
 
 
-class Fidelity(QWidget):
+class FidelityView(QWidget):
     """The comparison; it begins when it is first seen and never holds up the window."""
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None, todo: Callable[[], Sequence[Step]] = steps) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = steps
+    ) -> None:
         """*todo*: the steps of the comparison."""
         super().__init__(parent)
         self.setWindowTitle(tr("Fidelity"))
         self.setAccessibleName(tr("Fidelity"))
         self._steps = tuple(todo())
-        self.work = Work(self._steps, self)
+        self.work = FidelityWorker(self._steps, self)
         self.rows = RowsPage(SECTIONS)
         self.figures = FiguresPage()
         self.summary = QLabel()
@@ -40,7 +42,7 @@ class Fidelity(QWidget):
         self.progress.setAccessibleName(tr("Progress"))
         self._lay_out()
         self.work.began.connect(self._on_began)
-        self.work.found.connect(self._on_found)
+        self.work.found.connect(self._on_result)
         self.work.finished.connect(self._on_finished)
         application = QCoreApplication.instance()
         if application is not None:
@@ -54,16 +56,16 @@ class Fidelity(QWidget):
         self.work.stop()
 
     @Slot(int, str)
-    def _on_began(self, done: int, name: str) -> None:
-        self.progress.setValue(done)
+    def _on_began(self, step_count: int, name: str) -> None:
+        self.progress.setValue(step_count)
         self._write_summary(tr("Computing {name} …").format(name=name_of(name)))
 
     @Slot(object)
-    def _on_found(self, found: Found) -> None:
-        if found.rows:
-            self.rows.add_rows(found.rows)
+    def _on_result(self, result: StepResult) -> None:
+        if result.rows:
+            self.rows.add_rows(result.rows)
             self.figures.put(figures_of(self.rows.rows))
-        self.figures.put(dict(found.figures))
+        self.figures.put(dict(result.figures))
 
     @Slot()
     def _on_finished(self) -> None:

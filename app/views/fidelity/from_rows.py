@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.planning.figures import Figure, FigureLine, Panel
-from engine.published.rows import Class, FigureRow
+from engine.planning.figures import Figure, FigureLine, FigurePanel
+from engine.published.rows import FigureClass, FigureRow
 
 ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
 """Names of these figures."""
 
-KINDS = (Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT)
+KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
 
 
 def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
     """Those that *rows* suffice for."""
-    made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _many(rows)}
+    made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
     return {name: figure for name, figure in made.items() if figure is not None}
 
 
@@ -49,7 +49,7 @@ def _errors(rows: Sequence[FigureRow]) -> Figure | None:
         tr("All papers"),
         tr("Within 3 % where calibrated, within 10 % where predicted, CPU within 15 %."),
         tr("Figures by section"),
-        (Panel(tr("Error"), "%", tuple(lines)),),
+        (FigurePanel(tr("Error"), "%", tuple(lines)),),
         logarithmic_x=False,
     )
 
@@ -81,7 +81,7 @@ def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
         "Database Mirroring Best Practices and Performance Considerations",
         tr("Load lengthens every failover; of 200 runs the bars show those between 5 and 95 %."),
         "",
-        (Panel(tr("Failover time"), "s", tuple(lines)),),
+        (FigurePanel(tr("Failover time"), "s", tuple(lines)),),
         logarithmic_x=False,
         categories=tuple(causes),
     )
@@ -94,7 +94,7 @@ MANY_PANELS = (
 )
 
 
-def _many(rows: Iterable[FigureRow]) -> Figure | None:
+def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     cells = {match.groups(): row for row in rows if (match := re.fullmatch(r"MANY\.(\d+)\.(.+)", row.id))}
     numbers = sorted({int(databases) for databases, _ in cells})
     if not numbers:
@@ -106,7 +106,9 @@ def _many(rows: Iterable[FigureRow]) -> Figure | None:
         ours = FigureLine("ours", x, tuple(float(row.ours) for row in own))
         published = tuple(float(row.published) for row in own)
         panels.append(
-            Panel(title, unit, (ours, FigureLine("published", x, published, points=True, measured=True)))
+            FigurePanel(
+                title, unit, (ours, FigureLine("published", x, published, points=True, measured=True))
+            )
         )
     return Figure(
         tr("Many databases: throughput and CPU"),

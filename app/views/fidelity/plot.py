@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights, value_range
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import tr
-from engine.planning.figures import Figure, FigureLine, Panel
+from engine.planning.figures import Figure, FigureLine, FigurePanel
 
 UNITS: Final = {
     unit.name: unit
@@ -77,13 +77,13 @@ class FigurePlot(QWidget):
             return
         for number, panel in enumerate(figure.panels):
             self._view.ci.addItem(self._legend(figure, panel, colours), 2 * number, 0)
-            plot = self._panel(figure, panel, colours, last=number == len(figure.panels) - 1)
+            plot = self._panel(figure, panel, colours, is_bottom=number == len(figure.panels) - 1)
             self._view.ci.addItem(plot, 2 * number + 1, 0)
             self._view.ci.layout.setRowStretchFactor(2 * number + 1, 1)
             self.plots.append(plot)
         self.setAccessibleDescription(f"{figure.title}. {figure.said}")
 
-    def _legend(self, figure: Figure, panel: Panel, colours: Tokens) -> pg.LabelItem:
+    def _legend(self, figure: Figure, panel: FigurePanel, colours: ThemeTokens) -> pg.LabelItem:
         ink = colours.text.name()
         parts = [f'<b style="color:{ink}">{tr(panel.title)}</b>']
         for line in panel.lines:
@@ -96,7 +96,9 @@ class FigurePlot(QWidget):
         label.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
         return label
 
-    def _panel(self, figure: Figure, panel: Panel, colours: Tokens, last: bool) -> pg.PlotItem:
+    def _panel(
+        self, figure: Figure, panel: FigurePanel, colours: ThemeTokens, is_bottom: bool
+    ) -> pg.PlotItem:
         unit = UNITS[panel.unit]
         bottom = (
             FactorAxis(orientation="bottom") if figure.logarithmic_x else pg.AxisItem(orientation="bottom")
@@ -107,8 +109,8 @@ class FigurePlot(QWidget):
         plot.hideButtons()
         if figure.categories:
             bottom.setTicks([list(enumerate(map(tr, figure.categories)))])
-        bottom.setStyle(showValues=last)
-        if last and figure.x_title:
+        bottom.setStyle(showValues=is_bottom)
+        if is_bottom and figure.x_title:
             plot.setLabel("bottom", tr(figure.x_title), color=colours.muted.name())
         font = theme.sized(self.font(), 0.85)
         for axis in (left, bottom):
@@ -131,16 +133,18 @@ class FigurePlot(QWidget):
         plot.setXRange(float(low), float(high), padding=EDGE)
         return plot
 
-    def _bars(self, plot: pg.PlotItem, line: FigureLine, place: float, colours: Tokens) -> None:
+    def _bars(self, plot: pg.PlotItem, line: FigureLine, bar_offset: float, colours: ThemeTokens) -> None:
         """Stand beside the bars of the other lines, *place* bars from the middle."""
-        x = np.array(line.x) + place * BAR
+        x = np.array(line.x) + bar_offset * BAR
         plot.addItem(
             pg.BarGraphItem(
                 x=x, height=line.y, width=0.9 * BAR, brush=_colour(line, colours), pen=pg.mkPen(None)
             )
         )
 
-    def _line(self, plot: pg.PlotItem, line: FigureLine, log_x: bool, log_y: bool, colours: Tokens) -> None:
+    def _line(
+        self, plot: pg.PlotItem, line: FigureLine, log_x: bool, log_y: bool, colours: ThemeTokens
+    ) -> None:
         x, y = heights(np.array(line.x), log_x), heights(np.array(line.y), log_y)
         colour = _colour(line, colours)
         if not line.points:
@@ -180,6 +184,6 @@ def _is_bar(figure: Figure, line: FigureLine) -> bool:
     return bool(figure.categories) and not line.spread and not line.measured
 
 
-def _colour(line: FigureLine, colours: Tokens) -> QColor:
+def _colour(line: FigureLine, colours: ThemeTokens) -> QColor:
     number = SERIES_OF.get(line.name)
     return colours.idle if number is None else colours.series[number]

@@ -21,30 +21,30 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.reader import name_box
-from app.widgets.tables import CELL_PADDING_PX, Column, TableModel, TableView
+from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.published.rows import Class, FigureRow
+from engine.published.rows import FigureClass, FigureRow
 
 PASS: Final = "pass"
 ALL: Final = mark("All sections")
 VERDICTS: Final = ((mark("All verdicts"), None), (mark("Pass"), "pass"), (mark("Fail"), "fail"))
 VERDICT_WORDS: Final = {"pass": mark("pass"), "fail": mark("fail")}
 CLASS_WORDS: Final = {
-    Class.CALIBRATED: mark("calibrated"),
-    Class.SHARED: mark("shared"),
-    Class.PREDICTED: mark("predicted"),
-    Class.STATEMENT: mark("statement"),
-    Class.INPUT: mark("input"),
+    FigureClass.CALIBRATED: mark("calibrated"),
+    FigureClass.SHARED: mark("shared"),
+    FigureClass.PREDICTED: mark("predicted"),
+    FigureClass.STATEMENT: mark("statement"),
+    FigureClass.INPUT: mark("input"),
 }
 CLASSES: Final = ((mark("All classes"), None), *((words, kind) for kind, words in CLASS_WORDS.items()))
 
 
-def value(row: FigureRow, side: float | str) -> str:
+def value(row: FigureRow, figure: float | str) -> str:
     """A number with its unit, or the words."""
-    if isinstance(side, str):
-        return side
-    return f"{formatting.significant(side, 4)} {row.unit}".rstrip()
+    if isinstance(figure, str):
+        return figure
+    return f"{formatting.significant(figure, 4)} {row.unit}".rstrip()
 
 
 def error(row: FigureRow) -> str:
@@ -55,56 +55,56 @@ def error(row: FigureRow) -> str:
     return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else formatting.percent(0.0)
 
 
-def _place(row: FigureRow) -> str:
+def _format_source(row: FigureRow) -> str:
     """Table or figure of the paper; its title where the source is the whole of it."""
     last = row.source.rsplit(", ", 1)[-1]
     return row.source if ")" in last else last
 
 
 COLUMNS: Final = (
-    Column(
+    TableColumn(
         title="",
         text=lambda row: "✓" if row.verdict == PASS else "✕",
         tone=lambda row: "ok" if row.verdict == PASS else "bad",
         tip=lambda row: tr(VERDICT_WORDS[row.verdict]),
         sample="✓",
     ),
-    Column(title=mark("Row"), text=lambda row: row.id, sample="T1.Workload1.connections"),
-    Column(
+    TableColumn(title=mark("Row"), text=lambda row: row.id, sample="T1.Workload1.connections"),
+    TableColumn(
         title=mark("Item"),
         text=lambda row: row.what,
         tip=lambda row: row.what,
         sample="Workload1, no mirroring, principal: transaction response",
     ),
-    Column(
+    TableColumn(
         title=mark("Published"),
         text=lambda row: value(row, row.published),
         tip=lambda row: str(row.published),
         sample="12,000 KB/s",
     ),
-    Column(
+    TableColumn(
         title=mark("Ours"),
         text=lambda row: value(row, row.ours),
         tip=lambda row: str(row.ours),
         sample="grows 110 / 307 / 408 KB",
     ),
-    Column(
+    TableColumn(
         title=mark("Error"),
         text=error,
         tone=lambda row: "bad" if row.verdict != PASS else None,
         right=True,
         sample="+12.3 %",
     ),
-    Column(
+    TableColumn(
         title=mark("Class"), text=lambda row: tr(CLASS_WORDS[row.kind]), sample="vorhergesagt"
     ),  # the longest
-    Column(
+    TableColumn(
         title=mark("Source"),
-        text=_place,
+        text=_format_source,
         tip=lambda row: row.source,
         sample="table 3a",
     ),
-    Column(
+    TableColumn(
         title=mark("Reason"),
         text=lambda row: row.reason or row.note or "",
         tip=lambda row: row.reason or row.note or "",
@@ -219,7 +219,9 @@ class RowsPage(QWidget):
             figures += f" ({error(row)})"
         if row.band is not None:
             figures += ", " + tr("runs between 5 and 95 %: {low} to {high} {unit}").format(
-                low=formatting.plain(row.band[0]), high=formatting.plain(row.band[1]), unit=row.unit
+                low=formatting.plain_number(row.band[0]),
+                high=formatting.plain_number(row.band[1]),
+                unit=row.unit,
             )
         told = tr("{figures}. Class: {kind}. Verdict: {verdict}.")
         parts.append(
@@ -301,13 +303,13 @@ def _choice(name: str, entries: Iterable[tuple[str, object]]) -> QComboBox:
     return box
 
 
-def _counts(passed: int, every: int) -> str:
-    if not every:
+def _counts(passed: int, total: int) -> str:
+    if not total:
         return "…"
-    failed = every - passed
+    failed = total - passed
     if not failed:
-        return tr("{passed} of {all} pass").format(passed=passed, all=every)
-    return tr("{passed} of {all} pass, {failed} fail").format(passed=passed, all=every, failed=failed)
+        return tr("{passed} of {all} pass").format(passed=passed, all=total)
+    return tr("{passed} of {all} pass, {failed} fail").format(passed=passed, all=total, failed=failed)
 
 
 def _text(row: FigureRow) -> str:

@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from app.views.monitor.readout import STATES, WITNESS_STATES, hms, oldest_s, restore_s, send_s
-from app.widgets.flow import Flow
+from app.widgets.flow import FlowLayout
 from app.widgets.reader import name_box
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
@@ -34,24 +34,24 @@ MODES: Final = (
 """@mode of sp_dbmmonitorresults. Documented."""
 
 
-def _number(title: str, value: Callable[[MonitorRow], float]) -> Column:
-    return Column(
+def _number(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
+    return TableColumn(
         title=title, text=lambda found: formatting.number(value(found[1])), right=True, sample="100,000"
     )
 
 
-def _time(title: str, value: Callable[[MonitorRow], float | None]) -> Column:
-    return Column(title=title, text=lambda found: hms(value(found[1])), right=True, sample="00:00:00")
+def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
+    return TableColumn(title=title, text=lambda found: hms(value(found[1])), right=True, sample="00:00:00")
 
 
-def columns() -> list[Column]:
+def columns() -> list[TableColumn]:
     """Rows are (date, recorded row). The columns of the history dialog, then the transactions. Documented."""
     return [
-        Column(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
-        Column(title=mark("Role"), text=lambda found: tr(found[1].role.name.capitalize()), sample=mark("Principal")),
-        Column(title=mark("Mirroring state"), text=lambda found: tr(STATES[found[1].state][0]),
+        TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
+        TableColumn(title=mark("Role"), text=lambda found: tr(found[1].role.name.capitalize()), sample=mark("Principal")),
+        TableColumn(title=mark("Mirroring state"), text=lambda found: tr(STATES[found[1].state][0]),
                tone=lambda found: STATES[found[1].state][1], sample=mark("Synchronizing")),
-        Column(title=mark("Witness connection"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
+        TableColumn(title=mark("Witness connection"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
                sample=mark("Disconnected")),
         _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
         _time(mark("Time to send"), send_s),
@@ -66,7 +66,7 @@ def columns() -> list[Column]:
     ]  # fmt: skip
 
 
-class HistoryPage(QWidget):
+class MonitorHistoryPage(QWidget):
     """Newest first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -81,7 +81,7 @@ class HistoryPage(QWidget):
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()
         self.note.setProperty("muted", True)
-        bar = Flow(4)
+        bar = FlowLayout(4)
         bar.setContentsMargins(4, 4, 4, 0)
         for part in (self.servers, self.modes, self.note):
             bar.addWidget(part)

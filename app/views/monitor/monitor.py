@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.monitor.history import HistoryPage
+from app.views.monitor.history import MonitorHistoryPage
 from app.views.monitor.readout import SIGNS, Readout, mirrored_databases, partners_of, readout
 from app.views.monitor.status import Status
 from app.views.monitor.thresholds import Warnings
@@ -28,7 +28,7 @@ from app.words import formatting
 from app.words.language import tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
-from engine.drill.time.event_log import of
+from engine.drill.time.event_log import select_events
 from engine.events import Event
 from engine.model import World
 
@@ -59,7 +59,7 @@ class Monitor(QWidget):
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
-        self.status, self.warnings, self.history = Status(), Warnings(), HistoryPage()
+        self.status, self.warnings, self.history = Status(), Warnings(), MonitorHistoryPage()
         self.warnings.wanted.connect(self._send)
         self.history.servers.currentTextChanged.connect(lambda _: self._draw())
         self.history.modes.currentTextChanged.connect(lambda _: self._draw())
@@ -115,7 +115,7 @@ class Monitor(QWidget):
         self._asked_tick = None
         self._drawn = ()
         self.warnings.forget()
-        self.add_events(of(drill.events, "alert"))
+        self.add_events(select_events(drill.events, "alert"))
         self.show_world(drill.world)
 
     @Slot(object)
@@ -193,25 +193,25 @@ class Monitor(QWidget):
         found = {name: readout(world, name) for name in mirrored_databases(world)}
         self._list(found)
         chosen = found.get(self.database or "")
-        self.banner.setText(_age(world, chosen) if found else _nothing(world))
+        self.banner.setText(_age(world, chosen) if found else _format_empty(world))
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(chosen)
-        elif isinstance(page, (Warnings, HistoryPage)):
+        elif isinstance(page, (Warnings, MonitorHistoryPage)):
             servers = partners_of(world, chosen.database) if chosen else []  # in an order that stays
             page.show_world(world, chosen.database if chosen else "", servers)
 
-    def _list(self, found: dict[str, Readout]) -> None:
+    def _list(self, readouts: dict[str, Readout]) -> None:
         names = [self.databases.itemData(index) for index in range(self.databases.count())]
         self.databases.blockSignals(True)
-        if names != list(found):
+        if names != list(readouts):
             before = self.database
             self.databases.clear()
-            for name in found:
+            for name in readouts:
                 self.databases.addItem(name, name)
-            self.databases.setCurrentIndex(list(found).index(before) if before in found else 0)
+            self.databases.setCurrentIndex(list(readouts).index(before) if before in readouts else 0)
         colours = theme.tokens(self.palette())
-        for index, state in enumerate(found.values()):
+        for index, state in enumerate(readouts.values()):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
             colour = colours.named(state.tone)
@@ -236,20 +236,20 @@ class Monitor(QWidget):
         self._draw()  # signs of the states in other colours
 
 
-def _nothing(world: World) -> str:
+def _format_empty(world: World) -> str:
     if world.replicas:
         return tr("No mirrored database. Availability groups are shown in the Always On dashboard.")
     return tr("No mirrored database.")
 
 
-def _age(world: World, found: Readout | None) -> str:
-    if found is None:
+def _age(world: World, readout: Readout | None) -> str:
+    if readout is None:
         return ""
-    if found.age_s is None:
+    if readout.age_s is None:
         return tr("No record yet. Refresh (F5) queries both partners.")
-    tick = found.now_tick - round(found.age_s * TICKS_PER_S)
+    tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
     at = formatting.server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Old data: not refreshed since.</b>") if found.stale else ""
+    old = "  " + tr("<b>Old data: not refreshed since.</b>") if readout.stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
-        at=at, time=formatting.seconds(found.age_s, 0), old=old
+        at=at, time=formatting.seconds(readout.age_s, 0), old=old
     )

@@ -139,14 +139,14 @@ def readout(world: World, database: str) -> Readout:
                 has_witness=copy is not None and copy.mirroring.witness is not None,
             )
         )
-    principal = _last(partners, Role.PRINCIPAL)
+    principal = _find_latest_partner(partners, Role.PRINCIPAL)
     known = principal or next((partner for partner in partners if partner.connected), None)
     copy = world.copies.get((known.server, database)) if known else None
     return Readout(
         database=database,
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
         principal=_row(principal),
-        mirror=_row(_last(partners, Role.MIRROR)),
+        mirror=_row(_find_latest_partner(partners, Role.MIRROR)),
         witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN),
         mode=mode_of(copy),
         now_tick=world.tick,
@@ -165,7 +165,7 @@ def mode_of(copy: DatabaseCopy | None) -> str:
     return tr("High safety without automatic failover (synchronous)")
 
 
-def _last(partners: list[Partner], role: Role) -> Partner | None:
+def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
     """The partner whose last row says that it is *role*; the later one if both say so."""
     fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
@@ -208,22 +208,22 @@ def oldest_s(row: MonitorRow) -> float:
     return (row.tick - row.time_behind_tick) / TICKS_PER_S
 
 
-def log_titles(found: Readout) -> tuple[str, str]:
+def log_titles(readout: Readout) -> tuple[str, str]:
     """Principal log and mirror log, each with the time on its server to which the figures below it belong."""
     return (
-        _timed(tr("Principal log"), found.principal, found.start_time),
-        _timed(tr("Mirror log"), found.mirror, found.start_time),
+        _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
+        _format_timed_title(tr("Mirror log"), readout.mirror, readout.start_time),
     )
 
 
-def _timed(title: str, row: MonitorRow | None, start_time: str) -> str:
+def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> str:
     time = formatting.server_time(start_time, row.tick, decimals=0).split()[-1] if row is not None else ""
     return f"{title} ({time})" if time else title
 
 
-def principal_lines(found: Readout) -> list[tuple[str, str]]:
+def principal_lines(readout: Readout) -> list[tuple[str, str]]:
     """Principal log: (label, value)."""
-    row = found.principal
+    row = readout.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
     if row is None:
@@ -233,9 +233,9 @@ def principal_lines(found: Readout) -> list[tuple[str, str]]:
     return list(zip(labels, values, strict=True))
 
 
-def mirror_lines(found: Readout) -> list[tuple[str, str]]:
+def mirror_lines(readout: Readout) -> list[tuple[str, str]]:
     """Mirror log: (label, value)."""
-    row = found.mirror
+    row = readout.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
@@ -243,17 +243,17 @@ def mirror_lines(found: Readout) -> list[tuple[str, str]]:
     return list(zip(labels, values, strict=True))
 
 
-def session_lines(found: Readout) -> list[tuple[str, str]]:
+def session_lines(readout: Readout) -> list[tuple[str, str]]:
     """What stands below both."""
     overhead = tr(UNKNOWN)
-    if found.principal is not None:
-        synchronous = found.mode != tr("High performance (asynchronous)")
-        overhead = f"{formatting.number(found.principal.average_delay_ms)} ms" if synchronous else ""
-    send, restore = send_s(found.principal), restore_s(found.mirror)
+    if readout.principal is not None:
+        synchronous = readout.mode != tr("High performance (asynchronous)")
+        overhead = f"{formatting.number(readout.principal.average_delay_ms)} ms" if synchronous else ""
+    send, restore = send_s(readout.principal), restore_s(readout.mirror)
     both = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),
         (tr("Time to send and restore all current log (estimated)"), hms(both)),
-        (tr("Witness address"), found.witness_address),
-        (tr("Operating mode"), found.mode),
+        (tr("Witness address"), readout.witness_address),
+        (tr("Operating mode"), readout.mode),
     ]

@@ -21,7 +21,7 @@ from app.views.monitor.readout import (
     session_lines,
 )
 from app.widgets import theme
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 
 NARROW_UNITS: Final = 38.0
@@ -34,12 +34,12 @@ LARGE_VALUE: Final = "100,000 KB/s"
 """What a value has room for beside its label."""
 
 COLUMNS: Final = (
-    Column(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
-    Column(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
+    TableColumn(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
+    TableColumn(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
            tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
-    Column(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
+    TableColumn(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
            tip=lambda p: p.state[0], sign=lambda p: SIGNS.get(p.state[1]), sample=mark("Waiting for data…")),
-    Column(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
+    TableColumn(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
            sign=lambda p: WITNESS_SIGNS.get(p.witness[1]), sample=mark("Disconnected")),
 )  # fmt: skip
 
@@ -53,7 +53,7 @@ SHORT: Final = tuple(
 """In a narrow dock, so that all that is said can be read there."""
 
 
-class Lines(QWidget):
+class LabeledValues(QWidget):
     """Labels with values that are greyed where nothing is known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -67,7 +67,7 @@ class Lines(QWidget):
         self._shown: list[tuple[str, str]] = []
 
     @property
-    def shown(self) -> dict[str, str]:
+    def visible_values(self) -> dict[str, str]:
         return dict(self._shown)
 
     def needed_px(self) -> int:
@@ -122,7 +122,7 @@ class Status(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.partners = TableModel(COLUMNS, self)
-        self.principal, self.mirror, self.session = Lines(), Lines(), Lines()
+        self.principal, self.mirror, self.session = LabeledValues(), LabeledValues(), LabeledValues()
         grid = TableView(self.partners, tr("Partners"))
         grid.show_rows(2)
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -162,11 +162,11 @@ class Status(QScrollArea):
         if columns != self.partners.columns:
             self.partners.show_columns(columns)
 
-    def show_readout(self, found: Readout | None) -> None:
-        self.partners.update(list(found.partners) if found else [])
-        for box, title in zip(self.logs, log_titles(found) if found else (), strict=False):
+    def show_readout(self, readout: Readout | None) -> None:
+        self.partners.update(list(readout.partners) if readout else [])
+        for box, title in zip(self.logs, log_titles(readout) if readout else (), strict=False):
             box.setTitle(title)
-        self.principal.show_lines(principal_lines(found) if found else [])
-        self.mirror.show_lines(mirror_lines(found) if found else [])
-        self.session.show_lines(session_lines(found) if found else [])
+        self.principal.show_lines(principal_lines(readout) if readout else [])
+        self.mirror.show_lines(mirror_lines(readout) if readout else [])
+        self.session.show_lines(session_lines(readout) if readout else [])
         self._arrange()

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.views.monitor.readout import UNKNOWN
 from app.widgets.number_locale import number_locale
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
@@ -86,9 +86,9 @@ def _threshold(world: World, server: str, database: str, alert_id: int, unit: st
     return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
 
 
-def columns_for(servers: Sequence[str]) -> list[Column]:
-    def at(index: int, server: str) -> Column:
-        return Column(
+def columns_for(servers: Sequence[str]) -> list[TableColumn]:
+    def build_column(index: int, server: str) -> TableColumn:
+        return TableColumn(
             title=tr("At {server}").format(server=server),
             as_is=True,
             text=lambda line: line.thresholds[index] if index < len(line.thresholds) else "",
@@ -97,10 +97,10 @@ def columns_for(servers: Sequence[str]) -> list[Column]:
         )
 
     return [
-        Column(title=mark("Warning"), text=lambda line: tr(line.words), tip=lambda line: tr(line.words),
+        TableColumn(title=mark("Warning"), text=lambda line: tr(line.words), tip=lambda line: tr(line.words),
                sample="\n".join(words for _, words, _, _ in WARNINGS)),
-        *(at(index, server) for index, server in enumerate(servers)),
-        Column(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",
+        *(build_column(index, server) for index, server in enumerate(servers)),
+        TableColumn(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",
                sample="1:00:00 SERVER_A"),
     ]  # fmt: skip
 
@@ -166,7 +166,7 @@ class Warnings(QWidget):
         dialog.deleteLater()
 
 
-def _wrapped(text: str) -> QLabel:
+def _build_wrapped_label(text: str) -> QLabel:
     """A label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
     label = QLabel(text)
     label.setWordWrap(True)
@@ -190,7 +190,7 @@ class ThresholdsDialog(QDialog):
         for column, server in enumerate(servers, start=1):
             grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
         for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
-            grid.addWidget(_wrapped(tr(words)), row, 0)
+            grid.addWidget(_build_wrapped_label(tr(words)), row, 0)
             for column, server in enumerate(servers, start=1):
                 alert = alert_at(world, server, database, alert_id)
                 grid.addWidget(self._field((server, alert_id), alert, unit, first), row, column)
@@ -203,14 +203,14 @@ class ThresholdsDialog(QDialog):
         layout.addLayout(grid)
         layout.addWidget(buttons)
 
-    def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, first: int) -> QWidget:
+    def _field(self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
         enabled.setAccessibleName(tr("Enabled at {server}").format(server=key[0]))
         value.setRange(0, 1_000_000_000)
         value.setLocale(number_locale())
         value.setGroupSeparatorShown(True)
         value.setSuffix(f" {unit}")
-        value.setValue(round(alert.threshold) if alert else first)
+        value.setValue(round(alert.threshold) if alert else default_value)
         enabled.setChecked(bool(alert and alert.enabled))
         value.setEnabled(enabled.isChecked())
         enabled.toggled.connect(value.setEnabled)

@@ -14,7 +14,7 @@ from app.words.language import mark, tr
 from engine import tsql
 from engine.availability import replicas
 from engine.constants import PRODUCT, TICKS_PER_S
-from engine.messages import text_of
+from engine.messages import fill_message
 from engine.model import (
     DatabaseCopy,
     DbState,
@@ -28,7 +28,7 @@ from engine.model import (
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ExplorerItem:
     """One object in a folder."""
 
     kind: str
@@ -42,7 +42,7 @@ class Item:
     folders: tuple[Folder, ...] = ()
 
 
-Answer = Callable[[World, Instance], Iterable[Item]]
+Answer = Callable[[World, Instance], Iterable[ExplorerItem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def no_answer(world: World, name: str) -> int | None:
     )
 
 
-def words_of(number: int, name: str) -> str:
+def format_client_message(number: int, name: str) -> str:
     """The client's message of that number."""
-    return text_of(number, name)[1]
+    return fill_message(number, name)[1]
 
 
 # --- labels -------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ _MIRROR_STATE: Final = {
 _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
-def database_item(copy: DatabaseCopy) -> Item:
+def database_item(copy: DatabaseCopy) -> ExplorerItem:
     """`Sales (Mirror, Synchronized / Restoring...)`: role and session, then what sys.databases says. Facts 3.4."""
     state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
@@ -125,27 +125,27 @@ def database_item(copy: DatabaseCopy) -> Item:
         tone = "ok" if found is SyncState.SYNCHRONIZED else "info" if moving else "bad"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
-    return Item("database", copy.database, label, tone, label)
+    return ExplorerItem("database", copy.database, label, tone, label)
 
 
 # --- folders ------------------------------------------------------------------------------------------------
 
 
-def _databases(world: World, server: Instance) -> Iterable[Item]:
+def _databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
     mine = [copy for (name, _), copy in world.copies.items() if name == server.name]
     return [database_item(copy) for copy in sorted(mine, key=lambda copy: copy.database.lower())]
 
 
-def _system_databases(world: World, server: Instance) -> Iterable[Item]:
-    return [Item("system database", name, name, "ok") for name in tsql.SYSTEM_DATABASES]
+def _system_databases(world: World, server: Instance) -> Iterable[ExplorerItem]:
+    return [ExplorerItem("system database", name, name, "ok") for name in tsql.SYSTEM_DATABASES]
 
 
-def _logins(world: World, server: Instance) -> Iterable[Item]:
-    yield Item("login", "sa", "sa")
+def _logins(world: World, server: Instance) -> Iterable[ExplorerItem]:
+    yield ExplorerItem("login", "sa", "sa")
     for login in sorted(server.logins, key=lambda login: login.name.lower()):
         if login.name.lower() != "sa":
             label = tr("{name} (disabled)").format(name=login.name) if login.disabled else login.name
-            yield Item(
+            yield ExplorerItem(
                 "login",
                 login.name,
                 label,
@@ -154,14 +154,14 @@ def _logins(world: World, server: Instance) -> Iterable[Item]:
             )
 
 
-def _certificates(world: World, server: Instance) -> Iterable[Item]:
+def _certificates(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for certificate in server.certificates:
         late = certificate.expires_tick <= world.tick
         until = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
         valid = tr("expired {date}") if late else tr("valid until {date}")
         key = tr("with private key") if certificate.has_private_key else tr("without private key")
         tip = f"{certificate.subject}; {valid.format(date=until)}; {key}"
-        yield Item("certificate", certificate.name, certificate.name, "bad" if late else "text", tip)
+        yield ExplorerItem("certificate", certificate.name, certificate.name, "bad" if late else "text", tip)
 
 
 _ENDPOINT_TONE: Final = {
@@ -178,34 +178,34 @@ _ENDPOINT_STATE: Final = {
 }
 
 
-def _endpoints(world: World, server: Instance) -> Iterable[Item]:
+def _endpoints(world: World, server: Instance) -> Iterable[ExplorerItem]:
     end = server.endpoint
     if end is not None:
         state = tr(_ENDPOINT_STATE[end.state])
         tip = tr("Database mirroring, TCP {port}, role {role}, {state}")
         tip = tip.format(port=end.port, role=end.role, state=end.state.name)
-        yield Item("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
+        yield ExplorerItem("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
 
 
-def _linked_servers(world: World, server: Instance) -> Iterable[Item]:
-    return [Item("linked server", name, name) for name in sorted(server.linked_servers)]
+def _linked_servers(world: World, server: Instance) -> Iterable[ExplorerItem]:
+    return [ExplorerItem("linked server", name, name) for name in sorted(server.linked_servers)]
 
 
-def _logs(world: World, server: Instance) -> Iterable[Item]:
+def _logs(world: World, server: Instance) -> Iterable[ExplorerItem]:
     began = formatting.server_time(world.settings.start_time, max(0, server.started_tick), 0)
-    yield Item("log", tr("Current"), tr("Current - {began}").format(began=began))
+    yield ExplorerItem("log", tr("Current"), tr("Current - {began}").format(began=began))
 
 
-def _jobs(world: World, server: Instance) -> Iterable[Item]:
+def _jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
     for job in sorted(server.jobs, key=lambda job: job.name.lower()):
         label = job.name if job.enabled else tr("{name} (disabled)").format(name=job.name)
-        yield Item("job", job.name, label, "text" if job.enabled else "idle", label)
+        yield ExplorerItem("job", job.name, label, "text" if job.enabled else "idle", label)
 
 
 # --- availability groups
 
 
-def _groups(world: World, server: Instance) -> Iterable[Item]:
+def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
     """`AG1 (Primary)`, and below it what this server knows of the group."""
     for state in replicas.on_server(world, server.name):
         group = replicas.group_of(world, server.name, state.guid)
@@ -223,34 +223,38 @@ def _groups(world: World, server: Instance) -> Iterable[Item]:
         board = _board(group.name, world, server)
         tone = TONES[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
-        yield Item("availability group", group.name, label, tone, label, inside)
+        yield ExplorerItem("availability group", group.name, label, tone, label, inside)
 
 
-def _board(group: str, world: World, server: Instance) -> dashboard.Board | None:
-    found = dashboard.known(world, server.name).get(group)
+def _board(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
+    found = dashboard.find_groups(world, server.name).get(group)
     return dashboard.board(world, *found) if found is not None else None
 
 
-def _replicas(group: str, world: World, server: Instance) -> Iterable[Item]:
+def _replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _board(group, world, server)
     for row in board.replicas if board is not None else ():
         tone = TONES[worst(row.issues)]
-        yield Item("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
+        yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
 
 
-def _grouped(group: str, world: World, server: Instance) -> Iterable[Item]:
+def _grouped(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _board(group, world, server)
     for row in board.databases if board is not None else ():
         if row.replica == server.name:
-            yield Item("availability database", row.name, row.name, TONES[worst(row.issues)], row.state)
+            yield ExplorerItem(
+                "availability database", row.name, row.name, TONES[worst(row.issues)], row.state
+            )
 
 
-def _listeners(group: str, world: World, server: Instance) -> Iterable[Item]:
+def _listeners(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     known = replicas.by_name(world, server.name, group)
     if known is not None and known.listener is not None:
         online = world.listeners.get(known.listener.name) is not None
         tip = tr("port {port}").format(port=known.listener.port)
-        yield Item("listener", known.listener.name, known.listener.name, "ok" if online else "bad", tip)
+        yield ExplorerItem(
+            "listener", known.listener.name, known.listener.name, "ok" if online else "bad", tip
+        )
 
 
 FOLDERS: Final = (
@@ -281,9 +285,9 @@ def folder_title(folder: Folder, server: Instance) -> str:
     return tr("{name} (stopped)").format(name=title) if stopped else title
 
 
-def ago(tick: int, now: int) -> str:
+def format_age(tick: int, now_tick: int) -> str:
     """`0:41, 2 min 05 s ago`."""
     at = formatting.run_time(tick / TICKS_PER_S)
-    age_s = max(0, now - tick) / TICKS_PER_S
+    age_s = max(0, now_tick - tick) / TICKS_PER_S
     age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # in one piece
     return tr("{at}, just now").format(at=at) if age_s < 1.0 else tr("{at}, {age} ago").format(at=at, age=age)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QMenu, QTreeView
 from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
-from app.views.object_explorer.tree import NODE, Node, Tree, node_of
+from app.views.object_explorer.tree import NODE, Tree, TreeNode, node_of
 from app.widgets import keys, theme
 from app.widgets.bars import Bar, menu_button
 from app.widgets.reader import follow_selection
@@ -115,7 +115,7 @@ class ObjectExplorer(QWidget):
         self.view.customContextMenuRequested.connect(self._pop_menu)
         self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current())
         self.tree.failed.connect(self._on_failed)
-        self.tree.refreshed.connect(self._open_again)
+        self.tree.refreshed.connect(self._restore_expansion)
 
     # --- contract of views --------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class ObjectExplorer(QWidget):
             page.close()
         path = self._current_path()
         self.tree.start(drill.world)
-        self._go_to(path or (next(iter(drill.world.instances), ""),))
+        self._select_path(path or (next(iter(drill.world.instances), ""),))
         self._show_age()
 
     @Slot(object)
@@ -160,11 +160,11 @@ class ObjectExplorer(QWidget):
         path = self._current_path()
         self._error = ""
         self.tree.refresh(self.view.currentIndex())
-        self._go_to(path)
+        self._select_path(path)
         self._show_age()
 
     @property
-    def node(self) -> Node | None:
+    def node(self) -> TreeNode | None:
         """What the current row stands for."""
         index = self.view.currentIndex()
         return index.data(NODE) if index.isValid() else None
@@ -172,7 +172,7 @@ class ObjectExplorer(QWidget):
     def _current_path(self) -> tuple[str, ...]:
         return self.node.path if self.node is not None else ()
 
-    def _go_to(self, path: tuple[str, ...]) -> None:
+    def _select_path(self, path: tuple[str, ...]) -> None:
         """Make the row of *path* the current one, or the nearest row above it that there is."""
         while path:
             item = self.tree.find(path)
@@ -185,7 +185,7 @@ class ObjectExplorer(QWidget):
         self.tree.opened.add(index.data(NODE).path)
         self.tree.load(index)
 
-    def _open_again(self) -> None:
+    def _restore_expansion(self) -> None:
         """Rows that have come anew are open if they were."""
         for path in sorted(self.tree.opened, key=len):
             item = self.tree.find(path)
@@ -199,11 +199,11 @@ class ObjectExplorer(QWidget):
         if above is not None and node_of(above).folder is not None:
             path = self._current_path()
             self.tree.refresh(above.index())
-            self._go_to(path)
+            self._select_path(path)
 
     def _on_failed(self, server: str, number: int) -> None:
         self._error = tr("Cannot connect to {server} (error {number}).").format(server=server, number=number)
-        self.age.setToolTip(answers.words_of(number, server))
+        self.age.setToolTip(answers.format_client_message(number, server))
 
     def _on_current(self) -> None:
         node = self.node
@@ -218,7 +218,7 @@ class ObjectExplorer(QWidget):
             self.log_wanted.emit(index.data(NODE).server)
 
     def _show_age(self) -> None:
-        asked = self.tree.asked(self.view.currentIndex())
+        asked = self.tree.find_query(self.view.currentIndex())
         colours = theme.tokens(self.palette())
         if self._error:
             self.age.setStyleSheet(f"color: {colours.bad.name()}")
@@ -228,24 +228,24 @@ class ObjectExplorer(QWidget):
             self.age.setToolTip(tr("F5 queries the server again"))
             self.age.setStyleSheet(f"color: {colours.muted.name()}")
             self.age.setText(
-                tr("{what}, as of {ago}").format(what=what, ago=answers.ago(tick, self._world.tick))
+                tr("{what}, as of {ago}").format(what=what, ago=answers.format_age(tick, self._world.tick))
             )
         else:
             self.age.clear()
 
     # --- context menu -------------------------------------------------------------------------------------
 
-    def _pop_menu(self, place: QPoint) -> None:
-        index = self.view.indexAt(place)
+    def _pop_menu(self, position: QPoint) -> None:
+        index = self.view.indexAt(position)
         if index.isValid():
             self.view.setCurrentIndex(index)
         elif self.view.currentIndex().isValid():
-            place = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by key
+            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # opened by key
         if self.node is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.fill_menu(menu, self.node)
-            menu.popup(self.view.viewport().mapToGlobal(place))
+            menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_for_button(self, menu: QMenu) -> None:
         """As the context menu, and the row can be opened and closed, which a screen reader's own actions cannot."""
@@ -260,7 +260,7 @@ class ObjectExplorer(QWidget):
             menu.addSeparator()
         self.fill_menu(menu, self.node)
 
-    def fill_menu(self, menu: QMenu, node: Node) -> None:
+    def fill_menu(self, menu: QMenu, node: TreeNode) -> None:
         """What can be done with the row, in the order of Management Studio."""
         server, name = node.server, node.name
         if node.kind not in ("log", "problem"):
@@ -297,7 +297,7 @@ class ObjectExplorer(QWidget):
         menu.addSeparator()
         menu.addAction(self.tools["explorer.refresh"])
 
-    def _add_scripts(self, menu: QMenu, node: Node) -> None:
+    def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
         """The server is asked for what it would write; without an answer there is nothing to write."""
         if self._world is None or answers.no_answer(self._world, node.server) is not None:
             return

@@ -53,15 +53,17 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     return found
 
 
-def _add_sign(drawn: QPixmap, shape: tuple[tuple[float, float], ...], colour: QColor, around: QColor) -> None:
-    side = drawn.width() * 0.62
-    corner = QRectF(drawn.width() - side, drawn.height() - side, side - 1, side - 1)
+def _add_sign(
+    pixmap: QPixmap, shape: tuple[tuple[float, float], ...], colour: QColor, border_colour: QColor
+) -> None:
+    side = pixmap.width() * 0.62
+    corner = QRectF(pixmap.width() - side, pixmap.height() - side, side - 1, side - 1)
     outline = QPolygonF(
         [QPointF(corner.x() + x * corner.width(), corner.y() + y * corner.height()) for x, y in shape]
     )
-    painter = QPainter(drawn)
+    painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(around, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setPen(QPen(border_colour, max(1.0, side / 6), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     painter.setBrush(colour)
     painter.drawPolygon(outline)
     painter.end()

@@ -46,7 +46,7 @@ _STATUS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class PropertyAction:
     """A button and the statement behind it."""
 
     text: str
@@ -54,14 +54,14 @@ class Act:
     question: str
 
 
-FAILOVER: Final = Act(
+FAILOVER: Final = PropertyAction(
     mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are cut.")
 )
-PAUSE: Final = Act(
+PAUSE: Final = PropertyAction(
     mark("&Pause"), "SUSPEND", mark("Pause mirroring of {database}? It runs unprotected until it is resumed.")
 )
-RESUME: Final = Act(mark("&Resume"), "RESUME", "")
-REMOVE: Final = Act(
+RESUME: Final = PropertyAction(mark("&Resume"), "RESUME", "")
+REMOVE: Final = PropertyAction(
     mark("R&emove mirroring"),
     "OFF",
     mark("Remove mirroring of {database}? The mirror stays in restoring state."),
@@ -106,7 +106,7 @@ def values(copy: DatabaseCopy | None) -> dict[str, str]:
     }
 
 
-def possible(copy: DatabaseCopy | None) -> list[Act]:
+def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
     """The buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
     if copy is None or copy.mirroring.state is None:
         return []
@@ -148,7 +148,7 @@ class MirroringPage(QDialog):
         self.age.setProperty("muted", True)
         self.buttons = {act: QPushButton(tr(act.text)) for act in ACTS}
         self.yes, self.no = QPushButton(tr("&Yes")), QPushButton(tr("&No"))
-        self._asked: Act | None = None
+        self._asked: PropertyAction | None = None
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -164,7 +164,7 @@ class MirroringPage(QDialog):
         answer.addWidget(self.message, 1)
         answer.addWidget(self.yes)
         answer.addWidget(self.no)
-        self.yes.clicked.connect(self._say_yes)
+        self.yes.clicked.connect(self._show_success)
         self.no.clicked.connect(lambda: self._show_question(None))
         refresh, close = QPushButton(tr("Re&fresh")), QPushButton(tr("&Close"))
         refresh.clicked.connect(self.refresh)
@@ -199,11 +199,11 @@ class MirroringPage(QDialog):
             return
         number = answers.no_answer(self._world, self.server)
         if number is not None:
-            self._say(answers.words_of(number, self.server), "bad")
+            self._show_status(answers.format_client_message(number, self.server), "bad")
             return
         self._asked_tick = self._world.tick
         self._copy = self._world.copies.get((self.server, self.database))
-        self._say("", "text")
+        self._show_status("", "text")
         self._show_fields()
         self._show_age()
 
@@ -214,7 +214,7 @@ class MirroringPage(QDialog):
                 wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]
                 self.refresh()
                 if wrong:
-                    self._say(f"Msg {wrong[0]['number']}: {wrong[0]['text']}", "bad")
+                    self._show_status(f"Msg {wrong[0]['number']}: {wrong[0]['text']}", "bad")
 
     def _show_fields(self) -> None:
         shown = values(self._copy)
@@ -225,7 +225,7 @@ class MirroringPage(QDialog):
         tone = _STATUS[state][1] if state is not None else "text"
         colour = theme.tokens(self.palette()).named(tone).name()
         self.labels["Status"].setStyleSheet(f"color: {colour}; font-weight: 600")
-        may = possible(self._copy)
+        may = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():
             button.setEnabled(act in may)
             button.setVisible(act is not (RESUME if PAUSE in may else PAUSE))
@@ -234,47 +234,47 @@ class MirroringPage(QDialog):
         if self._world is not None:
             self.age.setText(
                 tr("reported by {server} at {ago}").format(
-                    server=self.server, ago=answers.ago(self._asked_tick, self._world.tick)
+                    server=self.server, ago=answers.format_age(self._asked_tick, self._world.tick)
                 )
             )
 
-    def _say(self, text: str, tone: str) -> None:
+    def _show_status(self, text: str, tone: str) -> None:
         self._tone = tone
         self.message.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()}")
         self.message.setText(text)
 
     # --- buttons ------------------------------------------------------------------------------------------
 
-    def _ask(self, act: Act) -> None:
+    def _ask(self, act: PropertyAction) -> None:
         if not act.question:
             self._send(act)
             return
         partner = self._copy.mirroring.partner if self._copy is not None else ""
-        self._say(tr(act.question).format(database=self.database, partner=partner), "warn")
+        self._show_status(tr(act.question).format(database=self.database, partner=partner), "warn")
         self._show_question(act)
 
-    def _show_question(self, act: Act | None) -> None:
+    def _show_question(self, act: PropertyAction | None) -> None:
         if act is None and self._asked is not None:
-            self._say("", "text")
+            self._show_status("", "text")
         self._asked = act
         for button in (self.yes, self.no):
             button.setVisible(act is not None)
         if act is not None:
             self.no.setFocus()
 
-    def _say_yes(self) -> None:
+    def _show_success(self) -> None:
         act, self._asked = self._asked, None
         self._show_question(None)
         if act is not None:
             self._send(act)
 
-    def _send(self, act: Act) -> None:
+    def _send(self, act: PropertyAction) -> None:
         statement = f"ALTER DATABASE {quoted(self.database)} SET PARTNER {act.statement}"
-        self._say(tr("Sent; waiting for the server."), "muted")
+        self._show_status(tr("Sent; waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._world is not None:
             self._show_fields()
-            self._say(self.message.text(), self._tone)
+            self._show_status(self.message.text(), self._tone)

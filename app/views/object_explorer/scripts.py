@@ -57,8 +57,8 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     yield "WITNESS OFF", f"{alter}WITNESS OFF\nGO\n"
 
 
-def _use_master(copy: DatabaseCopy, what: str) -> str:
-    return "USE master\nGO\n" if what == "FAILOVER" and copy.mirroring.role is Role.PRINCIPAL else ""
+def _use_master(copy: DatabaseCopy, clause: str) -> str:
+    return "USE master\nGO\n" if clause == "FAILOVER" and copy.mirroring.role is Role.PRINCIPAL else ""
 
 
 def _session(copy: DatabaseCopy, alter: str) -> str:
@@ -93,21 +93,23 @@ def failover_of(group: str) -> str:
     return f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group)} FAILOVER\n"
 
 
-def hadr(database: str, what: str) -> str:
+def hadr(database: str, clause: str) -> str:
     """The statement behind Suspend and Resume Data Movement."""
-    return f"ALTER DATABASE {quoted(database)} SET HADR {what}"
+    return f"ALTER DATABASE {quoted(database)} SET HADR {clause}"
 
 
-def _within(world: World, server: str, has: Callable[[AvailabilityGroup], bool]) -> Iterable[str]:
+def _build_group_prefix(
+    world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
+) -> Iterable[str]:
     """`ALTER AVAILABILITY GROUP [g] ` for the group of *server* of which that is true."""
     known = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
     for group in known:
-        if group is not None and has(group):
+        if group is not None and predicate(group):
             yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group.name)} "
 
 
 def _replica(world: World, server: str, name: str) -> Iterable[Script]:
-    for alter in _within(world, server, lambda group: group.replica(name) is not None):
+    for alter in _build_group_prefix(world, server, lambda group: group.replica(name) is not None):
         modify = f"{alter}MODIFY REPLICA ON {literal(name)} WITH "
         for option in (
             "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT",
@@ -123,13 +125,13 @@ def _replica(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _grouped(world: World, server: str, name: str) -> Iterable[Script]:
-    for alter in _within(world, server, lambda group: name in group.databases):
+    for alter in _build_group_prefix(world, server, lambda group: name in group.databases):
         yield from _database(world, server, name)
         yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quoted(name)}\nGO\n"
 
 
 def _listener(world: World, server: str, name: str) -> Iterable[Script]:
-    for alter in _within(world, server, lambda group: group.listener is not None):
+    for alter in _build_group_prefix(world, server, lambda group: group.listener is not None):
         yield "PORT = …", f"{alter}MODIFY LISTENER {literal(name)} (PORT = <port, int, 1433>)\nGO\n"
         for what in ("RESTART", "REMOVE"):
             yield f"{what} LISTENER", f"{alter}{what} LISTENER {literal(name)}\nGO\n"
@@ -235,8 +237,8 @@ def start_job(name: str) -> str:
     return f"EXEC msdb.dbo.sp_start_job @job_name = {literal(name)}"
 
 
-def _named(things: Iterable[Thing], name: str) -> Thing | None:
-    return next((thing for thing in things if thing.name == name), None)
+def _named(items: Iterable[Thing], name: str) -> Thing | None:
+    return next((thing for thing in items if thing.name == name), None)
 
 
 _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {

@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
 from app.views.object_explorer import answers
-from app.views.object_explorer.answers import FOLDERS, Folder, Item
+from app.views.object_explorer.answers import FOLDERS, ExplorerItem, Folder
 from app.views.object_explorer.icons import icon
 from app.views.object_explorer.scripts import quoted
 from app.widgets.tables import plain_tip
@@ -27,7 +27,7 @@ _REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
 
 
 @dataclass(slots=True)
-class Node:
+class TreeNode:
     """What a row stands for, and since when its server has said so."""
 
     path: Path
@@ -98,7 +98,7 @@ class Tree(QStandardItemModel):
                 self.opened |= {(name,), (name, "databases")}
         self.clear()
         for name in world.instances:
-            self.appendRow(self._row(Node((name,), "server", name, name)))
+            self.appendRow(self._row(TreeNode((name,), "server", name, name)))
         for place in range(self.rowCount()):
             self._ask(self.item(place))
 
@@ -112,7 +112,7 @@ class Tree(QStandardItemModel):
             del self._waiting[path]
             item = self.find(path)
             if item is not None:
-                self._says(item, number)
+                self._show_answer(item, number)
 
     # --- asking -------------------------------------------------------------------------------------------
 
@@ -137,15 +137,15 @@ class Tree(QStandardItemModel):
             self._waiting[node.path] = self.world.tick + ticks(CLIENT_LOGIN_TIMEOUT_S)
             item.setText(tr("{label} (expanding...)").format(label=node.label))
         else:
-            self._says(item, number)
+            self._show_answer(item, number)
 
-    def _says(self, item: QStandardItem, number: int | None) -> None:
+    def _show_answer(self, item: QStandardItem, number: int | None) -> None:
         """The answer to a question, or the *number* of the error that came instead."""
         node = node_of(item)
         self._mark_server(node.server, number)
         if number is not None:
             item.setText(node.label)
-            self._fails(item, number)
+            self._show_failure(item, number)
         elif node.kind == "server":
             server = self.world.instances[node.server]
             self._fill(item, [folder for folder in FOLDERS if folder.there(self.world, server)], ())
@@ -159,15 +159,15 @@ class Tree(QStandardItemModel):
         if number is not None:
             self.failed.emit(node.server, number)
 
-    def _fill(self, item: QStandardItem, folders: Iterable[Folder], found: Iterable[Item]) -> None:
+    def _fill(self, item: QStandardItem, folders: Iterable[Folder], items: Iterable[ExplorerItem]) -> None:
         node = node_of(item)
         item.removeRows(0, item.rowCount())
         node.asked_tick, node.loaded = self.world.tick, True
         for folder in folders:
             item.appendRow(self._folder_row(node.path, folder))
-        for one in found:
+        for one in items:
             path = (*node.path, f"{one.kind}:{one.name}")
-            row = self._row(Node(path, one.kind, one.name, one.label, tone=one.tone), one.tip)
+            row = self._row(TreeNode(path, one.kind, one.name, one.label, tone=one.tone), one.tip)
             item.appendRow(row)
             for folder in one.folders:
                 row.appendRow(self._folder_row(path, folder))
@@ -188,15 +188,15 @@ class Tree(QStandardItemModel):
         node.asked_tick = self.world.tick
         self._paint(item, found.label, found.tone, found.tip)
 
-    def _fails(self, item: QStandardItem, number: int) -> None:
+    def _show_failure(self, item: QStandardItem, number: int) -> None:
         """A server or folder says so below itself; what an object was stays to be seen."""
         node = node_of(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
             node.asked_tick, node.loaded = self.world.tick, False
             label = tr("Cannot connect to {server}.").format(server=node.server)
-            problem = Node((*node.path, "problem"), "problem", "problem", label)
-            item.appendRow(self._row(problem, answers.words_of(number, node.server)))
+            problem = TreeNode((*node.path, "problem"), "problem", "problem", label)
+            item.appendRow(self._row(problem, answers.format_client_message(number, node.server)))
 
     def _mark_server(self, name: str, number: int | None) -> None:
         item, server = self.find((name,)), self.world.instances[name]
@@ -213,7 +213,7 @@ class Tree(QStandardItemModel):
                 item,
                 tr("{name} (cannot be reached)").format(name=name),
                 "bad",
-                answers.words_of(number, name),
+                answers.format_client_message(number, name),
             )
 
     # --- rows ---------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class Tree(QStandardItemModel):
     def find(self, path: Path) -> QStandardItem | None:
         return next((item for item in self._all() if node_of(item).path == path), None)
 
-    def asked(self, index: QModelIndex) -> tuple[str, int] | None:
+    def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
         """(what, tick): which row's answer this row stands in, and of when it is."""
         item = self.itemFromIndex(index)
         while item is not None:
@@ -251,9 +251,9 @@ class Tree(QStandardItemModel):
             yield item
             waiting += [item.child(place) for place in range(item.rowCount())]
 
-    def _folder_row(self, above: Path, folder: Folder) -> QStandardItem:
-        title = answers.folder_title(folder, self.world.instances[above[0]])
-        node = Node((*above, folder.name), "folder", folder.name, title, folder)
+    def _folder_row(self, parent_path: Path, folder: Folder) -> QStandardItem:
+        title = answers.folder_title(folder, self.world.instances[parent_path[0]])
+        node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._row(node)
         if folder.items is None:
             node.loaded = True  # only folders in it: nothing to ask for
@@ -261,11 +261,11 @@ class Tree(QStandardItemModel):
                 row.appendRow(self._folder_row(node.path, inner))
         else:
             row.appendRow(
-                self._row(Node((*node.path, "nothing"), "problem", "nothing", ""))
+                self._row(TreeNode((*node.path, "nothing"), "problem", "nothing", ""))
             )  # so that it opens
         return row
 
-    def _row(self, node: Node, tip: str = "") -> QStandardItem:
+    def _row(self, node: TreeNode, tip: str = "") -> QStandardItem:
         row = QStandardItem(icon(node.kind, node.tone, self._dark), node.label)
         row.setEditable(False)
         row.setData(node, NODE)
@@ -280,6 +280,6 @@ class Tree(QStandardItemModel):
         item.setIcon(icon(node.kind, tone, self._dark))
 
 
-def node_of(item: QStandardItem) -> Node:
-    node: Node = item.data(NODE)
+def node_of(item: QStandardItem) -> TreeNode:
+    node: TreeNode = item.data(NODE)
     return node

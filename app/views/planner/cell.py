@@ -14,11 +14,11 @@ from PySide6.QtGui import QColor, QFont
 
 from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words.counters import COUNTERS as ENGINE_COUNTERS
 from app.words.counters import KB_PER_S, PERCENT, Counter
 from app.words.language import mark
-from engine.flow import Mode
+from engine.flow import SafetyMode
 from engine.planning import Sweep
 
 Array = npt.NDArray[np.float64]
@@ -51,10 +51,10 @@ LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
 ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
 """Counters that mean nothing without a mirror."""
 
-MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
+MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 """Drawn in this order."""
 
-NAMES: Final = {Mode.NONE: mark("no mirror"), Mode.OFF: "OFF", Mode.FULL: "FULL"}
+NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
@@ -65,13 +65,13 @@ EDGE: Final = 0.02
 """Room beside the ends of a sweep, so that marks there are seen whole."""
 
 
-def colour_of(mode: Mode, colours: Tokens) -> QColor:
+def colour_of(mode: SafetyMode, colours: ThemeTokens) -> QColor:
     """FULL and OFF are known by their colour everywhere in the planner; without mirroring is grey."""
-    return {Mode.FULL: colours.series[0], Mode.OFF: colours.series[1]}.get(mode, colours.idle)
+    return {SafetyMode.FULL: colours.series[0], SafetyMode.OFF: colours.series[1]}.get(mode, colours.idle)
 
 
 @dataclass(frozen=True)
-class Note:
+class AxisNote:
     """A place on the axis that a paper speaks of."""
 
     at: float
@@ -98,9 +98,9 @@ class Cell(QObject):
         self._bands = [(name, self._band(low, high), high) for name, low, high in bands]
         self._names: list[pg.TextItem] = []
         self._notes: list[tuple[pg.InfiniteLine, pg.TextItem]] = []
-        self._colours: Tokens | None = None
+        self._colours: ThemeTokens | None = None
         self._font = QFont()
-        self._chosen = Mode.FULL
+        self._chosen = SafetyMode.FULL
         self._range = 0.0, 1.0
         self.curves = {mode: self._curve(mode) for mode in MODES}
         self.dots = {mode: self._dots(mode, "o") for mode in MODES}
@@ -119,13 +119,13 @@ class Cell(QObject):
         self.plot.addItem(region, ignoreBounds=True)
         return region
 
-    def _curve(self, mode: Mode) -> pg.PlotCurveItem:
+    def _curve(self, mode: SafetyMode) -> pg.PlotCurveItem:
         curve = pg.PlotCurveItem(antialias=True, connect="finite")
         curve.setZValue(1 + int(mode))
         self.plot.addItem(curve, ignoreBounds=True)
         return curve
 
-    def _dots(self, mode: Mode, symbol: str) -> pg.ScatterPlotItem:
+    def _dots(self, mode: SafetyMode, symbol: str) -> pg.ScatterPlotItem:
         dots = pg.ScatterPlotItem(symbol=symbol, size=12 if symbol == "x" else 7, antialias=True)
         dots.setZValue(6 + int(mode))
         self.plot.addItem(dots, ignoreBounds=True)
@@ -133,14 +133,14 @@ class Cell(QObject):
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def draw(self, sweeps: Mapping[Mode, Sweep], bottom: float, top: float) -> None:
+    def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
         """Curves of the sweeps; the axis runs from *bottom* to *top*, which are logarithms where it has those."""
         for mode, curve in self.curves.items():
             found = sweeps.get(mode)
-            if found is None or (mode is Mode.NONE and self.counter.name in ON_THE_LINK):
+            if found is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
                 curve.setData([], [])
                 continue
-            curve.setData(np.log10(found.x), self._at(found.column(self.counter.name)))
+            curve.setData(np.log10(found.x), self._compute_heights(found.column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
         self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
         self.plot.setYRange(bottom, top, padding=0)
@@ -148,23 +148,25 @@ class Cell(QObject):
             name.setPos(float(np.log10(self._bands[place][2])), top)
         self._range = bottom, top
 
-    def put_plan(self, at: float, values: Mapping[Mode, float], chosen: Mode) -> None:
+    def put_plan(
+        self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
+    ) -> None:
         """Marks where the plan stands, a dot on each curve."""
-        self._chosen = chosen
-        self.mark.setValue(float(np.log10(at)))
+        self._chosen = selected_mode
+        self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
-            shown = mode in values and not (mode is Mode.NONE and self.counter.name in ON_THE_LINK)
-            height = self._at(np.array([values[mode]])) if shown else np.zeros(0)
-            dots.setData(np.full(len(height), np.log10(at)), height)
+            shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
+            height = self._compute_heights(np.array([values[mode]])) if shown else np.zeros(0)
+            dots.setData(np.full(len(height), np.log10(axis_value)), height)
         self._repen()
 
-    def put_published(self, at: float, values: Mapping[Mode, Sequence[float]]) -> None:
+    def put_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
         """Measured values at one place of the axis."""
         for mode, dots in self.published.items():
-            heights = self._at(np.array(values.get(mode, ()), dtype=float))
-            dots.setData(np.full(len(heights), np.log10(at)), heights)
+            heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
+            dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
-    def put_notes(self, notes: Sequence[Note], tagged: bool) -> None:
+    def put_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
         """Dotted lines where a paper says something; *tagged* names the figure beside it."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
@@ -188,12 +190,12 @@ class Cell(QObject):
             self.plot.addItem(item, ignoreBounds=True)
             self._names.append(item)
 
-    def _at(self, values: Array) -> Array:
+    def _compute_heights(self, values: Array) -> Array:
         return heights(values, self.logarithmic)
 
     # --- looks ----------------------------------------------------------------------------------------------
 
-    def recolour(self, colours: Tokens, font: QFont) -> None:
+    def recolour(self, colours: ThemeTokens, font: QFont) -> None:
         self._colours, self._font = colours, font
         for name in ("left", "bottom"):
             axis = self.plot.getAxis(name)
@@ -202,7 +204,7 @@ class Cell(QObject):
             axis.setTickFont(font)
         for number, (_, region, _) in enumerate(self._bands):
             ground = colours.info_soft if number % 2 else colours.idle_soft
-            region.setBrush(theme.see_through(ground, BAND_ALPHA))
+            region.setBrush(theme.with_alpha(ground, BAND_ALPHA))
         for item in self._names:
             item.setColor(colours.muted)
             item.setFont(font)
@@ -219,7 +221,7 @@ class Cell(QObject):
             return
         for mode in MODES:
             colour = colour_of(mode, self._colours)
-            style = Qt.PenStyle.DashLine if mode is Mode.NONE else Qt.PenStyle.SolidLine
+            style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
             width = CHOSEN_WIDTH if mode is self._chosen else OTHER_WIDTH
             self.curves[mode].setPen(pg.mkPen(colour, width=width, style=style))
             self.dots[mode].setBrush(colour)

@@ -26,10 +26,10 @@ from app.widgets import theme
 from app.widgets.reader import name_box
 from app.words.language import mark, tr
 from engine.constants import VERSIONS
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN
 from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
-from engine.planning import NETWORKS, Goals, Plan, own_workload
+from engine.planning import NETWORKS, Goals, MirroringPlan, build_custom_workload
 
 OWN: Final = mark("Own figures")
 WORKLOADS: Final = {
@@ -40,7 +40,7 @@ WORKLOADS: Final = {
     mark("Log of rows, 2014"): (LOG_ROWS, "delayed", 2014),
 }
 """Workloads of the papers, each with the servers and the version that it was measured on."""
-SAFETIES: Final = (("FULL", Mode.FULL), ("OFF", Mode.OFF), (mark("No mirror"), Mode.NONE))
+SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
 BANDWIDTH_BOUNDS_MBPS: Final = (0.056, 10_000.0)
@@ -69,7 +69,7 @@ class OwnField:
     tip: str = ""
 
 
-OWN_FIELDS: Final = (  # in the order of `own_workload`
+OWN_FIELDS: Final = (  # in the order of `build_custom_workload`
     OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
     OwnField(
         mark("Think time"), "think_s", 1.0, " s", 2, 600, tip=mark("between a response and the next request")
@@ -142,18 +142,18 @@ class Controls(QScrollArea):
     # --- asked and answered ---------------------------------------------------------------------------------
 
     @property
-    def chosen_safety(self) -> Mode:
+    def chosen_safety(self) -> SafetyMode:
         return SAFETIES[self.safety.checkedId()][1]
 
-    def choose_safety(self, safety: Mode) -> None:
+    def choose_safety(self, safety: SafetyMode) -> None:
         number = [mode for _, mode in SAFETIES].index(safety)
         self.safety.button(number).click()
 
-    def plan(self) -> Plan:
+    def plan(self) -> MirroringPlan:
         """What the fields say. ValueError: figures of one's own that cannot be."""
         site = SITES[self.site.currentData()]
         packed = self.compression.isEnabled() and self.compression.isChecked()
-        return Plan(
+        return MirroringPlan(
             workload=self._workload(),
             site=site,
             scale=self.scale.value,
@@ -185,7 +185,9 @@ class Controls(QScrollArea):
         if chosen is not None:
             return chosen[0]
         connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
-        return own_workload(connections, think_s, log_kb, transactions, SITES[self.site.currentData()])
+        return build_custom_workload(
+            connections, think_s, log_kb, transactions, SITES[self.site.currentData()]
+        )
 
     # --- looks ----------------------------------------------------------------------------------------------
 
@@ -235,9 +237,9 @@ class Controls(QScrollArea):
             button = QToolButton()
             button.setText(tr(title))
             button.setCheckable(True)
-            button.setChecked(mode is Mode.FULL)
+            button.setChecked(mode is SafetyMode.FULL)
             button.setAccessibleName(
-                tr("Safety {safety}").format(safety=title) if mode is not Mode.NONE else tr(title)
+                tr("Safety {safety}").format(safety=title) if mode is not SafetyMode.NONE else tr(title)
             )
             self.safety.addButton(button, number)
             layout.addWidget(button)
@@ -294,11 +296,11 @@ def _spin(field: OwnField) -> QDoubleSpinBox:
 
 
 def _number(
-    name: str, value: float, unit: str, decimals: int, most: float, least: float = 0.0
+    name: str, value: float, unit: str, decimals: int, maximum: float, minimum: float = 0.0
 ) -> QDoubleSpinBox:
     box = FigureBox()
     box.setDecimals(decimals)
-    box.setRange(least, most)
+    box.setRange(minimum, maximum)
     box.setSuffix(unit)
     box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
     box.setKeyboardTracking(False)

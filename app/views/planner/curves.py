@@ -10,15 +10,15 @@ import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, Cell, Note, colour_of
+from app.views.planner.cell import COUNTERS, LOGARITHMIC, MODES, NAMES, ON_THE_LINK, AxisNote, Cell, colour_of
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
 from app.widgets.axes import value_range
 from app.words.language import mark, tr
-from engine.flow import Mode
-from engine.planning import Plan, Steady, Sweep, points_about, statements_about
+from engine.flow import SafetyMode
+from engine.planning import MirroringPlan, Steady, Sweep, points_about, statements_about
 
-Sweeps = Mapping[Mode, Sweep]
+Sweeps = Mapping[SafetyMode, Sweep]
 
 AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
@@ -28,11 +28,11 @@ ROW_GAP_LINES: Final = 0.3
 """Between plots and titles: half of the label at the end of an axis stands out there."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
-PAPER_LAN: Final = Plan()
+PAPER_LAN: Final = MirroringPlan()
 """The link of the papers' tables; their values are shown on plans with this link only."""
 
 
-class Curves(QWidget):
+class PlanCurves(QWidget):
     """Plots with one scale in each row."""
 
     moved = Signal(str, float)
@@ -43,7 +43,7 @@ class Curves(QWidget):
         self.counters: tuple[str, ...] = ()
         self.cells: dict[tuple[str, str], Cell] = {}
         self._titles: dict[str, pg.LabelItem] = {}
-        self._shown: tuple[Plan, Mapping[str, Sweeps], Mapping[Mode, Steady]] | None = None
+        self._shown: tuple[MirroringPlan, Mapping[str, Sweeps], Mapping[SafetyMode, Steady]] | None = None
         self._view = pg.GraphicsLayoutWidget()
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._grid = self._view.ci.layout
@@ -85,11 +85,13 @@ class Curves(QWidget):
         if self._shown is not None:
             self.show_plan(*self._shown)
 
-    def show_plan(self, plan: Plan, sweeps: Mapping[str, Sweeps], here: Mapping[Mode, Steady]) -> None:
+    def show_plan(
+        self, plan: MirroringPlan, sweeps: Mapping[str, Sweeps], plan_figures: Mapping[SafetyMode, Steady]
+    ) -> None:
         """*sweeps* by axis; *here* are the figures of the plan itself at each level."""
-        self._shown = plan, sweeps, here
+        self._shown = plan, sweeps, plan_figures
         for name in self.counters:
-            modes = [mode for mode in MODES if mode is not Mode.NONE or name not in ON_THE_LINK]
+            modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
             values = [
                 sweep.column(name) for found in sweeps.values() for m, sweep in found.items() if m in modes
             ]
@@ -97,7 +99,7 @@ class Curves(QWidget):
             bottom, top = value_range(
                 np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
             )
-            own = {mode: float(getattr(found, name)) for mode, found in here.items()}
+            own = {mode: float(getattr(found, name)) for mode, found in plan_figures.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
@@ -105,7 +107,7 @@ class Curves(QWidget):
                 cell.put_published(getattr(PAPER_LAN, axis), _published(plan, axis, name))
         for axis, _ in AXES:
             notes = [
-                Note(each.at, each.figure.replace("Figure", "Fig."))
+                AxisNote(each.at, each.figure.replace("Figure", "Fig."))
                 for each in statements_about(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
@@ -121,7 +123,7 @@ class Curves(QWidget):
             counter = COUNTERS[name]
             parts = [f'<b style="color:{colours.text.name()}">{tr(counter.title)}</b>']
             for mode in reversed(MODES):
-                if mode is Mode.NONE and name in ON_THE_LINK:
+                if mode is SafetyMode.NONE and name in ON_THE_LINK:
                     continue
                 value = counter.unit.text(float(getattr(here[mode], name)))
                 words = f"{tr(NAMES[mode])} {value}"
@@ -152,13 +154,13 @@ class Curves(QWidget):
         self._write_titles()
 
 
-def is_measured(plan: Plan, axis: str) -> bool:
+def is_measured(plan: MirroringPlan, axis: str) -> bool:
     """Whether all of the plan's link but *axis* is as it was when the papers' tables were measured."""
-    measured = PAPER_LAN.at(**{axis: getattr(plan, axis)})
+    measured = PAPER_LAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
 
 
-def _published(plan: Plan, axis: str, counter: str) -> dict[Mode, list[float]]:
+def _published(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
     """Measured values that the curves should go through."""
     if not is_measured(plan, axis):
         return {}

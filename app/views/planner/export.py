@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from engine.flow import Mode
-from engine.planning import COLUMNS, Plan, Sweep
+from engine.flow import SafetyMode
+from engine.planning import COLUMNS, MirroringPlan, Sweep
 
 PLAN_COLUMNS: Final = (
     "scale",
@@ -21,12 +21,12 @@ PLAN_COLUMNS: Final = (
 )
 
 
-def rows(plan: Plan, sweeps: Iterable[Mapping[Mode, Sweep]]) -> list[list[str]]:
+def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Headings and one row for each point of each sweep."""
     found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for sweep in (each for by_mode in sweeps for each in by_mode.values()):
         for x, point in zip(sweep.x, sweep.points, strict=True):
-            there = plan.at(**{sweep.axis: x})
+            there = plan.with_changes(**{sweep.axis: x})
             link = [f"{getattr(there, name):.6g}" for name in PLAN_COLUMNS]
             figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
             found.append([plan.workload.name, sweep.safety.name, sweep.axis, *link, *figures])

@@ -24,9 +24,9 @@ from app.widgets.level_lines import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
-from engine.drill.judging.sweep import Outcome, confident, percentile
-from engine.drill.time.slices import Slices
-from engine.planning import Plan
+from engine.drill.judging.sweep import RunOutcome, compute_confidence_interval, percentile
+from engine.drill.time.cooperative_tasks import Slices
+from engine.planning import MirroringPlan
 
 RUNS: Final = 100
 """Of each cause. Assumed: then a share is known to within 10 of 100."""
@@ -54,10 +54,10 @@ SHOWN_S: Final = 60.0
 """The picture ends here at the latest; what takes longer is told in figures."""
 
 
-class FailoverTimes(QDialog):
+class FailoverTimesDialog(QDialog):
     """Asks and answers for one plan; the runs are played between two frames."""
 
-    def __init__(self, plan: Plan, parent: QWidget | None = None) -> None:
+    def __init__(self, plan: MirroringPlan, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Failover times"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -76,7 +76,7 @@ class FailoverTimes(QDialog):
         self._rows = QGridLayout()
         self._lay_out(plan)
         self._left = [(cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None]
-        self._work: Slices[list[Outcome]] | None = None
+        self._work: Slices[list[RunOutcome]] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._on_timer)
@@ -84,7 +84,7 @@ class FailoverTimes(QDialog):
         self._show()
 
     @property
-    def over(self) -> bool:
+    def is_finished(self) -> bool:
         return not self._timer.isActive()
 
     @property
@@ -122,7 +122,7 @@ class FailoverTimes(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        within = tr("back within {seconds}").format(seconds=f"{formatting.plain(limit_s)} s")
+        within = tr("back within {seconds}").format(seconds=f"{formatting.plain_number(limit_s)} s")
         sure = tr("true share, 95 % sure")
         head = (tr("At the principal"), within, sure, tr("half within"), tr("95 of 100 within"))
         rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
@@ -136,7 +136,7 @@ class FailoverTimes(QDialog):
                     label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self._rows.addWidget(label, number, column)
 
-    def _lay_out(self, plan: Plan) -> None:
+    def _lay_out(self, plan: MirroringPlan) -> None:
         column = QVBoxLayout(self)
         column.setSpacing(10)
         asked = QHBoxLayout()
@@ -168,7 +168,7 @@ def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     if not times:
         return tr(NAMES[cause]), *[formatting.NOTHING] * 4
     hits = len([each for each in times if each <= limit_s])
-    low, high = confident(hits, len(times))
+    low, high = compute_confidence_interval(hits, len(times))
     return (
         tr(NAMES[cause]),
         tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
@@ -219,7 +219,7 @@ class Shares(QWidget):
         slowest = max((each[-1] for each in self._times.values()), default=0.0)
         end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
 
-        def at(seconds: float, share: float) -> QPointF:
+        def map_to_point(seconds: float, share: float) -> QPointF:
             return QPointF(
                 box.left() + box.width() * min(1.0, seconds / end_s), box.bottom() - box.height() * share
             )
@@ -228,16 +228,18 @@ class Shares(QWidget):
         colours = theme.tokens(self.palette())
         for number, (cause, times) in enumerate(self._times.items()):
             painter.setPen(QPen(colours.series[number], 2.0, STROKES[cause]))
-            points, share = [at(0.0, 0.0)], 0.0
+            points, share = [map_to_point(0.0, 0.0)], 0.0
             for place, seconds in enumerate(times, start=1):
                 if seconds > end_s:
                     break
-                points += [at(seconds, share), at(seconds, share := place / len(times))]
-            painter.drawPolyline(QPolygonF([*points, at(end_s, share)]))
+                points += [map_to_point(seconds, share), map_to_point(seconds, share := place / len(times))]
+            painter.drawPolyline(QPolygonF([*points, map_to_point(end_s, share)]))
         painter.setPen(QPen(colours.text, 1.2, Qt.PenStyle.DashLine))
-        painter.drawLine(at(self._limit_s, 0.0), at(self._limit_s, 1.0))
-        above = QRectF(at(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line)
-        painter.drawText(above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain(self._limit_s)} s")
+        painter.drawLine(map_to_point(self._limit_s, 0.0), map_to_point(self._limit_s, 1.0))
+        above = QRectF(
+            map_to_point(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line
+        )
+        painter.drawText(above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain_number(self._limit_s)} s")
         painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePol
 
 from app.widgets import theme
 from app.words.language import tr
-from app.words.sentences import said
-from engine.planning import Finding, Tone
+from app.words.localization import localize
+from engine.planning import PlanFinding, Tone
 
 SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"}
 """So that the tone does not hang on colour alone."""
 
 
-class Findings(QScrollArea):
+class PlannerFindings(QScrollArea):
     """What the planner has to say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -25,7 +25,7 @@ class Findings(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Findings"))
-        self._shown: list[Finding] = []
+        self._shown: list[PlanFinding] = []
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -42,7 +42,7 @@ class Findings(QScrollArea):
         column.addStretch(1)
         self.setWidget(inside)
 
-    def show_findings(self, findings: Sequence[Finding]) -> None:
+    def show_findings(self, findings: Sequence[PlanFinding]) -> None:
         """The first is the verdict; none clears all."""
         self._shown = list(findings)
         self._write()
@@ -50,7 +50,7 @@ class Findings(QScrollArea):
     @property
     def text(self) -> str:
         """All that is said, for reading aloud and for tests."""
-        return "\n".join(f"{said(each.topic)}: {said(each.text)}" for each in self._shown)
+        return "\n".join(f"{localize(each.topic)}: {localize(each.text)}" for each in self._shown)
 
     def _write(self) -> None:
         while (item := self._rows.takeAt(0)) is not None:
@@ -63,13 +63,17 @@ class Findings(QScrollArea):
             return
         first, *others = self._shown
         tone, ground = colours.named(first.tone), colours.named(f"{first.tone}_soft")
-        self.verdict.setText(f"{SIGNS[first.tone]}  {said(first.text)}")
+        self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
             "font-weight: 600"
         )
         for number, each in enumerate(others):
-            sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(said(each.topic)), QLabel(said(each.text))
+            sign, topic, text = (
+                QLabel(SIGNS[each.tone]),
+                QLabel(localize(each.topic)),
+                QLabel(localize(each.text)),
+            )
             sign.setStyleSheet(f"color: {colours.named(each.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)

@@ -67,7 +67,7 @@ class LogSlider(QWidget):
         self.field.setKeyboardTracking(False)
         self.field.setAccessibleName(title)
         self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.strip = Strip(self.slider, self.position_of, bands, marks)
+        self.strip = SliderLabels(self.slider, self.position_of, bands, marks)
         label = QLabel(title)
         label.setBuddy(self.field)
         layout = QGridLayout(self)
@@ -78,7 +78,7 @@ class LogSlider(QWidget):
         layout.addWidget(self.slider, 1, 0, 1, 2)
         layout.addWidget(self.strip, 2, 0, 1, 2)
         self.strip.setVisible(bool(bands or marks))
-        self.slider.valueChanged.connect(self._slid)
+        self.slider.valueChanged.connect(self._on_slider_moved)
         self.field.valueChanged.connect(self._typed)
 
     @property
@@ -93,7 +93,7 @@ class LogSlider(QWidget):
         """Where the slider stands for *value*."""
         return round(math.log10(max(value, self._low) / self._low) * STEPS_PER_DECADE)
 
-    def _slid(self, position: int) -> None:
+    def _on_slider_moved(self, position: int) -> None:
         if position != self.position_of(self.field.value()):
             value = self._low * 10.0 ** (position / STEPS_PER_DECADE)
             self.field.setValue(min(float(f"{value:.{DIGITS}g}"), self._high))
@@ -123,7 +123,7 @@ class FigureBox(QDoubleSpinBox):
         return formatting.significant(value, 6)
 
 
-class Strip(QWidget):
+class SliderLabels(QWidget):
     """Names under the part of the slider, or the place on it, that they belong to."""
 
     def __init__(
@@ -140,7 +140,7 @@ class Strip(QWidget):
         self.setToolTip(
             "; ".join(
                 tr("{name}: {low} to {high}").format(
-                    name=name, low=formatting.plain(low), high=formatting.plain(high)
+                    name=name, low=formatting.plain_number(low), high=formatting.plain_number(high)
                 )
                 for name, low, high in bands
             )

@@ -21,26 +21,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files import whole_file
+from app.files import atomic_write
 from app.views.planner import export
 from app.views.planner.cell import COUNTERS, MODES
 from app.views.planner.controls import Controls
-from app.views.planner.curves import AXES, Curves, Sweeps, is_measured
-from app.views.planner.failover_times import FailoverTimes
-from app.views.planner.findings import Findings
+from app.views.planner.curves import AXES, PlanCurves, Sweeps, is_measured
+from app.views.planner.failover_times import FailoverTimesDialog
+from app.views.planner.findings import PlannerFindings
 from app.widgets.bars import hang
-from app.widgets.flow import Flow
-from app.widgets.room import ANY_SIZE
+from app.widgets.flow import FlowLayout
+from app.widgets.scroll_container import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.judging.failover_times import CAUSES, scenario_of
 from engine.planning import (
     BANDWIDTH_MBPS,
     RTT_MS,
     Goals,
-    Plan,
-    Point,
+    MeasuredPoint,
+    MirroringPlan,
     advice,
     points_about,
     statements_about,
@@ -77,9 +77,9 @@ class Planner(QWidget):
         self.setWindowTitle(tr("Link planner"))
         self.setAccessibleName(tr("Link planner"))
         self.controls = Controls()
-        self.curves = Curves()
-        self.findings = Findings()
-        self.plan: Plan | None = None
+        self.curves = PlanCurves()
+        self.findings = PlannerFindings()
+        self.plan: MirroringPlan | None = None
         """What is shown; None until the first time, and while the figures make no sense."""
         self.goals = Goals()
         self.sweeps: dict[str, Sweeps] = {}
@@ -135,7 +135,7 @@ class Planner(QWidget):
             plan = self.controls.plan()
         except ValueError as error:
             self.plan = None
-            self.controls.show_problem(f"{said(str(error))}.")
+            self.controls.show_problem(f"{localize(str(error))}.")
             self.curves.setEnabled(False)
             return
         self.controls.show_problem("")
@@ -190,14 +190,14 @@ class Planner(QWidget):
         super().closeEvent(event)
         self.closed.emit()
 
-    def show_times(self) -> FailoverTimes | None:
+    def show_times(self) -> FailoverTimesDialog | None:
         """How long failovers take with this plan, in a window of its own."""
         if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
-            self._say(
+            self._show_status(
                 tr("Only safety FULL fails over by itself, and only a workload of the papers can be played.")
             )
             return None
-        found = FailoverTimes(self.plan, self)
+        found = FailoverTimesDialog(self.plan, self)
         found.show()
         return found
 
@@ -209,10 +209,10 @@ class Planner(QWidget):
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
-        self._say(tr("Copied: one row for each point of each curve."))
+        self._show_status(tr("Copied: one row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
-        self._save(file, lambda path: whole_file.write(path, export.as_csv(self.table())))
+        self._save(file, lambda path: atomic_write.write(path, export.as_csv(self.table())))
 
     def save_picture(self, file: str) -> None:
         """Curves and findings as they are seen."""
@@ -221,7 +221,7 @@ class Planner(QWidget):
             target = QBuffer()
             target.open(QIODevice.OpenModeFlag.WriteOnly)
             self._sheet.grab().save(target, "PNG")
-            whole_file.write(path, bytes(target.data().data()))
+            atomic_write.write(path, bytes(target.data().data()))
 
         self._save(file, write)
 
@@ -231,14 +231,14 @@ class Planner(QWidget):
         try:
             write(Path(file))
         except OSError as error:
-            self._say(tr("Not saved: {value}").format(value=error.strerror or error))
+            self._show_status(tr("Not saved: {value}").format(value=error.strerror or error))
         else:
-            self._say(tr("Saved {name}").format(name=Path(file).name))
+            self._show_status(tr("Saved {name}").format(name=Path(file).name))
 
     def _ask(self, title: str, name: str, kind: str) -> str:
         return QFileDialog.getSaveFileName(self, title, name, kind)[0]
 
-    def _say(self, text: str) -> None:
+    def _show_status(self, text: str) -> None:
         self._status.setText(text)
         self._status.setVisible(bool(text))
 
@@ -296,8 +296,8 @@ class Planner(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def _bar(self) -> Flow:
-        bar = Flow(8)
+    def _bar(self) -> FlowLayout:
+        bar = FlowLayout(8)
         self._counter_menu = QMenu(self)
         for name, counter in COUNTERS.items():
             action = self._counter_menu.addAction(tr(counter.title))
@@ -340,10 +340,10 @@ class Planner(QWidget):
             for action in self._counter_menu.actions():
                 action.setChecked(action.data() in self.curves.counters)
 
-    def _write_notes(self, plan: Plan) -> None:
+    def _write_notes(self, plan: MirroringPlan) -> None:
         for note, (axis, _) in zip(self._notes, AXES, strict=True):
             found = statements_about(plan.workload, plan.safety, axis)
-            parts = [f"{each.figure}: {said(each.text)}" for each in found]
+            parts = [f"{each.figure}: {localize(each.text)}" for each in found]
             if is_measured(plan, axis):
                 parts += sorted(
                     {tr("✕ measured, {source}").format(source=each.source) for each in _points_of(plan)}
@@ -358,10 +358,10 @@ class Planner(QWidget):
             self.findings.show_findings(advice(self.plan, self.goals))
 
 
-def _points_of(plan: Plan) -> list[Point]:
+def _points_of(plan: MirroringPlan) -> list[MeasuredPoint]:
     return points_about(plan.workload, plan.safety, "transactions_per_s")
 
 
-def _sweeps(plan: Plan, axis: str) -> Sweeps:
+def _sweeps(plan: MirroringPlan, axis: str) -> Sweeps:
     values = POINTS[axis] if plan.loss == 0.0 else POINTS[axis][::LOSSY_STRIDE]
     return {mode: sweep(plan, axis, values, mode) for mode in MODES}

@@ -1,7 +1,7 @@
 """A file from another person: what it holds, before anything of it runs."""
 
 from app.views.quarantine.facts import Fact, facts_of
-from app.views.quarantine.items import Item
+from app.views.quarantine.items import BundleItem
 from app.views.quarantine.page import Quarantine
 
-__all__ = ["Fact", "Item", "Quarantine", "facts_of"]
+__all__ = ["BundleItem", "Fact", "Quarantine", "facts_of"]

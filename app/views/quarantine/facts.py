@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.widgets.tables import Column
+from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.authoring import limits
-from engine.drill.authoring.contents import LINKS_MAX, Contents, visible
+from engine.drill.authoring.contents import LINKS_MAX, Contents, escape_invisible
 from engine.drill.authoring.schema import DURATION_MAX_S
 
 
@@ -25,8 +25,8 @@ class Fact:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Item"), text=lambda fact: fact.what, sample="Events of the timeline"),
-    Column(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
+    TableColumn(title=mark("Item"), text=lambda fact: fact.what, sample="Events of the timeline"),
+    TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
 
 TABLES: Final = {
@@ -66,19 +66,19 @@ def facts_of(contents: Contents) -> list[Fact]:
         Fact(tr("Ends"), ends),
         Fact(tr("Texts, in characters"), texts),
         Fact(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
-        Fact(tr("Links"), links.format(n=_many(contents.links)) if contents.links else tr("none")),
+        Fact(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
         *(Fact(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
         *(Fact(tr("Named source"), source) for source in contents.sources),
         Fact(
             tr("Limits"),
             tr("at most {databases} databases and {hours} simulated hours; T-SQL reaches the "
 "simulation only").format(
-                databases=limits.DATABASES_MAX, hours=formatting.plain(DURATION_MAX_S / 3600)
+                databases=limits.DATABASES_MAX, hours=formatting.plain_number(DURATION_MAX_S / 3600)
             ),
         ),
     ]  # fmt: skip
-    return [Fact(fact.what, visible(fact.value).replace("\n", " "), fact.spoils) for fact in found]
+    return [Fact(fact.what, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in found]
 
 
-def _many(links: Sequence[str]) -> str:
+def _format_link_count(links: Sequence[str]) -> str:
     return str(len(links)) if len(links) <= LINKS_MAX else f"> {LINKS_MAX}"

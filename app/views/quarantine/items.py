@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.views.quarantine.facts import Fact
 from app.widgets.tables import plain_tip
 from app.words.language import mark, tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
 ROW_LINES: Final = 1.5
@@ -34,7 +34,7 @@ _ITEM: Final = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BundleItem:
     """A drill or a run of a bundle. All texts may be a stranger's."""
 
     name: str
@@ -51,7 +51,7 @@ class Item:
     @property
     def cells(self) -> list[str]:
         texts = (self.title, tr(self.level), self.minutes, self.author, self.remark)
-        return [visible(text).replace("\n", " ") for text in texts]
+        return [escape_invisible(text).replace("\n", " ") for text in texts]
 
 
 class Items(QWidget):
@@ -79,7 +79,7 @@ class Items(QWidget):
         every, none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
         every.clicked.connect(lambda: self._choose(Qt.CheckState.Checked))
         none.clicked.connect(lambda: self._choose(Qt.CheckState.Unchecked))
-        self.chosen.connect(self._say)
+        self.chosen.connect(self._show_count)
         self.controls = QWidget()
         """For the row of buttons of the page."""
         row = QHBoxLayout(self.controls)
@@ -90,7 +90,7 @@ class Items(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.tree)
 
-    def show_items(self, items: Sequence[Item]) -> None:
+    def show_items(self, items: Sequence[BundleItem]) -> None:
         """List these; all that can be taken in are chosen."""
         line = self.fontMetrics().height()
         blank = QPixmap(line, line)
@@ -123,7 +123,7 @@ class Items(QWidget):
 
     def names(self) -> list[str]:
         """Names of what is chosen."""
-        return [row.data(0, _ITEM).name for row in self._rows() if _is_chosen(row)]
+        return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
 
     def _rows(self) -> list[QTreeWidgetItem]:
         found = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
@@ -138,10 +138,10 @@ class Items(QWidget):
         if row is not None:
             self.shown.emit(row.data(0, _ITEM))
 
-    def _say(self, count: int) -> None:
+    def _show_count(self, count: int) -> None:
         said = tr("{n} of {of} selected")
         self._count.setText(said.format(n=count, of=self.tree.topLevelItemCount()))
 
 
-def _is_chosen(row: QTreeWidgetItem) -> bool:
+def _is_checked(row: QTreeWidgetItem) -> bool:
     return bool(row.data(0, _ITEM).takeable) and row.checkState(0) == Qt.CheckState.Checked

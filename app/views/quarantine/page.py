@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.quarantine.facts import COLUMNS, Fact
-from app.views.quarantine.items import Item, Items
-from app.views.quarantine.whole import show_whole
+from app.views.quarantine.items import BundleItem, Items
+from app.views.quarantine.wrapping_cell import show_whole
 from app.widgets import theme
 from app.widgets.tables import TableModel, TableView
 from app.words.language import tr
-from engine.drill.authoring.contents import visible
+from engine.drill.authoring.contents import escape_invisible
 
 TEXT_MAX: Final = 200_000
 """Characters of the file that are shown. Assumed: nobody reads more, and the window stays quick."""
@@ -50,7 +50,7 @@ class Quarantine(QWidget):
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         show_whole(self.facts)
-        self.text = _Written()
+        self.text = _FileText()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -67,7 +67,7 @@ class Quarantine(QWidget):
         self.author.toggled.connect(lambda _: self._show_again())
         self.items = Items()
         self.items.shown.connect(self._show_item)
-        self.items.chosen.connect(self._say_chosen)
+        self.items.chosen.connect(self._show_selected_count)
         self._all = QSplitter(Qt.Orientation.Vertical)
         self._all.addWidget(self.items)
         self._all.addWidget(both)
@@ -110,25 +110,25 @@ class Quarantine(QWidget):
         self.items.controls.hide()
         self._show_one(facts, text)
 
-    def show_bundle(self, file: str, title: str, items: Sequence[Item]) -> None:
+    def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
         """Show what the bundle *file* holds, to choose from."""
         said = tr(
             "{file} comes from another source. Nothing of it has run. Choose what to import into "
             "your own drills; existing drills are never replaced."
         )
-        self._head(tr("A bundle: {title}").format(title=visible(title)), said.format(file=file))
+        self._head(tr("A bundle: {title}").format(title=escape_invisible(title)), said.format(file=file))
         self.decline.setText(tr("Import nothing"))
         self.accept.setToolTip(tr("Imported drills are listed on the start page and open without a question"))
         self.items.show()
         self.items.controls.show()
         self.items.show_items(items)
 
-    def _head(self, title: str, said: str) -> None:
+    def _head(self, title: str, text: str) -> None:
         self.author.setChecked(False)
         self._title.setText(title)
-        self._said.setText(visible(said))
+        self._said.setText(escape_invisible(text))
 
-    def _show_item(self, item: Item) -> None:
+    def _show_item(self, item: BundleItem) -> None:
         self._show_one(item.facts, item.text)
 
     def _show_one(self, facts: Sequence[Fact], text: str) -> None:
@@ -142,10 +142,10 @@ class Quarantine(QWidget):
         if not everything:
             text = tr("The text of the file contains solution and answers. “Open as author” shows it.")
         shown = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
-        self.text.setPlainText(visible(shown))
+        self.text.setPlainText(escape_invisible(shown))
         self.facts.selectRow(0)
 
-    def _say_chosen(self, count: int) -> None:
+    def _show_selected_count(self, count: int) -> None:
         self.accept.setText(tr("Import {n}").format(n=count))
         self.accept.setEnabled(count > 0)
 
@@ -161,7 +161,7 @@ class Quarantine(QWidget):
         self._title.setFont(theme.sized(self.font(), 1.8, bold=True))
 
 
-class _Written(QPlainTextEdit):
+class _FileText(QPlainTextEdit):
     """Text as it stands in a file."""
 
     def __init__(self) -> None:

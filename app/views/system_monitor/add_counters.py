@@ -18,9 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.system_monitor.catalogue import BY_NAME as PERFS
-from app.views.system_monitor.catalogue import MIRRORING, NOT_SIMULATED, OBJECTS, PROCESSOR, Choice, names_of
+from app.views.system_monitor.catalogue import (
+    MIRRORING,
+    NOT_SIMULATED,
+    OBJECTS,
+    PROCESSOR,
+    CounterChoice,
+    names_of,
+)
 from app.widgets.reader import follow_selection
-from app.widgets.room import fit_on_screen
+from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr
 from engine.model import World
 
@@ -127,7 +134,7 @@ class AddCounters(QDialog):
         server, group = self.computer.currentText(), self.object.currentData()
         self.added.emit(
             [
-                Choice(server, group, counter, "" if group == PROCESSOR else instance)
+                CounterChoice(server, group, counter, "" if group == PROCESSOR else instance)
                 for counter in _texts(self.counters)
                 for instance in _texts(self.instances)
             ]

@@ -21,7 +21,7 @@ Get = Callable[[str], Array]
 """Name of a sampled counter -> its values."""
 
 
-class Side(IntEnum):
+class LogRole(IntEnum):
     """What a server is to a log at a moment."""
 
     NONE = 0  # it is there, and no log moves for this copy
@@ -55,9 +55,9 @@ class Perf:
     mirror: Callable[[Get, float], Array] | None = None
     since: int = 2005
 
-    def values(self, side: Side, get: Get, compression: float) -> Array | None:
+    def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
         """Values on one side; None where the counter stays 0. *compression*: wire bytes per byte of log."""
-        make = {Side.OWNER: self.owner, Side.MIRROR: self.mirror}.get(side)
+        make = {LogRole.OWNER: self.owner, LogRole.MIRROR: self.mirror}.get(role)
         return make(get, compression) if make is not None else None
 
 
@@ -140,7 +140,7 @@ def names_of(group: str, version: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CounterChoice:
     """A counter of one server, for one database."""
 
     server: str

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from app.view_models.series import Columns
-from app.views.system_monitor.catalogue import Array, Choice, Side
+from app.views.system_monitor.catalogue import Array, CounterChoice, LogRole
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, NOWHERE, Place, Samples
 from engine.model import Computer, Instance, Key, World
@@ -30,7 +30,7 @@ class SampledState(Protocol):
     def instances(self) -> Mapping[str, Instance]: ...
 
 
-class Run(Protocol):
+class SampledRun(Protocol):
     """What is read of a drill here."""
 
     @property
@@ -42,7 +42,7 @@ class Run(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CounterSummary:
     """A counter over a stretch of time; None where it could not be read."""
 
     last: float | None
@@ -51,16 +51,16 @@ class Summary:
     high: float | None
 
 
-EMPTY = Summary(None, None, None, None)
+EMPTY = CounterSummary(None, None, None, None)
 
 
-class History:
+class SampleHistory:
     """Rows and sides of the copies that the user watches, for each sample."""
 
-    def __init__(self, run: Run, before: History | None = None) -> None:
+    def __init__(self, run: SampledRun, previous_history: SampleHistory | None = None) -> None:
         """*before*: of another moment, or another run; what both have in common is not read again."""
         self._run = run
-        self._sides: dict[Key, _Sides] = before._sides if before is not None else {}
+        self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
 
     @property
     def count(self) -> int:
@@ -71,49 +71,49 @@ class History:
     def end_s(self) -> float:
         return float(self._run.samples.ticks[self.count - 1]) / TICKS_PER_S if self.count else 0.0
 
-    def times_s(self, first: int, last: int) -> Array:
-        times: Array = self._run.samples.ticks[first:last] / TICKS_PER_S
+    def times_s(self, start_index: int, end_index: int) -> Array:
+        times: Array = self._run.samples.ticks[start_index:end_index] / TICKS_PER_S
         return times
 
-    def place(self, t_s: float) -> int:
+    def find_sample(self, t_s: float) -> int:
         """Number of the first sample at or after *t_s*."""
         return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
 
-    def values(self, choice: Choice, first: int, last: int) -> Array:
+    def values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
         """The counter from sample *first* to before *last*; NaN where the server could not be asked."""
         key = (choice.server, choice.database)
         known = self._sides.setdefault(key, _Sides(key))
         known.follow(self._run, self.count)
-        sides, sampled = known.sides[first:last], known.columns.values[first:last]
+        sides, sampled = known.sides[start_index:end_index], known.columns.values[start_index:end_index]
 
         def get(name: str) -> Array:
             column: Array = sampled[:, COUNTERS.index(name)]
             return column
 
-        out = np.where(sides == Side.AWAY, np.nan, 0.0)
+        out = np.where(sides == LogRole.AWAY, np.nan, 0.0)
         if len(sides):
             compression = self._compression(key)
-            for side in (Side.OWNER, Side.MIRROR):
+            for side in (LogRole.OWNER, LogRole.MIRROR):
                 made = choice.perf.values(side, get, compression)
                 if made is not None:
                     out = np.where(sides == side, made, out)
         return out
 
-    def summary(self, choice: Choice, from_s: float, to_s: float = math.inf) -> Summary:
+    def summary(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
         """The counter from *from_s* to *to_s*, or to the end."""
-        last = self.count if to_s == math.inf else self.place(to_s + 0.01)
-        values = self.values(choice, self.place(from_s), last)
+        last = self.count if to_s == math.inf else self.find_sample(to_s + 0.01)
+        values = self.values(choice, self.find_sample(from_s), last)
         known = values[~np.isnan(values)]
         if not len(known):
             return EMPTY
         final = None if np.isnan(values[-1]) else float(values[-1])
-        return Summary(final, float(known.mean()), float(known.min()), float(known.max()))
+        return CounterSummary(final, float(known.mean()), float(known.min()), float(known.max()))
 
     def _compression(self, key: Key) -> float:
         """Wire bytes per byte of log as the stream is now; 1 without one."""
         world = self._run.world
         copy = world.copies.get(key)
-        _, stream = (streams.place(world, copy) if copy is not None else None) or NOWHERE
+        _, stream = (streams.find_log_place(world, copy) if copy is not None else None) or NOWHERE
         return world.flow.stream_setup(stream).compression_ratio if stream >= 0 else 1.0
 
 
@@ -123,11 +123,11 @@ class _Sides:
     def __init__(self, key: Key) -> None:
         self._key = key
         self._seen: SampledState | None = None
-        self._now = (NOWHERE, Side.AWAY)
+        self._now = (NOWHERE, LogRole.AWAY)
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)
 
-    def follow(self, run: Run, count: int) -> None:
+    def follow(self, run: SampledRun, count: int) -> None:
         """Take in what *run* has beyond what is known."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
@@ -136,22 +136,22 @@ class _Sides:
             standing = run.standings[place]
             if standing is not self._seen:
                 self._seen = standing
-                self._now = _side(standing, self._key)
+                self._now = _find_role(standing, self._key)
             at, self.sides[place] = self._now
             places.append(at)
         self.columns.add(places)
 
 
-def _side(standing: SampledState, key: Key) -> tuple[Place, Side]:
+def _find_role(standing: SampledState, key: Key) -> tuple[Place, LogRole]:
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
-        return NOWHERE, Side.AWAY
+        return NOWHERE, LogRole.AWAY
     for copy, at in standing.places.items():
-        if _is(key, copy):
-            return at, Side.OWNER if standing.sources[at[0]] == copy else Side.MIRROR
-    return NOWHERE, Side.NONE
+        if _matches(key, copy):
+            return at, LogRole.OWNER if standing.sources[at[0]] == copy else LogRole.MIRROR
+    return NOWHERE, LogRole.NONE
 
 
-def _is(key: Key, copy: Key) -> bool:
+def _matches(key: Key, copy: Key) -> bool:
     """The copy is meant, or any copy of the server."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGraphicsSceneMouseEvent
 
-from app.views.system_monitor.catalogue import TOP, Choice
-from app.widgets.theme import Tokens
+from app.views.system_monitor.catalogue import TOP, CounterChoice
+from app.widgets.theme import ThemeTokens
 from app.widgets.time_axis import TimeAxis
 from app.words.language import tr
 
@@ -19,7 +19,7 @@ HEADROOM: Final = 1.06
 """Room above the top, for its label and the width of a line."""
 
 
-class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
+class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
     """Draws; what is drawn how is the panel's."""
 
     time_chosen = Signal(float)
@@ -27,7 +27,7 @@ class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
 
     def __init__(self) -> None:
         super().__init__(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)
-        self.curves: dict[Choice, pg.PlotDataItem] = {}
+        self.curves: dict[CounterChoice, pg.PlotDataItem] = {}
         self.setMouseEnabled(x=False, y=False)
         self.hideButtons()
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -42,7 +42,7 @@ class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
         self.addItem(self._cursor, ignoreBounds=True)
         self.scene().sigMouseClicked.connect(self._choose_time)
 
-    def put(self, choices: Sequence[Choice]) -> None:
+    def put(self, choices: Sequence[CounterChoice]) -> None:
         """A line for each of these and for no other."""
         for choice in set(self.curves) - set(choices):
             self.removeItem(self.curves.pop(choice))
@@ -57,7 +57,7 @@ class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
         if t_s is not None:
             self._cursor.setValue(t_s)
 
-    def recolour(self, colours: Tokens, font: QFont) -> None:
+    def recolour(self, colours: ThemeTokens, font: QFont) -> None:
         self.setBackground(colours.surface)
         for side in ("left", "bottom"):
             axis = self.getAxis(side)

@@ -14,19 +14,19 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
 from app.view_models.series import peaks
 from app.views.system_monitor.add_counters import AddCounters
-from app.views.system_monitor.catalogue import DATABASES, MIRRORING, TOP, Choice
-from app.views.system_monitor.history import EMPTY, History, Run, Summary
+from app.views.system_monitor.catalogue import DATABASES, MIRRORING, TOP, CounterChoice
+from app.views.system_monitor.history import EMPTY, CounterSummary, SampledRun, SampleHistory
 from app.widgets import theme
 from app.widgets.bars import Bar
 from app.widgets.reader import name_box
-from app.widgets.tables import Column, Index, TableModel, TableView
+from app.widgets.tables import Index, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 
 if TYPE_CHECKING:
-    from app.views.system_monitor.lines import Lines
+    from app.views.system_monitor.lines import CounterPlot
 
 SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""
@@ -42,12 +42,12 @@ DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLin
 class CounterRow:
     """A chosen counter, how it is drawn, and its figures over the time that is shown."""
 
-    choice: Choice
+    choice: CounterChoice
     number: int
     """Decides colour and dashes."""
     power: int | None = None
     """Scale as a power of ten; None: the one that fits."""
-    figures: Summary = EMPTY
+    figures: CounterSummary = EMPTY
 
     @property
     def scale(self) -> float:
@@ -62,27 +62,27 @@ def fitting_power(highest: float | None) -> int:
     return max(low, min(high, math.floor(math.log10(TOP / highest) + 1e-9)))
 
 
-def _figure(title: str, name: str) -> Column:
-    return Column(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4), right=True,
+def _figure(title: str, name: str) -> TableColumn:
+    return TableColumn(title=title, text=lambda row: formatting.significant(getattr(row.figures, name), 4), right=True,
                   sample="48,706,560")  # fmt: skip
 
 
 COLUMNS: Final = (
-    Column(title=mark("Counter"), text=lambda r: r.choice.name,
+    TableColumn(title=mark("Counter"), text=lambda r: r.choice.name,
            tip=lambda r: f"{r.choice.path}\n{tr(r.choice.perf.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
-    Column(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
+    TableColumn(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
     _figure(mark("Last"), "last"),
     _figure(mark("Average"), "mean"),
     _figure(mark("Minimum"), "low"),
     _figure(mark("Maximum"), "high"),
-    Column(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
-    Column(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
-    Column(title=mark("Object"), text=lambda r: r.choice.perf.group),
+    TableColumn(title=mark("Scale"), text=lambda r: formatting.significant(r.scale, 1), right=True, sample="0.000001"),
+    TableColumn(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
+    TableColumn(title=mark("Object"), text=lambda r: r.choice.perf.group),
 )  # fmt: skip
 
 
-class Legend(TableModel):
+class CounterLegend(TableModel):
     """The list of counters with the colour of each line."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -100,16 +100,16 @@ class SystemMonitor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._run: Run | None = None
-        self._history: History | None = None
-        self._bold: Choice | None = None
+        self._run: SampledRun | None = None
+        self._history: SampleHistory | None = None
+        self._bold: CounterChoice | None = None
         self._adding: AddCounters | None = None
-        self._lines: Lines | None = None
+        self._lines: CounterPlot | None = None
         self._time_s: float | None = None
         self._between: tuple[float, float] | None = None
         self._drawn = 0
         """Samples that are on screen."""
-        self.model = Legend(COLUMNS, self)
+        self.model = CounterLegend(COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.span = QComboBox()
@@ -145,9 +145,9 @@ class SystemMonitor(QWidget):
 
     def _make_lines(self) -> None:
         """They need pyqtgraph, so they are made when the panel is first shown."""
-        from app.views.system_monitor.lines import Lines
+        from app.views.system_monitor.lines import CounterPlot
 
-        lines = self._lines = Lines()
+        lines = self._lines = CounterPlot()
         lines.time_chosen.connect(self._choose_time)
         self._split.insertWidget(0, lines)
         self._split.setSizes([3, 2])
@@ -166,9 +166,9 @@ class SystemMonitor(QWidget):
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: Run) -> None:
+    def show_drill(self, drill: SampledRun) -> None:
         """Another run, or another moment of it: the chosen counters stay if their servers are there."""
-        self._run, self._history = drill, History(drill, self._history)
+        self._run, self._history = drill, SampleHistory(drill, self._history)
         kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
         self._put(kept or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
         if self._adding is not None:
@@ -187,10 +187,10 @@ class SystemMonitor(QWidget):
     # --- choosing -----------------------------------------------------------------------------------------
 
     @property
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[CounterChoice]:
         return [row.choice for row in self.model.rows]
 
-    def add(self, choices: Iterable[Choice]) -> None:
+    def add(self, choices: Iterable[CounterChoice]) -> None:
         """Watch these as well."""
         rows, there = list(self.model.rows), set(self.choices)
         for choice in choices:
@@ -228,12 +228,12 @@ class SystemMonitor(QWidget):
             self._bold = None if self._bold == row.choice else row.choice
             self._show_theme()
 
-    def _change_scale(self, by: int) -> None:
+    def _change_scale(self, offset: int) -> None:
         """Ten times as high or a tenth, from the scale that fits on."""
         row = self._current()
         if row is not None:
             low, high = SCALES
-            power = max(low, min(high, round(math.log10(row.scale)) + by))
+            power = max(low, min(high, round(math.log10(row.scale)) + offset))
             self.model.update([replace(one, power=power) if one is row else one for one in self.model.rows])
             self._draw()
 
@@ -279,7 +279,7 @@ class SystemMonitor(QWidget):
         start_s = 0.0 if length_s is None else end_s - length_s
         if self._between is not None:
             start_s, end_s = self._between
-        first, last = history.place(start_s), history.count
+        first, last = history.find_sample(start_s), history.count
         self.model.update(
             [replace(row, figures=history.summary(row.choice, start_s, end_s)) for row in self.model.rows]
         )
@@ -320,17 +320,19 @@ class SystemMonitor(QWidget):
         self._draw()
 
 
-def usual_choices(world: World) -> list[Choice]:
+def usual_choices(world: World) -> list[CounterChoice]:
     """What is watched first: queues and transactions of the first mirrored database, on each of its servers."""
     mirrored = next((copy for copy in world.copies.values() if copy.mirroring.guid is not None), None)
     copies = world.copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
     names = [(DATABASES, "Transactions/sec")]
     if mirrored is not None:
         names += [(MIRRORING, "Log Send Queue KB"), (MIRRORING, "Redo Queue KB")]
-    return [Choice(copy.server, group, name, copy.database) for copy in copies for group, name in names]
+    return [
+        CounterChoice(copy.server, group, name, copy.database) for copy in copies for group, name in names
+    ]
 
 
-def _exists(choice: Choice, world: World) -> bool:
+def _exists(choice: CounterChoice, world: World) -> bool:
     return choice.server in world.instances and (
         not choice.database or (choice.server, choice.database) in world.copies
     )

@@ -41,13 +41,13 @@ class PhaseBar(QStyledItemDelegate):
 
 
 def paint_phases(
-    painter: QPainter, place: QRectF, row: TimingRow, whole_ticks: int, colours: theme.Tokens
+    painter: QPainter, rect: QRectF, row: TimingRow, whole_ticks: int, colours: theme.ThemeTokens
 ) -> None:
     """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
-    x = place.left()
+    x = rect.left()
     for (name, ticks, done), (_, _, _, _, colour) in zip(row.phases, PHASES, strict=False):
-        width = place.width() * ticks / whole_ticks
-        part = QRectF(x, place.top(), max(width, 1.0), place.height())
+        width = rect.width() * ticks / whole_ticks
+        part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
         pattern = Qt.BrushStyle.SolidPattern if done else Qt.BrushStyle.BDiagPattern
         painter.fillRect(part, QBrush(phase_colour(colours, colour), pattern))
         words = tr(name)
@@ -57,8 +57,10 @@ def paint_phases(
         x += width
 
 
-def phase_colour(colours: theme.Tokens, which: str | int) -> QColor:
-    found: QColor = colours.series[which] if isinstance(which, int) else colours.named(which)
+def phase_colour(colours: theme.ThemeTokens, series_or_name: str | int) -> QColor:
+    found: QColor = (
+        colours.series[series_or_name] if isinstance(series_or_name, int) else colours.named(series_or_name)
+    )
     return found
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.widgets.tables import Column
+from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import said as said_of
+from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.model import Failover
 from engine.published.table6 import FAILOVER_S, REFERENCE
@@ -119,11 +119,11 @@ def _title(row: TimingRow) -> str:
 
 
 COLUMNS: Final = (
-    Column(title=mark("Failover"), text=_title,
+    TableColumn(title=mark("Failover"), text=_title,
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
-    Column(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
-    Column(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
+    TableColumn(title=mark("Phases"), text=lambda row: row.summary, tip=lambda row: row.summary.replace(", ", "\n")),
+    TableColumn(title=mark("Time"), right=True, sample="1 min 12 s", bold=lambda row: True,
            text=lambda row: tr("cancelled") if row.failover.cancelled else formatting.seconds(row.failover_s),
            tip=lambda row: tr("from detection until the role change")),
 )  # fmt: skip
@@ -151,17 +151,17 @@ def _ticks(value: int | None) -> str:
     return formatting.NOTHING if value is None else formatting.seconds(value / TICKS_PER_S)
 
 
-def _at(step: tuple[str, int | None, int | None, int | None]) -> str:
+def _format_time(step: tuple[str, int | None, int | None, int | None]) -> str:
     return (
         "" if step[1] is None else tr("at {time}").format(time=formatting.run_time(step[1] / TICKS_PER_S, 2))
     )
 
 
 STEP_COLUMNS: Final = (
-    Column(title=mark("Step"), text=lambda step: tr(step[0]), sample="\n".join(words for _, words in STEPS), tip=_at),
-    Column(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
+    TableColumn(title=mark("Step"), text=lambda step: tr(step[0]), sample="\n".join(words for _, words in STEPS), tip=_format_time),
+    TableColumn(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
            tip=lambda step: tr("since the failure")),
-    Column(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
+    TableColumn(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
            tip=lambda step: tr("since the previous step")),
 )  # fmt: skip
 
@@ -194,11 +194,11 @@ def comparison_of(row: TimingRow | None) -> list[Compared]:
 
 
 COMPARISON_COLUMNS: Final = (
-    Column(title=mark("Table 6"), text=lambda line: line.words,
+    TableColumn(title=mark("Table 6"), text=lambda line: line.words,
            sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
-    Column(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3 %",
+    TableColumn(title=mark("No load"), text=lambda line: line.idle, right=True, sample="-12.3 %",
            tone=lambda line: line.tone),
-    Column(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3 %",
+    TableColumn(title=mark("Load"), text=lambda line: line.loaded, right=True, sample="-12.3 %",
            tone=lambda line: line.tone),
 )  # fmt: skip
 

@@ -175,7 +175,7 @@ class Timing(QWidget):
     # --- details ------------------------------------------------------------------------------------------
 
     @property
-    def chosen(self) -> TimingRow | None:
+    def selected_row(self) -> TimingRow | None:
         """The failover whose details are shown."""
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
@@ -187,15 +187,15 @@ class Timing(QWidget):
             self._split.setSizes([rows, 10 * rows])
         self._split.setVisible(some)
         self._empty.setVisible(not some)
-        self.phases.show_row(self.chosen)
-        self.steps.update(steps_of(self.chosen))
-        self.comparison.update(comparison_of(self.chosen))
+        self.phases.show_row(self.selected_row)
+        self.steps.update(steps_of(self.selected_row))
+        self.comparison.update(comparison_of(self.selected_row))
         self._compared.setVisible(self.comparison.rowCount() > 0)
-        self.verdict.setText(verdict(self.chosen))
+        self.verdict.setText(verdict(self.selected_row))
 
     def _choose_time(self) -> None:
-        if self.chosen is not None:
-            self.time_selected.emit(self.chosen.failover.failed_tick / TICKS_PER_S)
+        if self.selected_row is not None:
+            self.time_selected.emit(self.selected_row.failover.failed_tick / TICKS_PER_S)
 
 
 def _end_tick(row: TimingRow) -> int:

@@ -21,7 +21,7 @@ WORTH_IT: Final = 1.08
 """Narrow cards have to come out larger by so much."""
 
 
-class Canvas(QGraphicsView):
+class TopologyCanvas(QGraphicsView):
     """Wheel and keys zoom, a drag on empty ground pans, fitting shows everything again."""
 
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
@@ -53,26 +53,26 @@ class Canvas(QGraphicsView):
             return
         self._fitting = True  # what changes now is fitted below
         self._scene.show_narrow(False)
-        self._fit_in()
+        self._fit_all_cards()
         wide = self.zoom()
         if wide < READABLE_ZOOM:
             self._scene.show_narrow(True)
-            self._fit_in()
+            self._fit_all_cards()
             if self.zoom() < WORTH_IT * wide:
                 self._scene.show_narrow(False)
-                self._fit_in()
+                self._fit_all_cards()
         self._fitting = False
 
-    def _fit_in(self) -> None:
+    def _fit_all_cards(self) -> None:
         """Show all of the cards as they are now, and none of them below what lies over the lower edge."""
         extent = self._scene.extent()
-        self._fit_above(extent, 0)
+        self._fit_extent(extent, 0)
         over = self.covered()
         boxes = (node.card().translated(node.pos()) for node in self._scene.nodes.values())
         if any(self.mapFromScene(box).boundingRect().intersects(over) for box in boxes):
-            self._fit_above(extent, self.height() - over.top())
+            self._fit_extent(extent, self.height() - over.top())
 
-    def _fit_above(self, extent: QRectF, free_px: int) -> None:
+    def _fit_extent(self, extent: QRectF, free_px: int) -> None:
         """Show all of *extent* above a strip of *free_px*."""
         width, height = self.viewport().width(), max(20, self.viewport().height() - free_px)
         zoom = min(width / extent.width(), height / extent.height(), FIT_ZOOM_MAX)
@@ -117,8 +117,8 @@ class Canvas(QGraphicsView):
             self._zoom(ZOOM_STEP**steps)
         event.accept()
 
-    def _begin_pan(self, place: QPoint) -> None:
-        self._pan_from = place
+    def _begin_pan(self, position: QPoint) -> None:
+        self._pan_from = position
         self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -12,7 +12,7 @@ from app.widgets import theme
 from app.words.language import tr
 
 
-class Finder(QLineEdit):
+class FindBox(QLineEdit):
     """Typing goes to the first thing whose name has the text in it, Enter to the next, Esc closes the box."""
 
     found = Signal(str)
@@ -38,33 +38,33 @@ class Finder(QLineEdit):
         self.show()
         self.setFocus()
         self.selectAll()
-        self._tell("", "muted")
+        self._show_status("", "muted")
 
-    def _find(self, at: int) -> None:
+    def _find(self, index: int) -> None:
         text = self.text().strip().casefold()
         fitting = [name for name in self._names() if text and text in name.casefold()]
-        self._at = at % len(fitting) if fitting else 0
+        self._at = index % len(fitting) if fitting else 0
         told = "" if not text else tr("no match")
         if fitting:
             told = tr("{number} of {count}").format(number=self._at + 1, count=len(fitting))
-        self._tell(told, "muted" if fitting else "bad")
+        self._show_status(told, "muted" if fitting else "bad")
         if fitting:
             self.found.emit(fitting[self._at])
 
-    def _tell(self, text: str, tone: str) -> None:
+    def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)
         self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
         self.place.adjustSize()
-        self._put_place()
+        self._move_status_label()
         if text and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
-    def _put_place(self) -> None:
+    def _move_status_label(self) -> None:
         self.place.move(self.width() - self.place.width() - 8, (self.height() - self.place.height()) // 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._put_place()
+        self._move_status_label()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -10,9 +10,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.faces import LinkFace, Sign
-from app.view_models.offers import Target
-from app.views.topology.look import Look, arrow_head, draw_mark, draw_sign, draw_text, sign_width
+from app.view_models.faces import LinkFace, StatusSign
+from app.view_models.offers import ActionTarget
+from app.views.topology.look import SceneStyle, arrow_head, draw_mark, draw_sign, draw_text, sign_width
 
 LOG_CROSSING_S: Final = 1.6
 """Time in which a drawn log block crosses its link: slow enough to follow. It is a picture, not a measurement."""
@@ -41,7 +41,7 @@ PEN_STYLE: Final = {
 class LinkItem(QGraphicsItem):
     """One link; follows the cards at its ends."""
 
-    def __init__(self, face: LinkFace, style: Look) -> None:
+    def __init__(self, face: LinkFace, style: SceneStyle) -> None:
         super().__init__()
         self.face = face
         self.style = style
@@ -60,8 +60,8 @@ class LinkItem(QGraphicsItem):
         self.setZValue(0.0)
 
     @property
-    def target(self) -> Target:
-        return Target("link", (self.face.a, self.face.b))
+    def target(self) -> ActionTarget:
+        return ActionTarget("link", (self.face.a, self.face.b))
 
     @property
     def line(self) -> QLineF:
@@ -74,7 +74,7 @@ class LinkItem(QGraphicsItem):
             self.face = face
             self.update()
 
-    def show_style(self, style: Look) -> None:
+    def show_style(self, style: SceneStyle) -> None:
         self.prepareGeometryChange()
         self.style = style
         self._place = None
@@ -95,7 +95,7 @@ class LinkItem(QGraphicsItem):
         self._outward = outward
         self._place = None
 
-    def keep_clear(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
+    def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
         """Words stand where they hide behind no card and, if possible, no other link runs through them; among many
         links only those of a chosen one and of trouble stand there at all."""
         self.prepareGeometryChange()
@@ -168,43 +168,49 @@ class LinkItem(QGraphicsItem):
 
     # --- words ----------------------------------------------------------------------------------------------
 
-    def _label(self) -> tuple[Sign | None, tuple[str, ...]]:
+    def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
         """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
         face = self.face
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
         if self.style.narrow:  # cards stand closer together
-            notes = _parted(notes)
+            notes = _split_notes(notes)
         return (None if plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
-        return self._placed()[0]
+        return self._layout_label()[0]
 
-    def _placed(self) -> tuple[QRectF, tuple[str, ...]]:
+    def _layout_label(self) -> tuple[QRectF, tuple[str, ...]]:
         """Where the words stand, and the lines that they are broken into."""
         status, notes = self._label()
         if self._place is None or self._place[0] != (status, notes):
             sides = (self._outward, -self._outward)
             places = [
                 (self._box_at(share, outward, status, lines), lines)
-                for lines in dict.fromkeys((notes, _parted(notes)))
+                for lines in dict.fromkeys((notes, _split_notes(notes)))
                 for share in SHARES
                 for outward in sides
             ]
-            between = [(self._between_the_cards(box), lines) for box, lines in places[:2]]
+            between = [(self._move_between_cards(box), lines) for box, lines in places[:2]]
             places += between + [
-                (moved, lines) for box, lines in between for moved in self._beside_a_break(box)
+                (moved, lines) for box, lines in between for moved in self._move_off_break(box)
             ]
             first = places[0]
             if notes or status:
-                best = min(places, key=lambda place: self._in_the_way(place[0]))
-                apart = self._beside_the_cards(first[0])
-                first = best if self._in_the_way(best[0]) <= self._in_the_way(apart) + 1 else (apart, notes)
+                best = min(places, key=lambda place: self._measure_overlap(place[0]))
+                apart = self._move_off_cards(first[0])
+                first = (
+                    best
+                    if self._measure_overlap(best[0]) <= self._measure_overlap(apart) + 1
+                    else (apart, notes)
+                )
             self._place = (status, notes), first
         return self._place[1]
 
-    def _box_at(self, share: float, outward: QPointF, status: Sign | None, notes: tuple[str, ...]) -> QRectF:
+    def _box_at(
+        self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
+    ) -> QRectF:
         """Words beside a point of the line, on the side of *outward*."""
         style = self.style
         width = max([style.width(note, style.small) for note in notes], default=0.0)
@@ -217,7 +223,7 @@ class LinkItem(QGraphicsItem):
         box.moveCenter(corner + QPointF(_sign(outward.x()) * width, _sign(outward.y()) * height) / 2.0)
         return box
 
-    def _beside_the_cards(self, box: QRectF) -> QRectF:
+    def _move_off_cards(self, box: QRectF) -> QRectF:
         """*box* moved outwards where a card at an end of the link hides it."""
         moved, side = QRectF(box), _sign(self._outward.x())
         apart = self.style.unit * 0.35
@@ -226,7 +232,7 @@ class LinkItem(QGraphicsItem):
                 moved.moveLeft(card.left() - apart - box.width() if side < 0.0 else card.right() + apart)
         return moved
 
-    def _between_the_cards(self, box: QRectF) -> QRectF:
+    def _move_between_cards(self, box: QRectF) -> QRectF:
         """*box* moved below the upper card of the link, and beside the lower one."""
         moved, apart = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
@@ -237,7 +243,7 @@ class LinkItem(QGraphicsItem):
             moved.moveLeft(lower.right() + apart)
         return moved
 
-    def _beside_a_break(self, box: QRectF) -> list[QRectF]:
+    def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """*box* moved right and left of the first mark of a broken link that hides it."""
         hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
         if hidden_by is None:
@@ -248,7 +254,7 @@ class LinkItem(QGraphicsItem):
         left.moveRight(hidden_by.left() - apart)
         return [right, left]
 
-    def _in_the_way(self, box: QRectF) -> int:
+    def _measure_overlap(self, box: QRectF) -> int:
         """Links that run through it; marks of broken ones and cards that hide it, which are worse."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
@@ -257,7 +263,7 @@ class LinkItem(QGraphicsItem):
         return CARD * cards + BREAK * breaks + lines
 
     def _draw_label(self, painter: QPainter) -> None:
-        style, (box, notes) = self.style, self._placed()
+        style, (box, notes) = self.style, self._layout_label()
         status, _ = self._label()
         metrics = QFontMetricsF(style.small)
         base = box.top() + metrics.ascent()
@@ -280,7 +286,7 @@ class LinkItem(QGraphicsItem):
             painter.setBrush(style.colours.series[0])
             for share in self._shares(count, LOG_CROSSING_S):
                 box = QRectF(0, 0, unit * 0.5, unit * 0.4)
-                box.moveCenter(self._beside(share, 0.32))
+                box.moveCenter(self._compute_offset_point(share, 0.32))
                 painter.drawRoundedRect(box, 2, 2)
             if face.acknowledged:
                 painter.setBrush(style.colours.ok)
@@ -289,28 +295,28 @@ class LinkItem(QGraphicsItem):
         elif face.kind == "client" and face.active:
             painter.setBrush(style.colours.series[3])
             for share in self._shares(3, LOG_CROSSING_S):
-                painter.drawEllipse(self._beside(share, 0.0), unit * 0.16, unit * 0.16)
+                painter.drawEllipse(self._compute_offset_point(share, 0.0), unit * 0.16, unit * 0.16)
         if face.pinged and self._ping_s < PING_CROSSING_S:
             painter.setBrush(style.colours.series[4])
             share = self._ping_s / PING_CROSSING_S
             for where in (share, 1.0 - share):
-                painter.drawEllipse(self._beside(where, 0.0), unit * 0.14, unit * 0.14)
+                painter.drawEllipse(self._compute_offset_point(where, 0.0), unit * 0.14, unit * 0.14)
 
     def _shares(self, count: int, crossing_s: float) -> list[float]:
         start = self._phase_s / crossing_s
         return [(start + index / count) % 1.0 for index in range(count)]
 
-    def _beside(self, share: float, units: float) -> QPointF:
+    def _compute_offset_point(self, share: float, units: float) -> QPointF:
         """The point at *share* of the line, *units* line heights beside it."""
         normal = self._line.normalVector().unitVector()
         return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
 
     def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
         angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
-        return arrow_head(self._beside(share, units), angle, self.style.unit * 0.42)
+        return arrow_head(self._compute_offset_point(share, units), angle, self.style.unit * 0.42)
 
 
-def _parted(notes: tuple[str, ...]) -> tuple[str, ...]:
+def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     """In more lines, for little room."""
     return tuple(part for note in notes for part in note.split(PARTING))
 

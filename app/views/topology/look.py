@@ -11,9 +11,9 @@ from typing import Final
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from app.view_models.faces import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
+from app.view_models.faces import REDO_QUEUE, SEND_QUEUE, QueueFace, StatusSign
 from app.widgets import theme
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
 QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
@@ -21,10 +21,10 @@ QUEUE_FULL_KB: Final = 10.0 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Look:
+class SceneStyle:
     """Tokens and fonts of the scene; made anew when theme or font size change."""
 
-    colours: Tokens
+    colours: ThemeTokens
     font: QFont
     small: QFont
     bold: QFont
@@ -47,8 +47,8 @@ class Look:
         return self.colours.named(f"{name}_soft")
 
 
-def look(colours: Tokens, font: QFont) -> Look:
-    return Look(
+def look(colours: ThemeTokens, font: QFont) -> SceneStyle:
+    return SceneStyle(
         colours=colours,
         font=font,
         small=theme.sized(font, 0.9),
@@ -168,33 +168,42 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, colour: QColor) -> Non
 # --- words --------------------------------------------------------------------------------------------------
 
 
-def draw_text(painter: QPainter, text: str, at: QPointF, font: QFont, colour: QColor) -> float:
+def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, colour: QColor) -> float:
     """Draw *text* with the left end of its base line at *at*; returns its width."""
     painter.setFont(font)
     painter.setPen(colour)
-    painter.drawText(at, text)
+    painter.drawText(position, text)
     return QFontMetricsF(font).horizontalAdvance(text)
 
 
 def draw_sign(
-    painter: QPainter, sign: Sign, at: QPointF, style: Look, font: QFont | None = None, quiet: bool = False
+    painter: QPainter,
+    sign: StatusSign,
+    position: QPointF,
+    style: SceneStyle,
+    font: QFont | None = None,
+    quiet: bool = False,
 ) -> float:
     """Mark and word with the base line at *at*; a *quiet* good sign keeps its word in the muted colour."""
     font = font or style.small
     metrics = QFontMetricsF(font)
     side = metrics.ascent() * 0.85
     colour = style.tone(sign.tone)
-    draw_mark(painter, sign.shape, QRectF(at.x(), at.y() - side, side, side), colour)
+    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side, side, side), colour)
     words = style.colours.muted if quiet and sign.tone in ("ok", "idle") else colour
-    return side * 1.35 + draw_text(painter, sign.word, QPointF(at.x() + side * 1.35, at.y()), font, words)
+    return side * 1.35 + draw_text(
+        painter, sign.label, QPointF(position.x() + side * 1.35, position.y()), font, words
+    )
 
 
-def sign_width(sign: Sign, style: Look, font: QFont | None = None) -> float:
+def sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
     metrics = QFontMetricsF(font or style.small)
-    return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.word)
+    return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.label)
 
 
-def draw_chip(painter: QPainter, sign: Sign, box: QRectF, style: Look, font: QFont | None = None) -> None:
+def draw_chip(
+    painter: QPainter, sign: StatusSign, box: QRectF, style: SceneStyle, font: QFont | None = None
+) -> None:
     """A sign on its soft ground, filling *box*."""
     font = font or style.small
     painter.save()
@@ -226,7 +235,7 @@ def queue_share(kb: float) -> float:
     return min(1.0, math.log10(1.0 + max(0.0, kb)) / math.log10(1.0 + QUEUE_FULL_KB))
 
 
-def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: Look) -> None:
+def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Name, bar and size of a queue in one line; on a narrow card the bar is below them."""
     metrics, unit = QFontMetricsF(style.small), style.unit
     middle = box.top() + unit / 2.0

@@ -10,10 +10,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, Sign
-from app.view_models.offers import Target
+from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, StatusSign
+from app.view_models.offers import ActionTarget
 from app.views.topology.look import (
-    Look,
+    SceneStyle,
     draw_chip,
     draw_mark,
     draw_queue,
@@ -42,16 +42,16 @@ CELL_UNITS: Final = 0.95
 
 
 @runtime_checkable
-class Canvas(Protocol):
+class NodeListener(Protocol):
     """What is told that a card was moved: the scene of the topology, which imports this module."""
 
-    def node_moved(self, name: str, at: QPointF) -> None: ...
+    def node_moved(self, name: str, position: QPointF) -> None: ...
 
 
-class Node(QGraphicsItem, Generic[Face]):
+class NodeItem(QGraphicsItem, Generic[Face]):
     """A card that can be chosen, moved and spoken. `face` is what it shows."""
 
-    def __init__(self, face: Face, style: Look) -> None:
+    def __init__(self, face: Face, style: SceneStyle) -> None:
         super().__init__()
         self.face = face
         self.style = style
@@ -62,7 +62,7 @@ class Node(QGraphicsItem, Generic[Face]):
         self.setZValue(1.0)
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ActionTarget:
         raise NotImplementedError
 
     def show_face(self, face: Face) -> None:
@@ -72,7 +72,7 @@ class Node(QGraphicsItem, Generic[Face]):
             self.face = face
             self.update()
 
-    def show_style(self, style: Look) -> None:
+    def show_style(self, style: SceneStyle) -> None:
         self.prepareGeometryChange()
         self.style = style
         self.update()
@@ -91,11 +91,13 @@ class Node(QGraphicsItem, Generic[Face]):
 
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         scene = self.scene()
-        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(scene, Canvas):
+        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(
+            scene, NodeListener
+        ):
             scene.node_moved(self.face.name, self.pos())
         return super().itemChange(change, value)
 
-    def _draw_frame(self, painter: QPainter, status: Sign) -> None:
+    def _draw_frame(self, painter: QPainter, status: StatusSign) -> None:
         """Ground (flat when nothing runs), border in the tone of what is wrong, and a ring when chosen."""
         tone = status.tone if status.tone in ("bad", "warn") else None
         style, box = self.style, self.card()
@@ -110,19 +112,19 @@ class Node(QGraphicsItem, Generic[Face]):
         painter.drawRoundedRect(box, radius, radius)
 
 
-def _base(style: Look, line_middle: float, small: bool = True) -> float:
+def _base(style: SceneStyle, line_middle: float, small: bool = True) -> float:
     metrics = QFontMetricsF(style.small if small else style.font)
     return line_middle + (metrics.ascent() - metrics.descent()) / 2.0
 
 
-class ServerNode(Node[ServerFace]):
+class ServerNode(NodeItem[ServerFace]):
     """A server: its instance, and on it each copy with role, state and queue; or a grid of many copies."""
 
     @property
-    def target(self) -> Target:
-        return Target("server", (self.face.name,))
+    def target(self) -> ActionTarget:
+        return ActionTarget("server", (self.face.name,))
 
-    _counted: tuple[object, list[tuple[Sign, int]]] = (None, [])
+    _counted: tuple[object, list[tuple[StatusSign, int]]] = (None, [])
 
     @property
     def small(self) -> bool:
@@ -156,7 +158,7 @@ class ServerNode(Node[ServerFace]):
     def _legend_rows(self) -> int:
         return -(-len(self._counts()) // LEGEND_COLUMNS[self.style.narrow])
 
-    def _counts(self) -> list[tuple[Sign, int]]:
+    def _counts(self) -> list[tuple[StatusSign, int]]:
         """How many cells show which sign, the most frequent first; counted only when the grid is another."""
         if self._counted[0] is not self.face.grid:
             counts = Counter(sign for _, sign in self.face.grid)
@@ -167,13 +169,13 @@ class ServerNode(Node[ServerFace]):
         rows = 2.1 + 1.3 * self._notes() + (2.3 if self.small else 0.0)
         return self.card().top() + self.style.unit * (rows + self._copy_rows * len(self.face.copies))
 
-    def cell_at(self, place: QPointF) -> tuple[str, Sign] | None:
+    def cell_at(self, position: QPointF) -> tuple[str, StatusSign] | None:
         """The database and state whose cell lies at *place* (in the item's coordinates)."""
         if not self.face.grid:
             return None
         step = CELL_UNITS * 1.15 * self.style.unit
-        column = int((place.x() - self.card().left() - self.style.unit * 0.75) // step)
-        row = int((place.y() - self._grid_top()) // step)
+        column = int((position.x() - self.card().left() - self.style.unit * 0.75) // step)
+        row = int((position.y() - self._grid_top()) // step)
         index = row * self._grid_columns() + column
         inside = 0 <= column < self._grid_columns() and row >= 0 and index < len(self.face.grid)
         return self.face.grid[index] if inside else None
@@ -194,8 +196,8 @@ class ServerNode(Node[ServerFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
-        lines = [*face.listeners, *(Sign(trouble, "warn", "warning") for trouble in face.troubles)]
-        for sign in [*([Sign(face.place, "idle", "dot")] if face.place else []), *lines]:
+        lines = [*face.listeners, *(StatusSign(trouble, "warn", "warning") for trouble in face.troubles)]
+        for sign in [*([StatusSign(face.place, "idle", "dot")] if face.place else []), *lines]:
             draw_sign(painter, sign, QPointF(left, _base(style, y + style.unit * 0.55)), style)
             y += style.unit * 1.3
         if self.small:
@@ -207,7 +209,7 @@ class ServerNode(Node[ServerFace]):
         if face.grid:
             self._draw_grid(painter, left, y)
 
-    def _draw_header(self, painter: QPainter, left: float, right: float, top: float) -> None:
+    def _draw_header(self, painter: QPainter, left_x: float, right_x: float, top: float) -> None:
         face, style = self.face, self.style
         band = QRectF(self.card().left(), top, style.unit * 0.36, self.card().height())
         path = QPainterPath()
@@ -219,29 +221,29 @@ class ServerNode(Node[ServerFace]):
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-        status, room = sign_width(face.status, style) + style.unit * 0.4, right - left
+        status, room = sign_width(face.status, style) + style.unit * 0.4, right_x - left_x
         wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
-        with squeezed(painter, QRectF(left, top, room, style.unit), wide):
-            draw_text(painter, name, QPointF(left, base), style.title, style.colours.text)
-            at = QPointF(left + wide - status + style.unit * 0.4, _base(style, middle))
+        with squeezed(painter, QRectF(left_x, top, room, style.unit), wide):
+            draw_text(painter, name, QPointF(left_x, base), style.title, style.colours.text)
+            at = QPointF(left_x + wide - status + style.unit * 0.4, _base(style, middle))
             draw_sign(painter, face.status, at, style, quiet=True)
 
-    def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
+    def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
-        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left, base), style.small, style.colours.muted)
-        x, base = left, _base(style, y + style.unit * 1.5)
+        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left_x, base), style.small, style.colours.muted)
+        x, base = left_x, _base(style, y + style.unit * 1.5)
         for sign in self.face.duties:
-            short = Sign(sign.short, sign.tone, sign.shape)
+            short = StatusSign(sign.short, sign.tone, sign.shape)
             x += draw_sign(painter, short, QPointF(x, base), style, quiet=True) + style.unit * 0.6
 
-    def _draw_grid(self, painter: QPainter, left: float, y: float) -> None:
+    def _draw_grid(self, painter: QPainter, left_x: float, y: float) -> None:
         style, step = self.style, CELL_UNITS * 1.15 * self.style.unit
         side = CELL_UNITS * style.unit
         opened = {copy.database for copy in self.face.copies}
         for index, (database, sign) in enumerate(self.face.grid):
             row, column = divmod(index, self._grid_columns())
-            cell = QRectF(left + column * step, y + row * step, side, side)
+            cell = QRectF(left_x + column * step, y + row * step, side, side)
             if database in opened:
                 painter.setPen(QPen(style.colours.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
@@ -251,30 +253,30 @@ class ServerNode(Node[ServerFace]):
         y += self._grid_rows() * step
         for index, (sign, count) in enumerate(self._counts()):
             row, column = divmod(index, LEGEND_COLUMNS[style.narrow])
-            words = Sign(f"{count} {sign.word.lower()}", sign.tone, sign.shape)
-            at = QPointF(left + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
+            words = StatusSign(f"{count} {sign.label.lower()}", sign.tone, sign.shape)
+            at = QPointF(left_x + column * 8.1 * style.unit, _base(style, y + (1.2 * row + 0.7) * style.unit))
             draw_sign(painter, words, at, style)
 
 
-def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
+def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
     """Name and role; states; service, quorum, witness; queue: a line each."""
-    unit, width = style.unit, style.width(copy.role.word, style.bold)
+    unit, width = style.unit, style.width(copy.role.label, style.bold)
     base = _draw_name(painter, copy, box, box.width() - width - unit * 0.4, style)
     role = QPointF(box.right() - width, base)
-    draw_text(painter, copy.role.word, role, style.bold, style.tone(copy.role.tone))
+    draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
     _draw_chips(painter, _states(copy), box, box.top() + unit * 1.75, style)
     _draw_signs(painter, copy.signs, box, box.top() + unit * 3.9, style)
     if copy.queue is not None:
         draw_queue(painter, copy.queue, QRectF(box.left(), box.top() + unit * 4.75, box.width(), unit), style)
 
 
-def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Look) -> None:
+def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
     """The same with the role, each state and the last sign in lines of their own."""
     unit, top = style.unit, box.top()
     _draw_name(painter, copy, box, box.width(), style)
     role = QPointF(box.left(), _base(style, top + unit * 2.15, small=False))
-    with squeezed(painter, box, style.width(copy.role.word, style.bold)):
-        draw_text(painter, copy.role.word, role, style.bold, style.tone(copy.role.tone))
+    with squeezed(painter, box, style.width(copy.role.label, style.bold)):
+        draw_text(painter, copy.role.label, role, style.bold, style.tone(copy.role.tone))
     for place, state in enumerate(_states(copy)):
         _draw_chips(painter, (state,), box, top + unit * (2.95 + 1.5 * place), style)
     _draw_signs(painter, copy.signs[:2], box, top + unit * 6.65, style)
@@ -284,11 +286,11 @@ def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: Loo
         draw_queue(painter, copy.queue, queue, style)
 
 
-def _states(copy: CopyFace) -> tuple[Sign, ...]:
+def _states(copy: CopyFace) -> tuple[StatusSign, ...]:
     return tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
 
 
-def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: Look) -> float:
+def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: SceneStyle) -> float:
     """A line above, the mark of the role and the name, no wider than *room*; returns its base line."""
     unit = style.unit
     painter.setPen(QPen(style.colours.border, 1.0))
@@ -303,7 +305,9 @@ def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, styl
     return base
 
 
-def _draw_chips(painter: QPainter, chips: Sequence[Sign], box: QRectF, y: float, style: Look) -> None:
+def _draw_chips(
+    painter: QPainter, chips: Sequence[StatusSign], box: QRectF, y: float, style: SceneStyle
+) -> None:
     unit = style.unit
     widths = [sign_width(sign, style) + unit * 0.7 for sign in chips]
     with squeezed(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
@@ -313,7 +317,9 @@ def _draw_chips(painter: QPainter, chips: Sequence[Sign], box: QRectF, y: float,
             x += width + unit * 0.35
 
 
-def _draw_signs(painter: QPainter, signs: Sequence[Sign], box: QRectF, middle: float, style: Look) -> None:
+def _draw_signs(
+    painter: QPainter, signs: Sequence[StatusSign], box: QRectF, middle: float, style: SceneStyle
+) -> None:
     unit, base = style.unit, _base(style, middle)
     wide = sum(sign_width(sign, style) for sign in signs) + unit * 0.6 * (len(signs) - 1)
     with squeezed(painter, box, wide):
@@ -322,12 +328,12 @@ def _draw_signs(painter: QPainter, signs: Sequence[Sign], box: QRectF, middle: f
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
 
 
-class ClientNode(Node[ClientFace]):
+class ClientNode(NodeItem[ClientFace]):
     """A client application."""
 
     @property
-    def target(self) -> Target:
-        return Target("client", (self.face.name,))
+    def target(self) -> ActionTarget:
+        return ActionTarget("client", (self.face.name,))
 
     def card(self) -> QRectF:
         unit = self.style.unit

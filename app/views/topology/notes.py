@@ -10,8 +10,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.offers import Target
-from app.views.topology.look import Look
+from app.view_models.offers import ActionTarget
+from app.views.topology.look import SceneStyle
 from app.words.language import tr
 
 WIDTH_UNITS: Final = 11.0
@@ -37,7 +37,7 @@ class NoteFace:
 class NoteItem(QGraphicsTextItem):
     """A note that can be dragged, and written on after a double click or Enter. An empty one goes away."""
 
-    def __init__(self, text: str, style: Look, changed: Callable[[NoteItem], None]) -> None:
+    def __init__(self, text: str, style: SceneStyle, changed: Callable[[NoteItem], None]) -> None:
         super().__init__()
         self._changed = changed
         self.setPlainText(text[:LENGTH_MAX])
@@ -52,8 +52,8 @@ class NoteItem(QGraphicsTextItem):
         return NoteFace(self.toPlainText().strip())
 
     @property
-    def target(self) -> Target:
-        return Target("note", (self.face.text,))
+    def target(self) -> ActionTarget:
+        return ActionTarget("note", (self.face.text,))
 
     @property
     def note(self) -> Note:
@@ -63,7 +63,7 @@ class NoteItem(QGraphicsTextItem):
     def writing(self) -> bool:
         return self.textInteractionFlags() != Qt.TextInteractionFlag.NoTextInteraction
 
-    def show_style(self, style: Look) -> None:
+    def show_style(self, style: SceneStyle) -> None:
         self.style = style
         self.setFont(style.font)
         self.setDefaultTextColor(style.colours.text)
@@ -77,7 +77,7 @@ class NoteItem(QGraphicsTextItem):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         self.setTextCursor(cursor)
 
-    def done(self) -> None:
+    def finish_editing(self) -> None:
         """Writing is over."""
         if self.writing:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
@@ -88,13 +88,13 @@ class NoteItem(QGraphicsTextItem):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.done()
+            self.finish_editing()
         else:
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.done()
+        self.finish_editing()
 
     def mouseDoubleClickEvent(self, event: object) -> None:
         self.write()

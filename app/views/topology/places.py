@@ -39,7 +39,7 @@ def arrange(
     any two partners passes above the cards between them; from AROUND on it is closed.
     """
     if arc and len(partners) >= AROUND:
-        return _around(partners, witnesses, clients, gap)
+        return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
@@ -65,7 +65,7 @@ def arrange(
     return places
 
 
-def _around(
+def _arrange_around_center(
     partners: Sequence[tuple[str, Size]],
     witnesses: Sequence[tuple[str, Size]],
     clients: Sequence[tuple[str, Size]],

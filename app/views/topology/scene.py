@@ -10,14 +10,14 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.views.topology.links import LinkItem
-from app.views.topology.look import Look
-from app.views.topology.nodes import ClientNode, Node, ServerNode
+from app.views.topology.look import SceneStyle
+from app.views.topology.nodes import ClientNode, NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import AROUND, Place, Size, arrange
 
-Item = Node[Any] | LinkItem | NoteItem
+Item = NodeItem[Any] | LinkItem | NoteItem
 
 DIMMED: Final = 0.16
 """Opacity of what the spotlight leaves out: still there, no longer read."""
@@ -34,12 +34,12 @@ class TopologyScene(QGraphicsScene):
     extent_changed = Signal()
     """Something was added, removed, moved or has grown."""
 
-    def __init__(self, style: Look, parent: QObject | None = None) -> None:
+    def __init__(self, style: SceneStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.nodes: dict[str, Node[Any]] = {}
+        self.nodes: dict[str, NodeItem[Any]] = {}
         self.links: dict[frozenset[str], LinkItem] = {}
         self.notes: list[NoteItem] = []
-        self._lit: set[Target] = set()
+        self._lit: set[ActionTarget] = set()
         self._style = style
         self._places: dict[str, Place] = {}
         """Where the user has put a card, by its name."""
@@ -61,7 +61,7 @@ class TopologyScene(QGraphicsScene):
         elif ends != {pair: (link.face.a, link.face.b) for pair, link in self.links.items()}:
             self._draw_lines()
 
-    def show_style(self, style: Look) -> None:
+    def show_style(self, style: SceneStyle) -> None:
         self._style = replace(style, narrow=self._style.narrow)
         for item in self.items_in_order():
             item.show_style(self._style)
@@ -103,7 +103,7 @@ class TopologyScene(QGraphicsScene):
         """Cards as they were made, then links, then notes: the order in which Tab goes through them."""
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
-    def item_of(self, target: Target) -> Item | None:
+    def item_of(self, target: ActionTarget) -> Item | None:
         return next((item for item in self.items_in_order() if item.target == target), None)
 
     # --- notes and light ------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ class TopologyScene(QGraphicsScene):
             self.extent_changed.emit()
 
     @property
-    def lit(self) -> frozenset[Target]:
+    def lit(self) -> frozenset[ActionTarget]:
         """What stands in the spotlight; empty: everything is as bright as ever."""
         return frozenset(self._lit)
 
-    def light(self, targets: Iterable[Target]) -> None:
+    def light(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything but *targets*, the links between them, and notes; nothing is dimmed without any."""
         self._lit = set(targets)
         self._show_light()
@@ -193,10 +193,10 @@ class TopologyScene(QGraphicsScene):
         self._places = dict(places)
         self.arrange()
 
-    def node_moved(self, name: str, at: QPointF) -> None:
+    def node_moved(self, name: str, position: QPointF) -> None:
         """A card was dragged or pushed; its links follow."""
         if not self._arranging:
-            self._places[name] = (at.x(), at.y())
+            self._places[name] = (position.x(), position.y())
             self._draw_lines()
 
     def _draw_lines(self) -> None:
@@ -207,7 +207,7 @@ class TopologyScene(QGraphicsScene):
         crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
             others = [other.line for other in self.links.values() if other is not link]
-            link.keep_clear(list(boxes.values()), others, crowded)
+            link.set_obstacles(list(boxes.values()), others, crowded)
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:
@@ -229,5 +229,5 @@ class TopologyScene(QGraphicsScene):
         return box
 
 
-def _node(face: ServerFace | ClientFace, style: Look) -> ServerNode | ClientNode:
+def _node(face: ServerFace | ClientFace, style: SceneStyle) -> ServerNode | ClientNode:
     return ServerNode(face, style) if isinstance(face, ServerFace) else ClientNode(face, style)

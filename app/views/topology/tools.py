@@ -28,7 +28,7 @@ MARGIN_PX: Final = 6
 OPENS: Final = "▾"
 
 
-class Tools(QFrame):
+class CanvasTools(QFrame):
     """Lies in a corner of the canvas."""
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
@@ -65,7 +65,7 @@ class Tools(QFrame):
         self._act.setEnabled(title is not None)
         self._words = tr("Actions: {title} ▾").format(title=title) if title else tr("No selection")
         self._act.setAccessibleName(self._words)
-        self.place()
+        self.move_to_corner()
 
     def show_theme(self) -> None:
         colours = theme.tokens(self.palette())
@@ -76,9 +76,9 @@ class Tools(QFrame):
             action.setIcon(theme.icon(_ICONS[name], colours))
         for button in self._buttons:
             button.setIconSize(QSize(side, side))
-        self.place()
+        self.move_to_corner()
 
-    def place(self) -> None:
+    def move_to_corner(self) -> None:
         """Go to the lower right corner, which cards leave free; words that have no room are left out."""
         parent = self.parentWidget()
         self._act.setText(self._words)

@@ -22,23 +22,23 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
-from app.view_models.faces import Picture, Sign
-from app.view_models.offers import Target
-from app.view_models.picture import picture_of, veiled
+from app.view_models.faces import Picture, StatusSign
+from app.view_models.offers import ActionTarget
+from app.view_models.picture import hide_unknown, picture_of
 from app.view_models.preview import preview
-from app.views.topology.canvas import Canvas
-from app.views.topology.finder import Finder
+from app.views.topology.accessibility import AccessibleItem, install
+from app.views.topology.canvas import TopologyCanvas
+from app.views.topology.finder import FindBox
 from app.views.topology.links import LinkItem
 from app.views.topology.look import look
-from app.views.topology.nodes import Node, ServerNode
+from app.views.topology.nodes import NodeItem, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
 from app.views.topology.places import Place, nearest
 from app.views.topology.scene import Item, TopologyScene
-from app.views.topology.tools import Tools, zoom_actions
-from app.views.topology.voices import Voice, install
+from app.views.topology.tools import CanvasTools, zoom_actions
 from app.widgets import theme
-from app.widgets.acts import Acts
-from app.widgets.reader import say
+from app.widgets.acts import SharedActions
+from app.widgets.reader import announce
 from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -56,7 +56,7 @@ NUDGE: Final = 8.0
 """How far a key moves a card; also the grid on which dragged cards come to rest."""
 
 
-class HasWorld(Protocol):
+class TopologySource(Protocol):
     """What is shown of a drill here."""
 
     @property
@@ -73,7 +73,7 @@ _ARROWS: Final = {
 }
 
 
-class Topology(Canvas):
+class Topology(TopologyCanvas):
     """Servers, copies, links and applications; asks for faults and repairs as input lines."""
 
     requested = Signal(str)
@@ -88,7 +88,7 @@ class Topology(Canvas):
         colours = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
         super().__init__(TopologyScene(look(colours, QApplication.font())), parent)
         install()
-        self._voices: dict[int, Voice] = {}
+        self._voices: dict[int, AccessibleItem] = {}
         self._world: World | None = None
         self._opened = ""
         """The database whose copies are shown in full although there are many."""
@@ -98,7 +98,7 @@ class Topology(Canvas):
         self._reduced_motion = False
         self._phase_s = 0.0
         self._last_tick: int | None = None
-        self.acts = Acts(self)
+        self.acts = SharedActions(self)
         """Shared with whatever else shows the same things."""
         self.acts.requested.connect(self.requested)
         self.acts.query_wanted.connect(self.opened)
@@ -115,24 +115,24 @@ class Topology(Canvas):
                 ("rearrange", tr("Reset the card positions"), self.rearrange),
             ),
         )
-        self._finder = Finder(self, self._names)
-        self._finder.found.connect(self.go_to)
+        self._finder = FindBox(self, self._names)
+        self._finder.found.connect(self.select_object)
         self._caption = QLabel(self)
         self._caption.setMargin(6)
         self._caption.setWordWrap(True)
         self._caption.move(8, 8)
         self._caption.hide()
-        self._pointed: tuple[Target, ...] = ()
+        self._pointed: tuple[ActionTarget, ...] = ()
         self._picture: Picture | None = None
         self.acts.pointed.connect(self.show_preview)
-        self._bar = Tools(self, self.tools, self._fill_for_selected)
+        self._bar = CanvasTools(self, self.tools, self._fill_for_selected)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._show_theme()
 
     # --- what is shown --------------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: HasWorld) -> None:
+    def show_drill(self, drill: TopologySource) -> None:
         """Show another drill, or another moment of it, from the start."""
         self._last_tick = None
         self._phase_s = 0.0
@@ -170,14 +170,14 @@ class Topology(Canvas):
     def set_reduced_motion(self, reduced: bool) -> None:
         self._reduced_motion = reduced
 
-    def voices(self) -> list[Voice]:
+    def voices(self) -> list[AccessibleItem]:
         """Every item for screen readers, in the order of the Tab key."""
         items = self._scene.items_in_order()
         for key in self._voices.keys() - {id(item) for item in items}:
             self._voices.pop(key).deleteLater()
         for item in items:
             if id(item) not in self._voices:
-                self._voices[id(item)] = Voice(self, item)
+                self._voices[id(item)] = AccessibleItem(self, item)
         return [self._voices[id(item)] for item in items]
 
     def picture(self) -> Picture | None:
@@ -186,7 +186,7 @@ class Topology(Canvas):
 
     def _picture_of(self, world: World) -> Picture:
         picture = picture_of(world, self._opened)
-        return veiled(picture) if self._veiled else picture
+        return hide_unknown(picture) if self._veiled else picture
 
     def _move_traffic(self, tick: int) -> None:
         passed_s = (tick - self._last_tick) / TICKS_PER_S if self._last_tick is not None else 0.0
@@ -208,22 +208,22 @@ class Topology(Canvas):
 
     # --- choosing and doing ---------------------------------------------------------------------------------
 
-    def target(self) -> Target | None:
+    def target(self) -> ActionTarget | None:
         """What is selected."""
         item = self._selected()
         return item.target if item else None
 
-    def choose(self, target: Target) -> None:
+    def choose(self, target: ActionTarget) -> None:
         """Select *target*, if it is there, and bring it into view."""
         item = self._scene.item_of(target)
         if item is not None:
             self._select(item)
 
-    def actions_for(self, target: Target) -> list[QAction]:
+    def actions_for(self, target: ActionTarget) -> list[QAction]:
         """What may be done to *target* now; the same act is always the same QAction object."""
         return self.acts.actions_for(self._world, target, self.palette()) if self._world else []
 
-    def fill_menu(self, menu: QMenu, target: Target) -> None:
+    def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
         """Put the acts for *target* into *menu*."""
         if self._world is not None:
             self.acts.fill_menu(menu, self._world, target)
@@ -250,19 +250,19 @@ class Topology(Canvas):
         if item is None:
             return
         self._select(item)
-        place = event.globalPos() if by_mouse else self._place_of(item)
+        place = event.globalPos() if by_mouse else self._compute_global_center(item)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._fill_here(menu, item)
         menu.popup(place)
 
-    def _place_of(self, item: Item) -> QPoint:
+    def _compute_global_center(self, item: Item) -> QPoint:
         centre = QPointF(*_centre(item))
         return self.viewport().mapToGlobal(self.mapFromScene(centre))
 
-    def _item_at(self, place: QPoint) -> Item | None:
-        found = self.itemAt(place)
-        return found if isinstance(found, Node | LinkItem | NoteItem) else None
+    def _item_at(self, position: QPoint) -> Item | None:
+        found = self.itemAt(position)
+        return found if isinstance(found, NodeItem | LinkItem | NoteItem) else None
 
     def _selected(self) -> Item | None:
         return next((item for item in self._scene.items_in_order() if item.isSelected()), None)
@@ -339,7 +339,7 @@ class Topology(Canvas):
 
     def _nudge(self, direction: Place) -> None:
         item = self._selected()
-        if isinstance(item, Node | NoteItem):
+        if isinstance(item, NodeItem | NoteItem):
             item.moveBy(direction[0] * NUDGE, direction[1] * NUDGE)
 
     def _open_neighbour(self, direction: Place) -> None:
@@ -349,12 +349,12 @@ class Topology(Canvas):
             self.open_database(item.neighbour(self._opened, direction))
             copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
             if copy is not None:
-                say(self, copy.spoken)
+                announce(self, copy.spoken)
 
     def _open_menu(self) -> None:
         item = self._selected()
         if item is not None:
-            place = self._place_of(item)
+            place = self._compute_global_center(item)
             event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, self.mapFromGlobal(place), place)
             self.contextMenuEvent(event)
 
@@ -396,9 +396,11 @@ class Topology(Canvas):
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
         told = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
-        say(self, tr("In the spotlight: {things}").format(things=told) if told else tr("Spotlight cleared"))
+        announce(
+            self, tr("In the spotlight: {things}").format(things=told) if told else tr("Spotlight cleared")
+        )
 
-    def light(self, targets: Iterable[Target]) -> None:
+    def light(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything but *targets*; nothing is dimmed without any."""
         self._scene.light(targets)
 
@@ -413,7 +415,7 @@ class Topology(Canvas):
         return [*self._scene.nodes, *(world.databases() if world is not None else ())]
 
     @Slot(str)
-    def go_to(self, name: str) -> None:
+    def select_object(self, name: str) -> None:
         """Select the thing called *name*; of a database the server that has it, with its copies shown in full."""
         node = self._scene.nodes.get(name)
         if node is not None:
@@ -433,15 +435,15 @@ class Topology(Canvas):
         if line and self._world is not None:
             found = preview(self._world, line, truth=not self._veiled)
         self._pointed = found.things if found is not None else ()
-        self._caption.setVisible(found is not None and bool(found.words))
-        if found is not None and found.words:
-            words = tr("Affects: {things}").format(things=found.words)
+        self._caption.setVisible(found is not None and bool(found.summary))
+        if found is not None and found.summary:
+            words = tr("Affects: {things}").format(things=found.summary)
             self._caption.setText(words)
             width = round(CAPTION_SHARE * self.width())
             self._caption.setFixedWidth(width)
             self._caption.setFixedHeight(self._caption.heightForWidth(width))
             self._caption.raise_()
-            say(self, words)
+            announce(self, words)
         self.viewport().update()
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -454,7 +456,7 @@ class Topology(Canvas):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for target in self._pointed:
             item = self._scene.item_of(target)
-            if isinstance(item, Node):
+            if isinstance(item, NodeItem):
                 painter.drawRoundedRect(item.card().translated(item.pos()).adjusted(-7, -7, 7, 7), 8, 8)
             elif isinstance(item, LinkItem):
                 painter.drawLine(item.line)
@@ -465,7 +467,7 @@ class Topology(Canvas):
         return self._bar.geometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._bar.place()
+        self._bar.move_to_corner()
         super().resizeEvent(event)
 
     def places(self) -> dict[str, Place]:
@@ -503,14 +505,16 @@ class Topology(Canvas):
         cell = self._cell_at(place)
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and place == self._press_at:
             self.open_database("" if cell[0] == self._opened else cell[0])
-        if isinstance(grabbed, Node | NoteItem):
+        if isinstance(grabbed, NodeItem | NoteItem):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
 
-    def _cell_at(self, place: QPoint) -> tuple[str, Sign] | None:
+    def _cell_at(self, position: QPoint) -> tuple[str, StatusSign] | None:
         """Database and state of the cell at *place*, where a server shows a grid."""
-        item = self._item_at(place)
+        item = self._item_at(position)
         return (
-            item.cell_at(item.mapFromScene(self.mapToScene(place))) if isinstance(item, ServerNode) else None
+            item.cell_at(item.mapFromScene(self.mapToScene(position)))
+            if isinstance(item, ServerNode)
+            else None
         )
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -518,7 +522,7 @@ class Topology(Canvas):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self._cell_at(event.pos())
             if cell is not None:
-                QToolTip.showText(event.globalPos(), f"{cell[0]}: {cell[1].word}", self)
+                QToolTip.showText(event.globalPos(), f"{cell[0]}: {cell[1].label}", self)
                 return True
         return super().viewportEvent(event)
 

@@ -20,7 +20,7 @@ def alter(
     action: str,
     options: Options,
     names: tuple[str, ...],
-    given: tuple[tuple[str, Options], ...],
+    replica_options: tuple[tuple[str, Options], ...],
     address: str,
 ) -> list[Message]:
     """ALTER AVAILABILITY GROUP; *action* as the statement has it."""
@@ -33,7 +33,7 @@ def alter(
         act = databases.add if verb == "ADD" else databases.remove
         return act(world, server, name, names)
     if noun == "REPLICA":
-        return REPLICAS[verb](world, server, name, given)
+        return REPLICAS[verb](world, server, name, replica_options)
     if action in ("GRANT", "DENY"):
         return configuration.permit_creation(world, server, name, action == "GRANT")
     if action in ("SET", "JOIN"):

@@ -28,7 +28,7 @@ def can_write(world: World, server: str) -> bool:
     return found is not None and config.may_write(world, found.name)
 
 
-def known(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
+def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
     """The group of that name in which *server* has a replica; 15151 if there is none."""
     group = replicas.by_name(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
@@ -36,15 +36,15 @@ def known(world: World, server: str, name: str, verb: str = "alter") -> Availabi
     return group
 
 
-def here(world: World, server: str, name: str) -> AvailabilityGroup:
+def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
     """The group of that name, on a server with quorum. 35221, 35220, 15151."""
     node(world, server)
-    return known(world, server, name)
+    return find_group(world, server, name)
 
 
 def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
     """The group of that name, of which *server* is primary. 41140: it is a secondary; 41190: it has no role."""
-    group = here(world, server, name)
+    group = find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.word is ReplicaWord.PRIMARY_NORMAL:
         return group

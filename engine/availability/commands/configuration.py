@@ -48,7 +48,7 @@ def limits(version: int) -> tuple[int, int, int]:
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
 
-def check_known(name: str, value: Value, known: Container[str], version: int) -> None:
+def check_option_name(name: str, value: Value, allowed_names: Container[str], version: int) -> None:
     """102 for an option that this version does not have there; "Not simulated" for what only the product takes."""
     if version < SINCE.get(name, 0):
         raise SqlError(102, name.split()[-1])
@@ -57,11 +57,11 @@ def check_known(name: str, value: Value, known: Container[str], version: int) ->
     if since is not None and version >= since:
         shown = f"{name} = {given}" if given else name
         raise SqlError(0, f"Not simulated: the option {shown} of an availability group")
-    if name not in known:
+    if name not in allowed_names:
         raise SqlError(102, name.split()[-1])
 
 
-def word(value: Value, *allowed: str) -> str:
+def read_keyword(value: Value, *allowed: str) -> str:
     """A word as value; 102 for any other."""
     if not isinstance(value, str) or value.upper() not in allowed:
         raise SqlError(102, value if isinstance(value, str) else "(")
@@ -104,20 +104,20 @@ def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
 
 
 def _cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    word(value, "WSFC")
+    read_keyword(value, "WSFC")
     return group
 
 
 GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], AvailabilityGroup]]] = {
     "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: replace(
-        group, backup_preference=word(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+        group, backup_preference=read_keyword(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
     ),
     "FAILURE_CONDITION_LEVEL": _level,
     "HEALTH_CHECK_TIMEOUT": _timeout,
-    "DB_FAILOVER": lambda group, value: replace(group, db_failover=word(value, "ON", "OFF") == "ON"),
+    "DB_FAILOVER": lambda group, value: replace(group, db_failover=read_keyword(value, "ON", "OFF") == "ON"),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
     "BASIC": lambda group, value: replace(group, basic=True),
-    "DTC_SUPPORT": lambda group, value: replace(group, dtc=word(value, "PER_DB", "NONE") == "PER_DB"),
+    "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
     "CLUSTER_TYPE": _cluster_type,
 }
 """The group with a new value of an option."""
@@ -126,7 +126,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
     """The group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
     for name, value in options:
-        check_known(name, value, GROUP_OPTIONS, version)
+        check_option_name(name, value, GROUP_OPTIONS, version)
         group = GROUP_OPTIONS[name](group, value)
     return group
 
@@ -186,7 +186,7 @@ def _write_routing_url(replica: Replica, value: Value, operation: str) -> Replic
 def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
-        word(value, "NONE")
+        read_keyword(value, "NONE")
     double = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if double is not None:
         raise SqlError(19402, double, replica.server)
@@ -201,25 +201,25 @@ NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
 REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
     "ENDPOINT_URL": _endpoint,
     "AVAILABILITY_MODE": lambda replica, value, operation: replace(
-        replica, mode=CommitMode[word(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
+        replica, mode=CommitMode[read_keyword(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
     ),
     "FAILOVER_MODE": lambda replica, value, operation: replace(
-        replica, failover=FailoverMode[word(value, "AUTOMATIC", "MANUAL")]
+        replica, failover=FailoverMode[read_keyword(value, "AUTOMATIC", "MANUAL")]
     ),
     "BACKUP_PRIORITY": _priority,
     "SESSION_TIMEOUT": _session_timeout,
     "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
-        replica, secondary_connections=word(value, "NO", "READ_ONLY", "ALL")
+        replica, secondary_connections=read_keyword(value, "NO", "READ_ONLY", "ALL")
     ),
     "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _routing_url,
     "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
-        replica, primary_connections=word(value, "READ_WRITE", "ALL")
+        replica, primary_connections=read_keyword(value, "READ_WRITE", "ALL")
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
     "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _write_routing_url,
     NESTED: lambda replica, value, operation: replace(replica, routing_priorities=tuple(map(int, value))),
     "SEEDING_MODE": lambda replica, value, operation: replace(
-        replica, seeding=word(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
+        replica, seeding=read_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
     ),
 }
 """The replica with a new value of an option; the last argument is the operation that a message names."""
@@ -228,7 +228,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
     """The replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
     for name, value in options:
-        check_known(name, value, REPLICA_OPTIONS, version)
+        check_option_name(name, value, REPLICA_OPTIONS, version)
         if name == NESTED and version < 2016:
             raise SqlError(102, "(")
         replica = REPLICA_OPTIONS[name](replica, value, operation)
@@ -275,11 +275,11 @@ def spelled(world: World, name: str) -> str:
 
 
 def modify_replica(
-    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
 ) -> list[Message]:
     """MODIFY REPLICA ON 'server' WITH (option = value): one in a statement. 35210, 41185 for what is so already."""
     group = checks.primary(world, server, name, "modify", "replica")
-    (target, options), *more = given
+    (target, options), *more = replica_options
     if more or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
     old = group.replica(spelled(world, target))
@@ -333,16 +333,16 @@ def _clustered(world: World, replica: Replica) -> bool:
 
 
 def add_replica(
-    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
 ) -> list[Message]:
     """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
     group = checks.primary(world, server, name, "add", "replica")
     version = world.instances[server].version
     most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
-    if len(group.replicas) + len(given) > most:
-        raise SqlError(35223, len(given), group.name, len(group.replicas), most)
+    if len(group.replicas) + len(replica_options) > most:
+        raise SqlError(35223, len(replica_options), group.name, len(group.replicas), most)
     added: list[Replica] = []
-    for target, options in given:
+    for target, options in replica_options:
         where = spelled(world, target)
         if group.replica(where) is not None:
             raise SqlError(35282, target, group.name)
@@ -356,12 +356,12 @@ def add_replica(
 
 
 def remove_replica(
-    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+    world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
 ) -> list[Message]:
     """REMOVE REPLICA: its databases are left RESTORING. 35283 none of that name, 35284 the primary itself."""
     group = checks.primary(world, server, name, "remove", "replica")
     gone: set[str] = set()
-    for target, _ in given:
+    for target, _ in replica_options:
         where = spelled(world, target)
         if group.replica(where) is None:
             raise SqlError(35283, target, group.name)
@@ -373,7 +373,7 @@ def remove_replica(
         world,
         server,
         group.guid,
-        lambda now: replace(removal.without(now, lambda place: place[1] in gone), replicas=left),
+        lambda now: replace(removal.remove_places(now, lambda place: place[1] in gone), replicas=left),
     )
     for where in sorted(gone):
         for copy in replicas.copies(world, server, group.guid):

@@ -35,7 +35,7 @@ def create(
     name: str,
     options: Options,
     names: Sequence[str],
-    given: tuple[tuple[str, Options], ...],
+    replica_options: tuple[tuple[str, Options], ...],
     address: tuple[str, Options] | None,
 ) -> statements.Outcome:
     """CREATE AVAILABILITY GROUP: the group, its role in the cluster, the primary; secondaries join on their own.
@@ -52,10 +52,10 @@ def create(
         raise SqlError(41042, name)
     if roles.find(world, name, server) is not None:
         raise SqlError(41171, name)
-    group = _planned(world, server, name, options, given)
+    group = _plan_group(world, server, name, options, replica_options)
     configuration.check_group(world, group, OPERATION, instance.version)
     configuration.check_nodes(world, group)
-    copies = databases.fit(world, server, names, name, None, group.basic)
+    copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
     if instance.system_lacks:
         why = SqlError(41131, name)
         why.problems = (why, SqlError(41152, name, 41131))
@@ -82,12 +82,12 @@ def _created(world: World, server: str) -> statements.Outcome:
 statements.COMPLETIONS["availability.created"] = _created
 
 
-def _planned(
-    world: World, server: str, name: str, options: Options, given: tuple[tuple[str, Options], ...]
+def _plan_group(
+    world: World, server: str, name: str, options: Options, replica_options: tuple[tuple[str, Options], ...]
 ) -> AvailabilityGroup:
     version = world.instances[server].version
     seen: set[str] = set()
-    for target, _ in given:
+    for target, _ in replica_options:
         if target.lower() in seen:
             raise SqlError(35235, target)
         seen.add(target.lower())
@@ -95,11 +95,11 @@ def _planned(
         raise SqlError(35237, name)
     basic = any(option == "BASIC" for option, _ in options)
     most = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
-    if len(given) > most:
-        raise SqlError(35233, len(given), "", most)
+    if len(replica_options) > most:
+        raise SqlError(35233, len(replica_options), "", most)
     made = [
         configuration.new_replica(configuration.spelled(world, target), one, OPERATION, version)
-        for target, one in given
+        for target, one in replica_options
     ]
     here = tuple(replace(replica, joined=replica.server == server) for replica in made)
     empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=here)
@@ -113,14 +113,14 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
     checks.node(world, server)
     version = world.instances[server].version
     for option, value in options:
-        configuration.check_known(option, value, ("CLUSTER_TYPE",), version)
+        configuration.check_option_name(option, value, ("CLUSTER_TYPE",), version)
     group = replicas.by_name(world, server, name)
     if group is None:
-        raise _in_join(name, SqlError(41044, name))
+        raise _with_rollback_error(name, SqlError(41044, name))
     if (server, group.guid) in world.replicas:
         raise SqlError(41106, group.name)
     if group.replica(server) is None:
-        raise _in_join(name, SqlError(41041, server, group.name))
+        raise _with_rollback_error(name, SqlError(41041, server, group.name))
     found = roles.find(world, group.name, server)
     if found is None or found[1].state is not ResourceState.ONLINE:
         raise SqlError(41136, group.name)
@@ -134,10 +134,10 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
     return []
 
 
-def _in_join(name: str, why: SqlError) -> SqlError:
+def _with_rollback_error(name: str, error: SqlError) -> SqlError:
     """An error with the one that says that the statement has been rolled back."""
-    why.problems = (why, SqlError(41158, name, why.number))
-    return why
+    error.problems = (error, SqlError(41158, name, error.number))
+    return error
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:

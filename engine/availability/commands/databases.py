@@ -31,14 +31,14 @@ SOURCE_OF_USER = "SUSPEND_FROM_USER"
 # --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------
 
 
-def fit(
+def find_eligible_copies(
     world: World,
     server: str,
     names: Sequence[str],
     group: str,
     guid: int | None,
     basic: bool = False,
-    held: int = 0,
+    existing_count: int = 0,
 ) -> list[DatabaseCopy]:
     """The databases of *server* that are to enter the group, or why one may not.
 
@@ -59,7 +59,7 @@ def fit(
             raise SqlError(35238, name, group)
         _check_fit(copy, group, guid)
         found.append(copy)
-    if basic and held + len(found) > 1:
+    if basic and existing_count + len(found) > 1:
         raise SqlError(35200, found[-1].database, group, 1)
     return found
 
@@ -109,7 +109,7 @@ def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[
         world,
         server,
         group.guid,
-        fit(world, server, databases, group.name, group.guid, group.basic, held),
+        find_eligible_copies(world, server, databases, group.name, group.guid, group.basic, held),
     )
     return []
 
@@ -123,7 +123,7 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
             raise SqlError(41073, database, group.name)
     gone = {spelled[database.lower()] for database in databases}
     replicas.change(
-        world, server, group.guid, lambda old: removal.without(old, lambda place: place[0] in gone)
+        world, server, group.guid, lambda old: removal.remove_places(old, lambda place: place[0] in gone)
     )
     removal.stop_sending(world, server, sorted(gone))
     for database in sorted(gone):
@@ -147,7 +147,7 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
     copy = checks.copy_named(world, server, database)
     if copy is None:
         raise SqlError(911, database)
-    group = checks.known(world, server, name, "find")
+    group = checks.find_group(world, server, name, "find")
     state = world.replicas[server, group.guid]
     if state.role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name)
@@ -181,7 +181,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
     place = (copy.database, server)
-    replicas.change(world, server, guid, lambda old: removal.without(old, lambda one: one == place))
+    replicas.change(world, server, guid, lambda old: removal.remove_places(old, lambda one: one == place))
     removal.watch(world)
     if copy.group_kind and not checks.can_write(world, server):
         removal.unjoin(world, server, copy.database, guid)

@@ -19,7 +19,7 @@ from engine.model import (
 
 def _target(world: World, server: str, name: str) -> AvailabilityGroup:
     """The group that is to fail over to *server*. 41122 it is primary, 41113 a failover is pending, 41123 it moves."""
-    group = checks.here(world, server, name)
+    group = checks.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.role is ReplicaRole.PRIMARY:
         raise SqlError(41122, group.name)
@@ -52,7 +52,7 @@ def planned_failover(world: World, server: str, name: str) -> list[Message]:
 
 
 def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -> None:
-    replicas.set_word(
+    replicas.set_state_word(
         world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
     )
     node = config.node_of(world, server)

@@ -32,12 +32,14 @@ def _port(options: Options, default: int) -> int:
     return port
 
 
-def _addresses(world: World, server: str, options: Options, before: tuple[str, ...]) -> tuple[str, ...]:
+def _addresses(
+    world: World, server: str, options: Options, existing_addresses: tuple[str, ...]
+) -> tuple[str, ...]:
     """Addresses of the listener: 19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits.
 
     19476 in use: the IP Address resource would not come online. Derived.
     """
-    found = list(before)
+    found = list(existing_addresses)
     used = _used_addresses(world, server)
     for name, value in options:
         if name != "IP":
@@ -64,7 +66,7 @@ def _addresses(world: World, server: str, options: Options, before: tuple[str, .
 
 def _used_addresses(world: World, server: str) -> set[str]:
     """Addresses of computers, and of the listeners that the cluster of *server* has."""
-    known = config.known(world, server)
+    known = config.find_known_config(world, server)
     listeners = (
         [group.listener for group in known.groups if group.listener is not None] if known is not None else []
     )
@@ -101,7 +103,7 @@ def _fit_resources(world: World, group: AvailabilityGroup) -> None:
     config.update_role(world, node.name, role.name, resources=fresh.resources)
 
 
-def _of(
+def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
     """The group at its primary, and its listener; 19469 if it has none of that name."""
@@ -117,13 +119,13 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
     if group.listener is not None:
         raise SqlError(19477, group.name, group.listener.name)
     configure(world, server, group, listener, options)
-    world.after(failover.LISTENER_S, "availability.listener", group.guid)
+    world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
     return []
 
 
 def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)). 19460 it has its address from DHCP."""
-    group, old = _of(world, server, name, "modify", listener)
+    group, old = _find_listener(world, server, name, "modify", listener)
     if any(option == "IP" for option, _ in options) and not old.addresses:
         raise SqlError(19460, old.name)
     port = _port(options, old.port)
@@ -139,16 +141,16 @@ def modify(world: World, server: str, name: str, listener: str, options: Options
 
 def restart(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """RESTART LISTENER: name and addresses go offline and come back."""
-    group, old = _of(world, server, name, "restart", listener)
+    group, old = _find_listener(world, server, name, "restart", listener)
     errorlog.write(world, server, 26070, old.name)
     world.listeners[old.name] = None
-    world.after(failover.LISTENER_S, "availability.listener", group.guid)
+    world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
     return []
 
 
 def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
     """REMOVE LISTENER: clients that connect by its name find nobody."""
-    group, old = _of(world, server, name, "remove", listener)
+    group, old = _find_listener(world, server, name, "remove", listener)
     errorlog.write(world, server, 26070, old.name)
     replicas.change(world, server, group.guid, lambda now: replace(now, listener=None))
     world.listeners.pop(old.name, None)

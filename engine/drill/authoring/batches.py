@@ -20,12 +20,12 @@ PLAIN_KEPT: Final = 2_000_000
 """Characters of the batches whose plain text is remembered: each condition asks for all of them each second."""
 
 
-def plain(sql: str, keep_literals: bool) -> str:
+def normalize_sql(sql: str, keep_literals: bool) -> str:
     """*sql* in capitals without comments, brackets, doubled space and (else PRINT would do) literals."""
-    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _plain(sql, keep_literals))
+    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
 
 
-def _plain(sql: str, keep_literals: bool) -> str:
+def _normalize_uncached(sql: str, keep_literals: bool) -> str:
     sql = _COMMENT.sub(" ", sql)
     if not keep_literals:
         sql = _LITERAL.sub("''", sql)
@@ -49,18 +49,18 @@ STORY: Final = "story"
 """Name of the window from which a timeline sends T-SQL: SERVER_A#story. The trainee has no such window."""
 
 
-def in_story(window: str) -> bool:
+def is_story_window(window: str) -> bool:
     """The window is one of the timeline's: what it sends is not the trainee's doing."""
     return window.partition("#")[2].lower() == STORY
 
 
-def conduct(batch: Event) -> Event:
+def summarize_batch(batch: Event) -> Event:
     """What conditions ask of a batch: its text and its errors. What it printed and found stays in the record alone."""
     failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
     return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
 
 
-def at_prompt(line: Event) -> Event:
-    """A line at the PowerShell prompt of a node, as `conduct` keeps a batch."""
+def summarize_prompt_line(line: Event) -> Event:
+    """A line at the PowerShell prompt of a node, as `summarize_batch` keeps a batch."""
     messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if line.get("refused") else []
     return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))

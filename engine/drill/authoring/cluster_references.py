@@ -7,114 +7,116 @@ from typing import Final
 
 from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
 from engine.constants import ENTERPRISE
-from engine.drill.authoring.places import Path
-from engine.drill.authoring.problems import Finder
-from engine.drill.authoring.schema import AvailabilityGroup, ClusterInstance, Scenario, Server
+from engine.drill.authoring.problems import ProblemFinder
+from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstanceSpec, Scenario, ServerSpec
+from engine.drill.authoring.toml_positions import Path
+from engine.localization import say
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
-from engine.words import say
 
-Known = Callable[[Finder, Path, str | None, Sequence[str], str], bool]
+Known = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
 """Replicas of a group, the primary included, by version. Documented [DOC: prerequisites of availability groups]."""
 
 
-def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
+def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: Known) -> None:
     """Note every name that is not there, and every configuration that the products refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):
         for j, node in enumerate(cluster.nodes):
-            known(finder, ("cluster", i, "nodes", j), node, computers, "server")
+            check_name(finder, ("cluster", i, "nodes", j), node, computers, "server")
             if node in used:
                 wrong = say("{node} is a node of {cluster}", node=node, cluster=used[node])
                 finder.add(("cluster", i, "nodes", j), wrong, say("another server"), 0)
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
-            known(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
+            check_name(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
             wrong = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
             finder.add(("cluster", i, "subnets"), wrong, say("one for each node"), 0)
         if cluster.witness_kind == "file share":
-            known(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
+            check_name(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
         for j, node in enumerate(instance.owners):
-            known(finder, ("instance", i, "owners", j), node, list(used), "node")
+            check_name(finder, ("instance", i, "owners", j), node, list(used), "node")
         for j, node in enumerate(instance.no_tempdb_path):
-            known(finder, ("instance", i, "no_tempdb_path", j), node, list(used), "node")
+            check_name(finder, ("instance", i, "no_tempdb_path", j), node, list(used), "node")
     for i, group in enumerate(scenario.groups):
-        _check_group(scenario, group, ("availability_group", i), finder, known, used)
+        _check_group(scenario, group, ("availability_group", i), finder, check_name, used)
 
 
 def _check_group(
     scenario: Scenario,
-    group: AvailabilityGroup,
+    group: AvailabilityGroupSpec,
     path: Path,
-    finder: Finder,
-    known: Known,
+    finder: ProblemFinder,
+    check_name: Known,
     used: dict[str, str],
 ) -> None:
     servers = {server.name: server for server in scenario.servers if server.sql}
     hosts = [replica.server for replica in group.replicas]
     databases = [database.name for database in scenario.databases]
     for j, database in enumerate(group.databases):
-        known(finder, (*path, "databases", j), database, databases, "database")
+        check_name(finder, (*path, "databases", j), database, databases, "database")
         if any(session.database == database for session in scenario.sessions):
-            wrong = say("{database} is mirrored", database=database)
-            finder.add((*path, "databases", j), wrong, say("another database"), 0)
-    known(finder, (*path, "primary"), group.primary, hosts, "server")
+            problem = say("{database} is mirrored", database=database)
+            finder.add((*path, "databases", j), problem, say("another database"), 0)
+    check_name(finder, (*path, "primary"), group.primary, hosts, "server")
     subnets = {address.rpartition(".")[0] for address in group.listener_addresses}
     for cluster in scenario.clusters if subnets else ():
         for node, subnet in zip(
             cluster.nodes, cluster.subnets or ("10.0.0",) * len(cluster.nodes), strict=False
         ):
             if node in hosts and subnet not in subnets:
-                wrong = say(
+                problem = say(
                     "the listener has no address in the subnet {subnet} of {node}", subnet=subnet, node=node
                 )
-                finder.add((*path, "listener_addresses"), wrong, say("one address for each subnet"), 0)
+                finder.add((*path, "listener_addresses"), problem, say("one address for each subnet"), 0)
     for j, replica in enumerate(group.replicas):
-        where: Path = (*path, "replica", j)
-        known(finder, (*where, "server"), replica.server, scenario.server_names, "server")
+        replica_path: Path = (*path, "replica", j)
+        check_name(finder, (*replica_path, "server"), replica.server, scenario.server_names, "server")
         server = servers.get(replica.server)
         if server is not None and replica.server not in used:
-            wrong = say("{server} is no node of a cluster", server=replica.server)
-            finder.add((*where, "server"), wrong, say("a node of a [[cluster]]"), 0)
+            problem = say("{server} is no node of a cluster", server=replica.server)
+            finder.add((*replica_path, "server"), problem, say("a node of a [[cluster]]"), 0)
         if server is not None and server.version < 2012:
-            wrong = say("availability groups came with SQL Server 2012")
-            finder.add((*where, "server"), wrong, "version = 2012", 0)
+            problem = say("availability groups came with SQL Server 2012")
+            finder.add((*replica_path, "server"), problem, "version = 2012", 0)
         if replica.failover == "AUTOMATIC" and replica.mode != "SYNCHRONOUS_COMMIT":
-            wrong = say("automatic failover needs synchronous commit")
-            finder.add((*where, "failover"), wrong, "MANUAL", 0)
+            problem = say("automatic failover needs synchronous commit")
+            finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
         if replica.failover == "AUTOMATIC" and server is None:
-            wrong = say("a failover cluster instance has no automatic failover in a group")
-            finder.add((*where, "failover"), wrong, "MANUAL", 0)
+            problem = say("a failover cluster instance has no automatic failover in a group")
+            finder.add((*replica_path, "failover"), problem, "MANUAL", 0)
         for k, other in enumerate(replica.routing_list):
-            known(finder, (*where, "routing_list", k), other, hosts, "server")
+            check_name(finder, (*replica_path, "routing_list", k), other, hosts, "server")
     _check_editions(scenario, group, path, finder)
     versions = [servers[name].version for name in hosts if name in servers]
     most = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
     if len(hosts) > most:
-        wrong = say("{n} replicas are too many", n=len(hosts))
-        finder.add((*path, "replica"), wrong, say("at most {n}", n=most), 0)
+        problem = say("{n} replicas are too many", n=len(hosts))
+        finder.add((*path, "replica"), problem, say("at most {n}", n=most), 0)
 
 
 BASIC_SINCE: Final = 2016
 """Version that brought basic groups, the only ones of Standard edition. [DOC: basic availability groups]"""
 
 
-def is_basic(scenario: Scenario, group: AvailabilityGroup) -> bool:
+def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
     """Return whether Standard edition runs one of the replicas, which makes the group a basic one."""
     hosts = {replica.server for replica in group.replicas}
     return any(one.name in hosts and one.edition not in ENTERPRISE for one in _hosts(scenario))
 
 
-def _hosts(scenario: Scenario) -> list[Server | ClusterInstance]:
+def _hosts(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
     return [*(server for server in scenario.servers if server.sql), *scenario.instances]
 
 
-def _check_editions(scenario: Scenario, group: AvailabilityGroup, path: Path, finder: Finder) -> None:
+def _check_editions(
+    scenario: Scenario, group: AvailabilityGroupSpec, path: Path, finder: ProblemFinder
+) -> None:
     """Standard edition has basic groups since 2016: two replicas, one database, no reading at the secondary."""
     if not is_basic(scenario, group):
         return
@@ -123,20 +125,20 @@ def _check_editions(scenario: Scenario, group: AvailabilityGroup, path: Path, fi
         host = editions.get(replica.server)
         old = host is not None and host.version < BASIC_SINCE
         if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or old):
-            wrong = say("{edition} edition has no availability groups", edition=host.edition)
+            problem = say("{edition} edition has no availability groups", edition=host.edition)
             if old:
-                wrong = say("Standard edition has availability groups since SQL Server 2016")
-            finder.add((*path, "replica", j, "server"), wrong, 'edition = "Enterprise"', 0)
+                problem = say("Standard edition has availability groups since SQL Server 2016")
+            finder.add((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":
-            wrong = say("a basic availability group has no readable secondary")
-            finder.add((*path, "replica", j, "secondary_connections"), wrong, "NO", 0)
+            problem = say("a basic availability group has no readable secondary")
+            finder.add((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
     if len(group.replicas) > BASIC_REPLICAS_MAX:
-        wrong = say("Standard edition has basic availability groups only: {n} replicas are too many",
+        problem = say("Standard edition has basic availability groups only: {n} replicas are too many",
                     n=len(group.replicas))  # fmt: skip
-        finder.add((*path, "replica"), wrong, say("at most {n}", n=BASIC_REPLICAS_MAX), 0)
+        finder.add((*path, "replica"), problem, say("at most {n}", n=BASIC_REPLICAS_MAX), 0)
     if len(group.databases) > 1:
-        wrong = say("a basic availability group holds one database")
-        finder.add((*path, "databases"), wrong, say("at most {n}", n=1), 0)
+        problem = say("a basic availability group holds one database")
+        finder.add((*path, "databases"), problem, say("at most {n}", n=1), 0)
 
 
 def add_names(world: World, scenario: Scenario) -> None:
@@ -144,8 +146,8 @@ def add_names(world: World, scenario: Scenario) -> None:
     host = len(world.instances)
     for cluster in scenario.clusters:
         roles = (
-            *(_named(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
-            *(_named(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
+            *(_build_role(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
+            *(_build_role(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
         )
         known = ClusterConfig(roles=roles)
         for number, name in enumerate(cluster.nodes):
@@ -160,7 +162,7 @@ def add_names(world: World, scenario: Scenario) -> None:
         )
 
 
-def _named(name: str, kind: str, owner: str) -> ClusterRole:
+def _build_role(name: str, kind: str, owner: str) -> ClusterRole:
     return ClusterRole(
         name=name, kind=kind, owner=owner, resources=(Resource(name=name, kind="", owners=(owner,)),)
     )

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts as f
-from engine.drill.authoring.facts import Facts, Kind, Names
+from engine.drill.authoring.facts import ConditionNames, Facts, Kind
 from engine.flow import Level
 from engine.flow.kernel import SOURCE_COUNTERS
+from engine.localization import LocalizableMessage, join_messages, mark, say
 from engine.model import Tick
-from engine.words import Sentence, joined, mark, say
 
 if TYPE_CHECKING:  # lark comes with the first condition: the start of the program waits for none
     from lark import Lark, Token, Tree
@@ -33,7 +33,7 @@ NEVER: Final = 2**40
 """As a tick: that second does not come."""
 
 
-class Answer(NamedTuple):
+class ConditionResult(NamedTuple):
     """Whether a condition holds, and how long that stays so although nothing happens."""
 
     holds: bool
@@ -43,10 +43,10 @@ class Answer(NamedTuple):
     """Before, too, where the flow passes one of these."""
 
 
-Asked = Callable[[Facts], Answer]
+Asked = Callable[[Facts], ConditionResult]
 
 
-class ConditionProblem(ValueError):
+class ConditionError(ValueError):
     """A condition that cannot be understood. *column* counts from 1 within its text."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
@@ -71,12 +71,12 @@ class Condition:
         return self.test(facts)
 
 
-def parse(text: str, names: Names) -> Condition:
+def parse(text: str, names: ConditionNames) -> Condition:
     """The condition that *text* says. Raises ConditionProblem with the column of the first thing wrong."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
     if len(text) > LENGTH_MAX:
-        raise ConditionProblem(
+        raise ConditionError(
             LENGTH_MAX,
             say("the condition is too long"),
             say("at most {n} characters", n=LENGTH_MAX),
@@ -84,19 +84,19 @@ def parse(text: str, names: Names) -> Condition:
     try:
         tree = _grammar().parse(text)
     except UnexpectedEOF:
-        raise ConditionProblem(len(text) + 1, say("the condition ends too early"), say("more")) from None
+        raise ConditionError(len(text) + 1, say("the condition ends too early"), say("more")) from None
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
-        found = say("{word!r} does not fit here", word=str(error.token))
+        problem = say("{word!r} does not fit here", word=str(error.token))
         if at_end:
-            found = say("the condition ends too early")
+            problem = say("the condition ends too early")
         column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
-        raise ConditionProblem(column, found, _words(error.accepts or error.expected)) from None
+        raise ConditionError(column, problem, _format_expected(error.accepts or error.expected)) from None
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        found = say("{word!r} does not fit here", word=text[at])
-        raise ConditionProblem(at + 1, found, _words(error.allowed or ())) from None
-    reader = _Reader(names)
+        problem = say("{word!r} does not fit here", word=text[at])
+        raise ConditionError(at + 1, problem, _format_expected(error.allowed or ())) from None
+    reader = _ConditionReader(names)
     whole = reader.part(tree)
     parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole]
     return Condition(text, whole.test, whole.answer, tuple([part.test for part in parts]))
@@ -106,7 +106,7 @@ FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
 """Kinds of plain facts."""
 
 
-def fact(text: str, names: Names) -> Condition:
+def parse_fact(text: str, names: ConditionNames) -> Condition:
     """*text* as a plain fact, or several joined by `and`: what may be told as a status. Raises ConditionProblem."""
     condition = parse(text, names)
     tree = _grammar().parse(text)
@@ -115,7 +115,7 @@ def fact(text: str, names: Names) -> Condition:
             getattr(child, "type", "") == "NOT"
             for child in part.children  # a token; other parts are trees
         ):
-            raise ConditionProblem(
+            raise ConditionError(
                 1, say("this is no plain fact"), say("a fact such as `Sales serves on SERVER_B`")
             )
     return condition
@@ -144,10 +144,10 @@ _SPOKEN: Final = {
 }
 
 
-def _words(expected: Iterable[str]) -> Sentence:
+def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
     """Terminals of the grammar, in words."""
     said = {_SPOKEN.get(name, name.lower()) for name in expected}
-    return joined(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
+    return join_messages(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
 
 
 OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -173,17 +173,19 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 }
 
 
-def for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> Answer:
-    return Answer(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
+def answer_for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
+    return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
-def asked_each_second(test: Test) -> Asked:
-    return lambda facts: for_seconds(facts, test(facts))
+def poll_each_second(test: Test) -> Asked:
+    return lambda facts: answer_for_seconds(facts, test(facts))
 
 
-def asked_of_armed(test: Test) -> Asked:
+def poll_if_clustered(test: Test) -> Asked:
     """A cluster forgets failures and restarts after a time."""
-    return lambda facts: for_seconds(facts, test(facts)) if facts.world.clusters else Answer(test(facts))
+    return lambda facts: (
+        answer_for_seconds(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +207,10 @@ class _Part:
     answer: Asked | None = None
 
 
-class _Reader:
+class _ConditionReader:
     """Turns a parse tree into functions, with every name and word checked against what there is."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ConditionNames) -> None:
         self.names = names
 
     def part(self, tree: Tree[Token]) -> _Part:
@@ -218,17 +220,17 @@ class _Reader:
     # --- joining
 
     def _any(self, tree: Tree[Token]) -> _Part:
-        return _joined(_either, [self.part(child) for child in _trees(tree)], decides=True)
+        return _joined(_join_or, [self.part(child) for child in _trees(tree)], decides=True)
 
     def _all(self, tree: Tree[Token]) -> _Part:
-        return _joined(_both, [self.part(child) for child in _trees(tree)], decides=False)
+        return _joined(_join_and, [self.part(child) for child in _trees(tree)], decides=False)
 
     def _no(self, tree: Tree[Token]) -> _Part:
         test, asked = (part := self.part(_trees(tree)[0])).test, part.answer
         if asked is None:
             return _Part(lambda facts: not test(facts))
 
-        def answer(facts: Facts) -> Answer:
+        def answer(facts: Facts) -> ConditionResult:
             found = asked(facts)
             return found._replace(holds=not found.holds)
 
@@ -240,13 +242,13 @@ class _Reader:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
-            state = _one_of(word, f.DATABASE_WORDS)
+            state = _match_keyword(word, f.DATABASE_WORDS)
             test = _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
-            return _Part(test, asked_of_armed(test) if state == f.ARMED else None)
+            return _Part(test, poll_if_clustered(test) if state == f.ARMED else None)
         if kind == "client":
-            _one_of(word, f.CLIENT_WORDS)
+            _match_keyword(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
-        check = f.SERVER_WORDS[_one_of(word, f.SERVER_WORDS)]
+        check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
         return _maybe_not(negated, lambda facts: check(facts.world, name))
 
     def _on_is_word(self, tree: Tree[Token]) -> Test:
@@ -254,14 +256,14 @@ class _Reader:
         kind, name = self._any_name(subject)
         server = self._name(where, "server")
         if kind == "server":
-            check = f.SERVER_WORDS[_one_of(word, f.SERVER_WORDS)]
+            check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
             return _maybe_not(
                 negated, lambda facts: f.runs_on(facts.world, name, server) and check(facts.world, name)
             )
         if kind == "client":
-            _one_of(word, f.CLIENT_WORDS)
+            _match_keyword(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, server))
-        state = _one_of(word, f.COPY_WORDS)
+        state = _match_keyword(word, f.COPY_WORDS)
         return _maybe_not(negated, lambda facts: f.copy_is(facts, name, server, state))
 
     def _serves(self, tree: Tree[Token]) -> Test:
@@ -274,25 +276,25 @@ class _Reader:
         which, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(which).lower() == "witness":
-            state = _one_of(word, f.WITNESS_WORDS)
+            state = _match_keyword(word, f.WITNESS_WORDS)
             return _maybe_not(negated, lambda facts: f.witness_is(facts, database, state))
-        level = _one_of(word, f.SAFETY_WORDS)
+        level = _match_keyword(word, f.SAFETY_WORDS)
         return _maybe_not(negated, lambda facts: f.safety_is(facts, database, level))
 
     def _sent(self, tree: Tree[Token]) -> Test:
         how, text, where = tree.children
         wanted = str(text)[1:-1]
         if not wanted.strip():
-            raise ConditionProblem(_column(text), say("the text is empty"), say("a piece of T-SQL in quotes"))
+            raise ConditionError(_column(text), say("the text is empty"), say("a piece of T-SQL in quotes"))
         server = self._name(where, "server") if where is not None else None
         ran = str(how).lower() == "ran"
-        return lambda facts: f.was_sent(facts, wanted, server, without_error=ran)
+        return lambda facts: f.has_sent_batch(facts, wanted, server, without_error=ran)
 
     def _error(self, tree: Tree[Token]) -> Test:
         number, where = tree.children
         server = self._name(where, "server") if where is not None else None
         wanted = int(str(number))
-        return lambda facts: f.was_refused_with(facts, wanted, server)
+        return lambda facts: f.has_error(facts, wanted, server)
 
     # --- numbers
 
@@ -304,8 +306,8 @@ class _Reader:
             return compare(a.read(facts), b.read(facts))
 
         if b.quantity.moves == "by events":
-            return _Part(test, _comparison(a, str(sign), b, test))
-        return _Part(test, _comparison(b, MIRRORED[str(sign)], a, test))
+            return _Part(test, _build_comparison(a, str(sign), b, test))
+        return _Part(test, _build_comparison(b, MIRRORED[str(sign)], a, test))
 
     def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
@@ -313,15 +315,15 @@ class _Reader:
             value = float(str(tree.children[0]))
             return _Number(f.Quantity(None, "", lambda facts, name: value), "")
         word, argument = tree.children
-        quantity = f.QUANTITIES[_one_of(word, f.QUANTITIES, fold=str.lower)]
+        quantity = f.QUANTITIES[_match_keyword(word, f.QUANTITIES, fold=str.lower)]
         if quantity.of is None:
             if argument is not None:
-                raise ConditionProblem(
+                raise ConditionError(
                     _column(argument), say("{word} takes no name", word=str(word)), f"{word}()"
                 )
             return _Number(quantity, "")
         if argument is None:
-            raise ConditionProblem(
+            raise ConditionError(
                 _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.of})"
             )
         return _Number(quantity, self._name(argument, quantity.of))
@@ -338,11 +340,11 @@ class _Reader:
         token = node.children[0]
         word = str(token).strip("[]")
         for kind in kinds:
-            for known in self.names.of(kind):
+            for known in self.names.names_of_kind(kind):
                 if known.lower() == word.lower():
                     return kind, known
-        there = [known for kind in kinds for known in self.names.of(kind)]
-        raise ConditionProblem(_column(token), say(ABSENT[kinds], name=word), _choice(word, there))
+        there = [known for kind in kinds for known in self.names.names_of_kind(kind)]
+        raise ConditionError(_column(token), say(ABSENT[kinds], name=word), _suggest_choice(word, there))
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
@@ -357,69 +359,75 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
     if not moving:
         return _Part(test)
 
-    def answer(facts: Facts) -> Answer:
+    def answer(facts: Facts) -> ConditionResult:
         if any(part(facts) == decides for part in quiet):
-            return Answer(decides)
+            return ConditionResult(decides)
         answers = [part(facts) for part in moving]
         deciding = [found for found in answers if found.holds == decides]
         if deciding:  # as long as one of them
             return max(deciding, key=lambda found: (found.until, -len(found.levels)))
         until = min(found.until for found in answers)
-        return Answer(not decides, until, tuple(level for found in answers for level in found.levels))
+        return ConditionResult(
+            not decides, until, tuple(level for found in answers for level in found.levels)
+        )
 
     return _Part(test, answer)
 
 
-def _comparison(number: _Number, sign: str, other: _Number, test: Test) -> Asked | None:
+def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> Asked | None:
     """How the comparison of *number* with *other* is asked for."""
     quantity, name = number.quantity, number.name
-    if other.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
-        return asked_each_second(test)
+    if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
+        return poll_each_second(test)
     if quantity.moves == "by events":
         return None
 
-    def until_reached(facts: Facts) -> Answer:
-        left_s = other.read(facts) - number.read(facts)
+    def until_reached(facts: Facts) -> ConditionResult:
+        left_s = operand.read(facts) - number.read(facts)
         if left_s < 0.0 or left_s == math.inf:
-            return Answer(test(facts))
-        return for_seconds(facts, test(facts), max(1, int(left_s)))
+            return ConditionResult(test(facts))
+        return answer_for_seconds(facts, test(facts), max(1, int(left_s)))
 
-    def until_passed(facts: Facts) -> Answer:
+    def until_passed(facts: Facts) -> ConditionResult:
         holds, place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
         if place < 0:
-            return Answer(holds)
-        whole, level = quantity.whole(facts, name), other.read(facts)
-        return Answer(holds, levels=(Level(place, quantity.counter, whole, sign, level, holds),))
+            return ConditionResult(holds)
+        whole, level = quantity.whole(facts, name), operand.read(facts)
+        return ConditionResult(holds, levels=(Level(place, quantity.counter, whole, sign, level, holds),))
 
     return until_reached if quantity.moves == "by the clock" else until_passed
 
 
-def _either(one: Test, other: Test) -> Test:
-    return lambda facts: one(facts) or other(facts)
+def _join_or(left_test: Test, right_test: Test) -> Test:
+    return lambda facts: left_test(facts) or right_test(facts)
 
 
-def _both(one: Test, other: Test) -> Test:
-    return lambda facts: one(facts) and other(facts)
+def _join_and(left_test: Test, right_test: Test) -> Test:
+    return lambda facts: left_test(facts) and right_test(facts)
 
 
 def _maybe_not(negated: object, test: Test) -> Test:
     return test if negated is None else lambda facts: not test(facts)
 
 
-def _one_of(token: Tree[Token] | Token, words: Iterable[str], fold: Callable[[str], str] = str.upper) -> str:
+def _match_keyword(
+    token: Tree[Token] | Token, keywords: Iterable[str], fold: Callable[[str], str] = str.upper
+) -> str:
     word = fold(str(token))
-    if word not in words:
-        raise ConditionProblem(
-            _column(token), say("{word!r} is not known here", word=str(token)), _choice(word, list(words))
+    if word not in keywords:
+        raise ConditionError(
+            _column(token),
+            say("{word!r} is not known here", word=str(token)),
+            _suggest_choice(word, list(keywords)),
         )
     return word
 
 
-def _choice(word: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1)
+def _suggest_choice(typed_name: str, candidates: list[str]) -> str:
+    near = difflib.get_close_matches(typed_name.lower(), {name.lower(): name for name in candidates}, 1)
     if near:
-        return next(name for name in known if name.lower() == near[0])
-    return say("one of {names}", names=", ".join(known)) if known else say("nothing: there is none")
+        return next(name for name in candidates if name.lower() == near[0])
+    return say("one of {names}", names=", ".join(candidates)) if candidates else say("nothing: there is none")
 
 
 def _column(node: Tree[Token] | Token) -> int:

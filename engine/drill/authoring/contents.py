@@ -67,7 +67,7 @@ def contents(scenario: Scenario) -> Contents:
         "steps of the solution": len(scenario.solution),
         "rules of the score": len(scenario.rubric),
     }
-    sizes = {key: sum(map(len, _texts(value))) for key, value in _shown(scenario)}
+    sizes = {key: sum(map(len, _texts(value))) for key, value in _list_visible_texts(scenario)}
     return Contents(
         name=scenario.name,
         title=scenario.title,
@@ -95,17 +95,17 @@ def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """*text* with every character that is not seen, or turns the direction of others, written out as ⟨U+202E⟩."""
-    unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _unseen(sign)]
+    unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _is_invisible(sign)]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
 
-def _unseen(sign: str) -> bool:
+def _is_invisible(sign: str) -> bool:
     return unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
 
 
-def _shown(scenario: Scenario) -> Iterator[tuple[str, object]]:
+def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
     """Keys whose texts are read by people, with what stands there."""
     kept = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from engine.words import Sentence, mark, say
+from engine.localization import LocalizableMessage, mark, say
 
 EXPECTED: Final = {
     "string_type": mark("a text in quotes"),
@@ -45,7 +45,7 @@ PATTERNS: Final = {
 }
 
 
-def expected(error: ErrorDetails) -> Sentence:
+def format_expected(error: ErrorDetails) -> LocalizableMessage:
     """What could stand there instead of what *error* refuses."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))

@@ -12,7 +12,7 @@ from engine.availability.policy import READY
 from engine.cluster import config, instances, witnesses
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring import batches
-from engine.drill.team.calls import Calls, closed_by, true_statuses
+from engine.drill.team.calls import Calls, count_closed_orders, count_true_statuses
 from engine.events import Event
 from engine.flow import NOWHERE, Place
 from engine.flow.setup import worker_threads
@@ -87,13 +87,13 @@ class Facts:
             copy = self.principal(database)
             copies = [copy] if copy is not None else self.world.copies_of(database)
             there = (one for one in copies if self.world.source_of(one) is not None)
-            places = (streams.place(self.world, one) for one in there)
+            places = (streams.find_log_place(self.world, one) for one in there)
             known = self.found["log", database] = next(places, None) or NOWHERE
         return known
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ConditionNames:
     """What a condition may name, as the scenario spells it."""
 
     databases: tuple[str, ...]
@@ -106,7 +106,7 @@ class Names:
     roles: tuple[str, ...] = ()
     """Keys of the roles of a team."""
 
-    def of(self, kind: Kind) -> tuple[str, ...]:
+    def names_of_kind(self, kind: Kind) -> tuple[str, ...]:
         return {
             "database": self.databases,
             "server": (*self.servers, *self.computers),
@@ -128,7 +128,7 @@ def principal(
     def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
             copy.server in serving,
-            copy.group is not None and groups.policy(copy).leads(copy),
+            copy.group is not None and groups.policy(copy).is_leader(copy),
             copy.group is None,
             groups.policy(copy).role_sequence(copy),
         )
@@ -162,15 +162,15 @@ WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
 SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
 CLIENT_WORDS: Final = ("CONNECTED",)
 SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
-    "RUNNING": lambda world, name: _instance(world, name, lambda one: one.answering),
+    "RUNNING": lambda world, name: _has_instance_state(world, name, lambda one: one.answering),
     "STOPPED": lambda world, name: (
-        world.computer_named(name).powered and _instance(world, name, lambda one: not one.running)
+        world.computer_named(name).powered and _has_instance_state(world, name, lambda one: not one.running)
     ),
     "OFF": lambda world, name: not world.computer_named(name).powered,
-    "HUNG": lambda world, name: _instance(world, name, lambda one: one.hung),
+    "HUNG": lambda world, name: _has_instance_state(world, name, lambda one: one.hung),
     "UNPLUGGED": lambda world, name: not world.computer_named(name).nic_up,
-    "LISTENING": lambda world, name: _instance(world, name, security.listens),
-    "ENCRYPTING": lambda world, name: _instance(world, name, lambda one: _encrypts(one.endpoint)),
+    "LISTENING": lambda world, name: _has_instance_state(world, name, security.listens),
+    "ENCRYPTING": lambda world, name: _has_instance_state(world, name, lambda one: _encrypts(one.endpoint)),
     "MEMBER": lambda world, name: _takes_part(world, name),
     "VOTING": lambda world, name: (
         _takes_part(world, name) and name in world.nodes[world.computer_named(name).name].config.counted
@@ -179,25 +179,25 @@ SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
 """MEMBER: its node is in a cluster with quorum; VOTING: and its vote is counted."""
 
 
-def _instance(world: World, name: str, is_so: Callable[[Instance], bool]) -> bool:
+def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
     """Whether the instance of that name is so; a computer without one is not."""
-    return name in world.instances and is_so(world.instances[name])
+    return name in world.instances and predicate(world.instances[name])
 
 
 def _takes_part(world: World, name: str) -> bool:
     node = world.nodes.get(world.computer_named(name).name)
-    return node is not None and bool(node.partition) and config.up(world, node)
+    return node is not None and bool(node.partition) and config.is_running(world, node)
 
 
 def _encrypts(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.encryption == "REQUIRED"
 
 
-def database_is(facts: Facts, database: str, word: str) -> bool:
+def database_is(facts: Facts, database: str, state: str) -> bool:
     """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
-    if word == ARMED:
+    if state == ARMED:
         return preconditions.armed(facts.world, database)
-    return _state_word(facts.principal(database)) == word
+    return _state_word(facts.principal(database)) == state
 
 
 def state_word(world: World, database: str) -> str:
@@ -211,14 +211,14 @@ def _state_word(copy: DatabaseCopy | None) -> str:
     return groups.policy(copy).database_state(copy)
 
 
-def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
+def copy_is(facts: Facts, database: str, server: str, state: str) -> bool:
     """`Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
     copy = facts.world.copies.get((server, database))
     if copy is None:
-        return word == "ABSENT"
-    if copy.group is None and word == NO_SESSION:
+        return state == "ABSENT"
+    if copy.group is None and state == NO_SESSION:
         return True
-    return word in groups.policy(copy).words(facts.world, copy)
+    return state in groups.policy(copy).collect_state_names(facts.world, copy)
 
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
@@ -227,14 +227,14 @@ def serves(facts: Facts, database: str, server: str | None) -> bool:
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
 
-def witness_is(facts: Facts, database: str, word: str) -> bool:
+def witness_is(facts: Facts, database: str, state: str) -> bool:
     copy = facts.principal(database)
-    return word == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
+    return state == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
 
 
-def safety_is(facts: Facts, database: str, word: str) -> bool:
+def safety_is(facts: Facts, database: str, level: str) -> bool:
     copy = facts.principal(database)
-    return word == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
+    return level == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def runs_on(world: World, instance: str, computer: str) -> bool:
@@ -251,20 +251,20 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 # --- what was sent ------------------------------------------------------------------------------------------
 
 
-def was_sent(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
+def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
     """A batch holds *text*, on *server* if one is named; comments and literals do not count."""
-    wanted, keep_literals = batches.plain(text, keep_literals=True), "'" in text
+    wanted, keep_literals = batches.normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
             server in (None, batch.server)
-            and wanted in batches.plain(batch.get("batch", ""), keep_literals)
+            and wanted in batches.normalize_sql(batch.get("batch", ""), keep_literals)
             and not (without_error and batches.errors(batch))
         ):
             return True
     return False
 
 
-def was_refused_with(facts: Facts, number: int, server: str | None) -> bool:
+def has_error(facts: Facts, number: int, server: str | None) -> bool:
     """A batch met error *number*."""
     return any(server in (None, batch.server) and number in batches.errors(batch) for batch in facts.batches)
 
@@ -287,19 +287,21 @@ class Quantity:
     """As a percentage of this; 0: as it is."""
 
 
-def _of_flow(text: str, name: str, whole: Callable[[Facts, str], float] | None = None) -> Quantity:
+def _build_flow_quantity(
+    text: str, name: str, read_total: Callable[[Facts, str], float] | None = None
+) -> Quantity:
     """A counter of the flow, or its percentage of the *whole*."""
 
     def read(facts: Facts, database: str) -> float:
-        return streams.counter(facts.world, facts.log(database), name)
+        return streams.read_counter(facts.world, facts.log(database), name)
 
     def percent(facts: Facts, database: str) -> float:
-        limit = whole(facts, database) if whole is not None else 0.0
+        limit = read_total(facts, database) if read_total is not None else 0.0
         return 100.0 * read(facts, database) / limit if limit else 0.0
 
-    if whole is None:
+    if read_total is None:
         return Quantity("database", text, read, "by itself", name)
-    return Quantity("database", text, percent, "by itself", name, whole)
+    return Quantity("database", text, percent, "by itself", name, read_total)
 
 
 def _log_max_kb(facts: Facts, database: str) -> float:
@@ -339,7 +341,7 @@ def _orphans(facts: Facts, server: str) -> float:
 
 
 def _trustworthy(facts: Facts, database: str) -> float:
-    key = serving.first(facts.world, database)
+    key = serving.find_serving_key(facts.world, database)
     return float(key is not None and facts.world.copies[key].trustworthy)
 
 
@@ -367,7 +369,7 @@ def _worker_threads(facts: Facts, server: str) -> float:
     return float(state.max_worker_threads or worker_threads(facts.world.computer_of(server).cores))
 
 
-def _of_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
+def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
     """What the cluster of a server's node has; 0 where there is no node."""
 
     def of_server(facts: Facts, server: str) -> float:
@@ -378,7 +380,7 @@ def _of_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], flo
 
 
 def _witness(world: World, node: Node) -> bool:
-    return witnesses.reaches(world, node.config.witness, config.members(world, node.partition))
+    return witnesses.is_reachable(world, node.config.witness, config.members(world, node.partition))
 
 
 def _owners(facts: Facts, server: str) -> float:
@@ -388,7 +390,7 @@ def _owners(facts: Facts, server: str) -> float:
     return float(len(able))
 
 
-def _of_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
+def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
     """What the availability group of a database has, by the newest copy of its cluster's database; 0 without one."""
 
     def of_database(facts: Facts, database: str) -> float:
@@ -412,7 +414,7 @@ def _record(facts: Facts, client: str) -> NameRecord:
     return facts.world.records.get(facts.world.clients[client].data_source, nothing)
 
 
-def _of_program(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
+def _read_from_program(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
     return lambda facts, name: float(read(facts.world.programs[name]))
 
 
@@ -422,9 +424,9 @@ def _standstill_s(facts: Facts, program: str) -> float:
     return max(known.longest_ticks, running) / TICKS_PER_S
 
 
-def account(world: World, database: str) -> Availability:
+def settle_account(world: World, database: str) -> Availability:
     """The account of *database* as it stands now."""
-    return availability.settled(world.availability[database], world.tick)
+    return availability.accrue_ticks(world.availability[database], world.tick)
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {
@@ -432,28 +434,28 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "downtime_s": Quantity(
         "database",
         "seconds of downtime",
-        lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S,
+        lambda f, d: settle_account(f.world, d).down_ticks / TICKS_PER_S,
         "by the clock",
     ),
     "exposed_s": Quantity(
         "database",
         "seconds unprotected, without a synchronized mirror",
-        lambda f, d: account(f.world, d).exposed_ticks / TICKS_PER_S,
+        lambda f, d: settle_account(f.world, d).exposed_ticks / TICKS_PER_S,
         "by the clock",
     ),
     "lost_transactions": Quantity(
-        "database", "committed transactions lost", lambda f, d: account(f.world, d).lost_transactions
+        "database", "committed transactions lost", lambda f, d: settle_account(f.world, d).lost_transactions
     ),
-    "lost_kb": Quantity("database", "committed log lost", lambda f, d: account(f.world, d).lost_kb),
-    "send_queue_kb": _of_flow("log not yet sent", "send_queue_kb"),
-    "redo_queue_kb": _of_flow("log not yet redone on the mirror", "redo_queue_kb"),
-    "log_used_kb": _of_flow("log that cannot be reused", "log_used_kb"),
-    "log_used_percent": _of_flow(
+    "lost_kb": Quantity("database", "committed log lost", lambda f, d: settle_account(f.world, d).lost_kb),
+    "send_queue_kb": _build_flow_quantity("log not yet sent", "send_queue_kb"),
+    "redo_queue_kb": _build_flow_quantity("log not yet redone on the mirror", "redo_queue_kb"),
+    "log_used_kb": _build_flow_quantity("log that cannot be reused", "log_used_kb"),
+    "log_used_percent": _build_flow_quantity(
         "share of the maximum log size that cannot be reused", "log_used_kb", _log_max_kb
     ),
-    "transactions_per_s": _of_flow("commits per second", "transactions_per_s"),
-    "response_s": _of_flow("mean response time of a transaction", "response_s"),
-    "commit_delay_ms": _of_flow("mean wait of a commit for the mirror", "commit_delay_ms"),
+    "transactions_per_s": _build_flow_quantity("commits per second", "transactions_per_s"),
+    "response_s": _build_flow_quantity("mean response time of a transaction", "response_s"),
+    "commit_delay_ms": _build_flow_quantity("mean wait of a commit for the mirror", "commit_delay_ms"),
     "operations_kb": Quantity("database", "log of completed bulk loads and index rebuilds", _operations_kb),
     "failovers": Quantity("database", "completed failovers", _failovers(None)),
     "automatic_failovers": Quantity("database", "completed automatic failovers", _failovers("automatic")),
@@ -465,42 +467,44 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "node_weight": Quantity(
         "server",
         "NodeWeight of its node",
-        _of_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
+        _read_from_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
     ),
     "service_packs": Quantity(
-        "server", "service packs installed on its node", _of_node(lambda world, node: node.level)
+        "server", "service packs installed on its node", _read_from_node(lambda world, node: node.level)
     ),
-    "reaches_witness": Quantity("server", "1 while its cluster reaches a witness", _of_node(_witness)),
+    "reaches_witness": Quantity("server", "1 while its cluster reaches a witness", _read_from_node(_witness)),
     "owners": Quantity(
         "server", "nodes on which the failover cluster instance is installed and may come online", _owners
     ),
     "has_listener": Quantity(
         "database",
         "1 while its availability group has a listener",
-        _of_group(lambda group: group.listener is not None),
+        _read_from_group(lambda group: group.listener is not None),
     ),
     "required_synchronized": Quantity(
         "database",
         "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT of its group",
-        _of_group(lambda group: group.required_synchronized),
+        _read_from_group(lambda group: group.required_synchronized),
     ),
     "health_check_timeout_ms": Quantity(
         "database",
         "HEALTH_CHECK_TIMEOUT of its group",
-        _of_group(lambda group: group.health_check_timeout_ms),
+        _read_from_group(lambda group: group.health_check_timeout_ms),
     ),
     "failure_condition_level": Quantity(
         "database",
         "FAILURE_CONDITION_LEVEL of its group",
-        _of_group(lambda group: group.failure_condition_level),
+        _read_from_group(lambda group: group.failure_condition_level),
     ),
     "db_failover": Quantity(
-        "database", "1 while its group has DB_FAILOVER = ON", _of_group(lambda group: group.db_failover)
+        "database",
+        "1 while its group has DB_FAILOVER = ON",
+        _read_from_group(lambda group: group.db_failover),
     ),
     "automatic_replicas": Quantity(
         "database",
         "replicas of its group with automatic failover",
-        _of_group(
+        _read_from_group(
             lambda group: len([one for one in group.replicas if one.failover is FailoverMode.AUTOMATIC])
         ),
     ),
@@ -511,16 +515,22 @@ QUANTITIES: Final[dict[str, Quantity]] = {
         "client", "logins that ran into their timeout", lambda f, c: float(f.world.clients[c].failed_logins)
     ),
     "answers": Quantity(
-        "program", "batches of it that were answered without an error", _of_program(lambda p: p.answers)
+        "program",
+        "batches of it that were answered without an error",
+        _read_from_program(lambda p: p.answers),
     ),
-    "errors": Quantity("program", "batches of it that ended with an error", _of_program(lambda p: p.errors)),
+    "errors": Quantity(
+        "program", "batches of it that ended with an error", _read_from_program(lambda p: p.errors)
+    ),
     "moves": Quantity(
-        "program", "times that another server answered it than before", _of_program(lambda p: p.moves)
+        "program", "times that another server answered it than before", _read_from_program(lambda p: p.moves)
     ),
     "lost_connections": Quantity(
-        "program", "its connections that were broken", _of_program(lambda p: p.lost)
+        "program", "its connections that were broken", _read_from_program(lambda p: p.lost)
     ),
-    "refused_logins": Quantity("program", "its logins that were refused", _of_program(lambda p: p.refused)),
+    "refused_logins": Quantity(
+        "program", "its logins that were refused", _read_from_program(lambda p: p.refused)
+    ),
     "standstill_s": Quantity(
         "program", "the longest time between two of its answers", _standstill_s, "by the clock"
     ),
@@ -555,12 +565,12 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "closed_orders": Quantity(
         "role",
         "orders of this role that were read back correctly, confirmed and then carried out",
-        lambda f, role: float(closed_by(f.calls, role)),
+        lambda f, role: float(count_closed_orders(f.calls, role)),
     ),
     "true_statuses": Quantity(
         "role",
         "facts that this role told another one and that were so at that moment",
-        lambda f, role: float(true_statuses(f.calls, role)),
+        lambda f, role: float(count_true_statuses(f.calls, role)),
     ),
     "trustworthy": Quantity("database", "1 while it is TRUSTWORTHY on the server that serves", _trustworthy),
     "owners_apart": Quantity(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.words import say
+from engine.localization import say
 
 SIZE_MAX: Final = 1_000_000
 """Characters of a file."""
@@ -38,7 +38,7 @@ _PIECE: Final = re.compile(
 )
 
 
-def excess(text: str) -> tuple[int, str, str] | None:
+def find_excess(text: str) -> tuple[int, str, str] | None:
     """Where *text* goes beyond a limit first (an index into it), what it has, and what it may have at most."""
     if len(text) > SIZE_MAX:
         return (

@@ -9,21 +9,21 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
-from engine.drill.authoring.places import Path
-from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems
+from engine.drill.authoring.problems import Problem, ProblemFinder, ScenarioError
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
+from engine.drill.authoring.toml_positions import Path
 from engine.drill.judging.skills import by_key
-from engine.drill.par.sight import too_early
+from engine.drill.par.observability import find_premature_inputs
 from engine.drill.running.build import start_world
 from engine.drill.running.drill import Drill
 from engine.drill.running.preparation import prepare
-from engine.drill.running.solution import Begin, left_alone, played
-from engine.inputs import InputProblem
+from engine.drill.running.solution import Begin, play_idle, play_reference
+from engine.inputs import InputError
+from engine.localization import join_messages, say
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
-from engine.words import joined, say
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
@@ -36,28 +36,28 @@ VARIANT_SEEDS: Final = range(3)
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Everything that an author should mend before the drill is given to learners; plays it twice."""
-    found, playable = _unplayed(scenario, file)
-    finder = Finder(file, scenario.text)
+    found, playable = _check_without_playing(scenario, file)
+    finder = ProblemFinder(file, scenario.text)
     if scenario.scored and playable:
-        _starts_unreached(scenario, finder)
+        _check_goals_at_start(scenario, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
-            _solution(scenario, seed, finder, begin)
-            _nothing(scenario, seed, finder, begin)
+            _check_solution(scenario, seed, finder, begin)
+            _check_idle_run(scenario, seed, finder, begin)
     return sorted({*found, *finder.problems})
 
 
-def unplayed(scenario: Scenario, file: str) -> list[Problem]:
+def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
     """The part of `lint` that needs no playing, and so no time: what is still to be written, above all."""
-    return sorted(set(_unplayed(scenario, file)[0]))
+    return sorted(set(_check_without_playing(scenario, file)[0]))
 
 
-def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
+def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
     """The problems, and whether the scenario can be played at all."""
-    finder = Finder(file, scenario.text)
-    _texts(scenario, finder)
+    finder = ProblemFinder(file, scenario.text)
+    _check_texts(scenario, finder)
     try:
         refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
-    except InputProblem as problem:
+    except InputError as problem:
         finder.add(
             ("before", 0),
             say("a line cannot be carried out: {problem}", problem=str(problem)),
@@ -66,21 +66,21 @@ def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
         return finder.problems, False
     for said in refused:
         finder.add(("before", 0), said, say("lines that take effect at once and without an error"))
-    _after_the_end(scenario, finder)
+    _check_after_end(scenario, finder)
     if scenario.variants:
-        _variants(scenario, finder)
+        _check_variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
         finder.add((), say("there are goals, but no points for them"), say("[[rubric]] tables"))
     return finder.problems, playable
 
 
-def _texts(scenario: Scenario, finder: Finder) -> None:
+def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
     if not scenario.sources:
         finder.add((), say("no publication is named"), say("a [[source]] table"))
     if scenario.scored and not scenario.skills:
         finder.add((), say("no skill is named"), "skills = [...]")
-    _skills(scenario, finder)
+    _check_skills(scenario, finder)
     if scenario.fidelity is None:
         finder.add((), say("the limits of the simulation are not described"), say("a [fidelity] table"))
     if scenario.facilitator is None:
@@ -93,13 +93,13 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
                 say("the goal {goal!r} has no hint", goal=goal.name),
                 say("a [[hint]] for it"),
             )
-    _hint_lines(scenario, finder)
-    _traps(scenario, finder)
-    for path, asked in run_scenario.prompts(tomllib.loads(scenario.text)):
+    _check_hint_lines(scenario, finder)
+    _check_traps(scenario, finder)
+    for path, asked in run_scenario.find_prompts(tomllib.loads(scenario.text)):
         finder.add(path, say("text still to be written: {said}", said=asked), say("a text of your own"))
 
 
-def _after_the_end(scenario: Scenario, finder: Finder) -> None:
+def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     """What would come only when the drill is over never comes."""
     if scenario.length is None:
         return
@@ -116,9 +116,9 @@ def _after_the_end(scenario: Scenario, finder: Finder) -> None:
             finder.add(path, found, say("an earlier time, or a longer length"), 0)
 
 
-def _skills(scenario: Scenario, finder: Finder) -> None:
+def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
     """A word that is no skill would never become due, and nobody would see why."""
-    to_write = {path for path, _ in run_scenario.prompts(tomllib.loads(scenario.text))}
+    to_write = {path for path, _ in run_scenario.find_prompts(tomllib.loads(scenario.text))}
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:
@@ -147,7 +147,7 @@ def _names_something(verb: Verb) -> bool:
     )
 
 
-def _hint_lines(scenario: Scenario, finder: Finder) -> None:
+def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     """What a hint says to type names what is there; a drill copied from another one easily keeps an old name."""
     names = names_of(scenario)
     known = {*names.servers, *names.databases, *names.clients}
@@ -164,7 +164,7 @@ def _hint_lines(scenario: Scenario, finder: Finder) -> None:
             )
 
 
-def _traps(scenario: Scenario, finder: Finder) -> None:
+def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
     """What costs nothing is no trap, though the debrief calls it wrong."""
     for place, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
@@ -183,14 +183,14 @@ def _traps(scenario: Scenario, finder: Finder) -> None:
         )
 
 
-def _variants(scenario: Scenario, finder: Finder) -> None:
+def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
     """Every pool is used, and every combination makes a scenario."""
-    for path, text, expected in variants.unused(tomllib.loads(scenario.text)):
+    for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
         finder.add(path, text, expected)
     for picks in variants.combinations(scenario.variants):
         try:
             load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
-        except ScenarioProblems as problems:
+        except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first = problems.problems[0]
             expected = first.expected or say("picks that fit together")
@@ -204,52 +204,52 @@ def _variants(scenario: Scenario, finder: Finder) -> None:
             return
 
 
-def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
+def _check_goals_at_start(scenario: Scenario, finder: ProblemFinder) -> None:
     drill = Drill(scenario)
     for number, goal in enumerate(scenario.goals):
         if goal.after == 0.0 and goal.hold == 0.0 and drill.holds(goal.when):
-            _too_early(number, finder)
+            _report_reached_at_start(number, finder)
 
 
-def _too_early(number: int, finder: Finder) -> None:
+def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:
     expected = say("after = the time of the failure, or a condition that is false at the start")
     finder.add(("goal", number, "when"), say("the goal is reached before anything happens"), expected, 0)
 
 
-def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
+def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
     if not scenario.solution:
         finder.add((), say("there is no reference solution"), say("[[solution]] tables"))
         return
     try:
-        drill = played(scenario, seed, begin)
-    except InputProblem as problem:
+        drill = play_reference(scenario, seed, begin)
+    except InputError as problem:
         finder.add(
             ("solution", 0),
             say("a step cannot be carried out: {problem}", problem=str(problem)),
             say("steps that can be carried out"),
         )
         return
-    for act in too_early(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
-        found = say(
+    for act in find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
+        finding = say(
             "the reference solution acts at {t_s:g} s, before the first symptom: {line}",
             t_s=act.tick / TICKS_PER_S,
-            line=act.words,
+            line=act.line_without_time,
         )
         expected = say("a step after the symptom, or early = the reason why the brief asks for the act")
-        finder.add(("solution", 0), found, expected)
+        finder.add(("solution", 0), finding, expected)
     score = drill.score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:
         if item.name in flawless and item.points < item.max:
-            found = say(
+            finding = say(
                 "the reference solution loses points with seed {seed}: {rule}: {why}",
                 seed=seed,
                 rule=item.name,
                 why=item.why,
             )
-            finder.add(("solution", 0), found, say("steps and answers that cost nothing"))
+            finder.add(("solution", 0), finding, say("steps and answers that cost nothing"))
     if score.total < SOLUTION_POINTS_MIN:
-        lost = joined(
+        missing_points = join_messages(
             "; ",
             (
                 say(
@@ -259,17 +259,17 @@ def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> No
                 if i.points < i.max
             ),
         )
-        found = say(
+        finding = say(
             "the reference solution earns {points:g} points with seed {seed}: {saids}",
             points=score.total,
             seed=seed,
-            saids=lost,
+            saids=missing_points,
         )
-        finder.add(("solution", 0), found, say("{points:g} or more", points=SOLUTION_POINTS_MIN))
+        finder.add(("solution", 0), finding, say("{points:g} or more", points=SOLUTION_POINTS_MIN))
 
 
-def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
-    alone = left_alone(scenario, seed, begin)
+def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
+    alone = play_idle(scenario, seed, begin)
     total = alone.score().total
     if total >= NOTHING_POINTS_MAX:
         times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
@@ -277,7 +277,7 @@ def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> Non
         for number, goal in enumerate(scenario.goals):
             met = alone.goals[goal.name].met_tick
             if met is not None and met < first_s * TICKS_PER_S:
-                _too_early(number, finder)
+                _report_reached_at_start(number, finder)
         found = say("doing nothing earns {points:g} points", points=total)
         finder.add(
             ("goal", 0),

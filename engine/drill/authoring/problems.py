@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Final
 
 from engine.drill.authoring import limits
-from engine.drill.authoring.places import Path, Place, nearest, places
-from engine.words import joined, say
+from engine.drill.authoring.toml_positions import Path, TextPosition, find_nearest_position, find_positions
+from engine.localization import join_messages, say
 
 KEY_MAX: Final = 60
 TEXT_MAX: Final = 500
@@ -37,15 +37,15 @@ class Problem:
         return asdict(self)
 
 
-class ScenarioProblems(ValueError):
+class ScenarioError(ValueError):
     """A scenario that cannot be used; *problems* names everything wrong with it, in the order of the file."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(joined("\n", map(str, problems)))
+        super().__init__(join_messages("\n", map(str, problems)))
         self.problems = tuple(problems)
 
 
-class Finder:
+class ProblemFinder:
     """Collects the problems of one file with *text*; turns paths of keys into lines and columns."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -54,17 +54,17 @@ class Finder:
         self.problems: list[Problem] = []
 
     @cached_property
-    def found(self) -> dict[Path, Place]:
+    def positions(self) -> dict[Path, TextPosition]:
         """Looked for with the first problem: most files have none."""
-        return places(self.text)
+        return find_positions(self.text)
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
         """Note a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""
-        place = nearest(self.found, path)
+        place = find_nearest_position(self.positions, path)
         line, column = place.line, place.column
         if offset is not None:
             line, column = place.value_line, place.value_column + offset
-        self.problems.append(Problem(self.file, line, column, said(path), _cut(text), _cut(expected)))
+        self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
         """Raises ScenarioProblems if there is any: the first ones in the file, and how many more there are."""
@@ -73,10 +73,10 @@ class Finder:
         if len(every) > len(kept):
             kept.append(Problem(self.file, 1, 1, "", say("and {n} more problems", n=len(every) - len(kept))))
         if kept:
-            raise ScenarioProblems(kept)
+            raise ScenarioError(kept)
 
 
-def said(path: Path) -> str:
+def format_path(path: Path) -> str:
     """("server", 1, "site") as `server[1].site`."""
     words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
     return "".join(words).removeprefix(".")

@@ -11,10 +11,9 @@ from engine.chance import Chance
 from engine.constants import WITNESS_ONLY
 from engine.drill.authoring import conditions
 from engine.drill.authoring.cluster_references import add_names, check_clusters
-from engine.drill.authoring.conditions import ConditionProblem
-from engine.drill.authoring.facts import Names
-from engine.drill.authoring.places import Path
-from engine.drill.authoring.problems import Finder
+from engine.drill.authoring.conditions import ConditionError
+from engine.drill.authoring.facts import ConditionNames
+from engine.drill.authoring.problems import ProblemFinder
 from engine.drill.authoring.schema import (
     ConductRule,
     DowntimeRule,
@@ -27,21 +26,22 @@ from engine.drill.authoring.schema import (
     Question,
     Scenario,
 )
+from engine.drill.authoring.toml_positions import Path
 from engine.drill.running import locks
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import mark, say
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
 from engine.verbs.lines import in_line, parse_line, read_script
-from engine.words import mark, say
 
 
-def names_of(scenario: Scenario) -> Names:
+def names_of(scenario: Scenario) -> ConditionNames:
     """What conditions of the scenario may name."""
-    return Names(
+    return ConditionNames(
         tuple(name for database in scenario.databases for name in database.names),
         scenario.server_names,
         tuple(client.name for client in scenario.clients),
@@ -51,7 +51,7 @@ def names_of(scenario: Scenario) -> Names:
     )
 
 
-def check_references(scenario: Scenario, finder: Finder) -> None:
+def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
     """Note every name that is not there or twice there, every line and condition that is not understood."""
     names = names_of(scenario)
     _check_unique(scenario, finder)
@@ -59,7 +59,7 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_databases(scenario, finder, names)
     _check_editions(scenario, finder)
     _check_sessions(scenario, finder, names)
-    check_clusters(scenario, finder, _known)
+    check_clusters(scenario, finder, _check_name)
     _check_clients(scenario, finder, names)
     _check_team(scenario, finder, names)
     _check_lines(scenario, finder)
@@ -69,18 +69,18 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_rubric(scenario, finder, names)
 
 
-def _known(finder: Finder, path: Path, name: str | None, known: Sequence[str], what: str) -> bool:
+def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
     """Whether *name* (None: not given) is one of *known*, as written; a problem is noted if not."""
-    if name is None or name in known:
+    if name is None or name in names:
         return True
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, names, 1)
     if near:
         expected = f"{near[0]}?"
-    elif known:
-        expected = say("one of {names}", names=", ".join(known))
+    elif names:
+        expected = say("one of {names}", names=", ".join(names))
     else:
-        expected = say("a {thing}; there is none", thing=what)
-    finder.add(path, say(ABSENT[what], name=name), expected, 0)
+        expected = say("a {thing}; there is none", thing=kind)
+    finder.add(path, say(ABSENT[kind], name=name), expected, 0)
     return False
 
 
@@ -97,8 +97,8 @@ ABSENT: Final = {
 }
 
 
-def _check_unique(scenario: Scenario, finder: Finder) -> None:
-    both = [
+def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
+    named_parts = [
         (table, part.name)
         for table, parts in (
             ("server", scenario.servers),
@@ -110,16 +110,16 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
         for part in parts
     ]
     counts = dict.fromkeys(("server", "instance", "client", "cluster", "availability_group"), 0)
-    placed: list[tuple[Path, str]] = []
-    for table, name in both:
-        placed.append(((table, counts[table], "name"), name))
+    server_paths: list[tuple[Path, str]] = []
+    for table, name in named_parts:
+        server_paths.append(((table, counts[table], "name"), name))
         counts[table] += 1
     inquiries: list[tuple[Path, str]] = [
         *((("question", i, "name"), question.name) for i, question in enumerate(scenario.questions)),
         *((("predict", i, "name"), prediction.name) for i, prediction in enumerate(scenario.predictions)),
     ]
     groups: tuple[list[tuple[Path, str]], ...] = (
-        placed,
+        server_paths,
         [(("database", i, "name"), name) for i, d in enumerate(scenario.databases) for name in d.names],
         [(("goal", i, "name"), g.name) for i, g in enumerate(scenario.goals)],
         [(("forbidden", i, "name"), g.name) for i, g in enumerate(scenario.forbidden)],
@@ -135,16 +135,18 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
             seen.add(name.lower())
 
 
-def _check_servers(scenario: Scenario, finder: Finder) -> None:
+def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
     ends = [s.name for s in scenario.servers] + [c.name for c in scenario.clients]
     for i, server in enumerate(scenario.servers):
-        _known(finder, ("server", i, "site"), server.site, list(SITES), "site")
+        _check_name(finder, ("server", i, "site"), server.site, list(SITES), "site")
         for j, database in enumerate(server.jobs_for):
-            _known(finder, ("server", i, "jobs_for", j), database, names_of(scenario).databases, "database")
+            _check_name(
+                finder, ("server", i, "jobs_for", j), database, names_of(scenario).databases, "database"
+            )
     pairs: set[frozenset[str]] = set()
     for i, link in enumerate(scenario.links):
         for j, end in enumerate(link.ends):
-            _known(finder, ("link", i, "ends", j), end, ends, "server or client")
+            _check_name(finder, ("link", i, "ends", j), end, ends, "server or client")
         pair = frozenset(link.ends)
         if len(pair) < 2:
             finder.add(("link", i, "ends"), say("both ends are the same"), say("two ends"), 0)
@@ -155,13 +157,13 @@ def _check_servers(scenario: Scenario, finder: Finder) -> None:
         pairs.add(pair)
 
 
-def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_databases(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     mirrored = {session.database: session for session in scenario.sessions}
     grouped = {database for group in scenario.groups for database in group.databases}
     for i, database in enumerate(scenario.databases):
         path: Path = ("database", i)
-        _known(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
-        _known(finder, (*path, "server"), database.server, names.servers, "server")
+        _check_name(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
+        _check_name(finder, (*path, "server"), database.server, names.servers, "server")
         if database.count > 1 and not database.name[-1].isdigit():
             expected = say("a number at its end, such as {name}", name=f"{database.name}001")
             finder.add(
@@ -172,7 +174,7 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
             )
         session = mirrored.get(database.name)
         for j, server in enumerate(database.restored_on):
-            _known(finder, (*path, "restored_on", j), server, names.servers, "server")
+            _check_name(finder, (*path, "restored_on", j), server, names.servers, "server")
         if database.restored_on and session is not None:
             finder.add(
                 (*path, "restored_on"), say("its session has a mirror already"), say("no restored_on here"), 0
@@ -206,32 +208,32 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
             finder.add((*path, "log_max_mb"), say("the log is larger than its maximum"), expected, 0)
 
 
-def _check_editions(scenario: Scenario, finder: Finder) -> None:
+def _check_editions(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
             wrong = say("{edition} edition has endpoints of role WITNESS only", edition=server.edition)
             finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
 
 
-def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
     written = [database.name for database in scenario.databases]
-    seen: set[str] = set()
+    mirrored: set[str] = set()
     for i, session in enumerate(scenario.sessions):
         path: Path = ("session", i)
-        _known(finder, (*path, "database"), session.database, written, "database")
-        if session.database in seen:
+        _check_name(finder, (*path, "database"), session.database, written, "database")
+        if session.database in mirrored:
             finder.add(
                 (*path, "database"),
                 say("{database} has a session already", database=session.database),
                 say("one session each"),
                 0,
             )
-        seen.add(session.database)
+        mirrored.add(session.database)
         parts = {"principal": session.principal, "mirror": session.mirror, "witness": session.witness}
         used: list[str] = []
         for key, server in parts.items():
-            if _known(finder, (*path, key), server, names.servers, "server") and server in used:
+            if _check_name(finder, (*path, key), server, names.servers, "server") and server in used:
                 finder.add(
                     (*path, key),
                     say("{server} has another role in this session", server=server),
@@ -252,51 +254,53 @@ def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
             finder.add((*path, "safety"), say("Standard edition supports safety FULL only"), "FULL", 0)
 
 
-def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     for i, client in enumerate(scenario.clients):
         for j, database in enumerate(client.databases):
-            _known(finder, ("client", i, "databases", j), database, names.databases, "database")
+            _check_name(finder, ("client", i, "databases", j), database, names.databases, "database")
         sources = [*names.servers, *(group.listener for group in scenario.groups if group.listener)]
-        _known(finder, ("client", i, "data_source"), client.data_source, sources, "server or listener")
-        _known(finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server")
+        _check_name(finder, ("client", i, "data_source"), client.data_source, sources, "server or listener")
+        _check_name(
+            finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server"
+        )
 
 
-def _check_team(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     """Each key once, servers that are there, rights that are understood and spelled as the scenario spells them."""
-    world = _named(scenario)
-    seen: set[str] = set()
+    world = _build_named_world(scenario)
+    role_keys: set[str] = set()
     for i, role in enumerate(scenario.roles):
         path: Path = ("role", i)
         if role.key is None:
             if role.servers or role.sees or role.does:
                 finder.add(path, say("a role without a key cannot be played"), 'key = "..."')
             continue
-        if role.key in seen:
+        if role.key in role_keys:
             finder.add((*path, "key"), say("{name!r} is there twice", name=role.key), say("another name"), 0)
-        seen.add(role.key)
+        role_keys.add(role.key)
         for j, server in enumerate(role.servers):
-            _known(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
+            _check_name(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
         for j, line in enumerate(role.does):
             try:
-                understood = locks.understood(line, world)
-            except InputProblem as problem:
+                understood = locks.parse_lock(line, world)
+            except InputError as problem:
                 finder.add((*path, "does", j), str(problem), offset=0)
                 continue
-            if understood.deed != line:
-                finder.add((*path, "does", j), say("this is spelled otherwise"), understood.deed, 0)
-    if len(seen) == 1:
+            if understood.command_text != line:
+                finder.add((*path, "does", j), say("this is spelled otherwise"), understood.command_text, 0)
+    if len(role_keys) == 1:
         finder.add(("role",), say("a team has one role only"), say("two roles with a key, or none"))
 
 
 def _check_author(
-    item: Input, scenario: Scenario, path: Path, finder: Finder, must_speak_as: bool = False
+    item: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
     """The role before a line, and the role that is spoken to, are in the team."""
     for key in (item.by, item.args[0] if item.verb in HEARS else ""):
         if key:
             try:
-                rights.role_of(scenario.team, key)
-            except InputProblem as problem:
+                rights.find_role(scenario.team, key)
+            except InputError as problem:
                 finder.add(path, str(problem), offset=0)
     if must_speak_as and item.verb in HEARS and not item.by:
         finder.add(
@@ -304,19 +308,19 @@ def _check_author(
         )
 
 
-def _check_lines(scenario: Scenario, finder: Finder) -> None:
+def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     """Input lines of timeline, locks and solution are understood and name what is there."""
-    world = _named(scenario)
+    world = _build_named_world(scenario)
     for i, line in enumerate(scenario.before):
         try:
             simulator.resolve(world, parse_line(line.do.strip()))
-        except InputProblem as problem:
+        except InputError as problem:
             finder.add(("before", i, "do"), str(problem), offset=0)
     for i, inject in enumerate(scenario.timeline):
         path: Path = ("timeline", i)
         try:
             item = simulator.resolve(world, parse_line(inject.do.strip()))
-        except InputProblem as problem:
+        except InputError as problem:
             finder.add((*path, "do"), str(problem), offset=0)
         else:
             _check_author(item, scenario, (*path, "do"), finder, must_speak_as=True)
@@ -330,8 +334,8 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
-            locks.understood(lock.do, world)
-        except InputProblem as problem:
+            locks.parse_lock(lock.do, world)
+        except InputError as problem:
             finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
         inputs, problems = read_script(step.do.strip())
@@ -347,16 +351,16 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         for item in inputs[:1]:
             try:
                 simulator.resolve(world, item)
-            except InputProblem as problem:
+            except InputError as problem:
                 finder.add(("solution", i, "do"), str(problem), offset=0)
             _check_author(item, scenario, ("solution", i, "do"), finder)
             if item.verb == "answer":
                 asked = [inquiry.name for inquiry in scenario.inquiries]
-                _known(finder, ("solution", i, "do"), item.args[0], asked, "question")
+                _check_name(finder, ("solution", i, "do"), item.args[0], asked, "question")
 
 
 def _check_when(
-    part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: Finder
+    part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
     """Exactly one of *keys* says when."""
     given = [key for key in keys if getattr(part, key) is not None]
@@ -369,7 +373,7 @@ def _check_when(
         finder.add((*path, "between"), say("the window is empty"), say("an earlier and a later time"), 0)
 
 
-def _named(scenario: Scenario) -> World:
+def _build_named_world(scenario: Scenario) -> World:
     """A world that has the scenario's names and nothing else."""
     world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
     for host, server in enumerate(scenario.servers):
@@ -386,11 +390,11 @@ def _named(scenario: Scenario) -> World:
     return world
 
 
-def _check_conditions(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_conditions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     for path, text in _conditions(scenario):
         try:
             conditions.parse(text, names)
-        except ConditionProblem as problem:
+        except ConditionError as problem:
             finder.add(path, problem.text, problem.expected, problem.column - 1)
 
 
@@ -423,7 +427,7 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
                     yield ("rubric", i, "price", j, "premise"), price.premise
 
 
-def _check_goals(scenario: Scenario, finder: Finder) -> None:
+def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
             expected = say("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
@@ -433,10 +437,10 @@ def _check_goals(scenario: Scenario, finder: Finder) -> None:
                 ("goal", i), say("the drill ends before the goal can be reached"), say("a longer length")
             )
     for i, hint in enumerate(scenario.hints):
-        _known(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
+        _check_name(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 
 
-def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
+def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
     """Questions have right choices that are there; each inquiry has its time before the end, and its points."""
     kinds = {rule.kind for rule in scenario.rubric}
     groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (
@@ -466,7 +470,7 @@ def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
             )
 
 
-def _check_right(question: Question, path: Path, finder: Finder) -> None:
+def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
     """Every choice that is called right is there."""
     numbers = {(*path, "right"): question.right}
     numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
@@ -476,12 +480,12 @@ def _check_right(question: Question, path: Path, finder: Finder) -> None:
             finder.add(where, say("there are fewer choices"), expected, 0)
 
 
-def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:
+def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
     if not scenario.rubric:
         return
     for i, rule in enumerate(scenario.rubric):
         if isinstance(rule, (DowntimeRule, ExposedRule, LostRule)):
-            _known(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
+            _check_name(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
             if rule.target >= rule.limit:
                 finder.add(
                     ("rubric", i, "limit"), say("the limit is not above the target"), f"> {rule.target:g}", 0

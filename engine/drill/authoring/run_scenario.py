@@ -14,17 +14,17 @@ from typing import Any, Final
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
-from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.authoring.variants import VARIANTS, picked, substituted
+from engine.drill.authoring.variants import VARIANTS, pick_values, substitute_picks
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import left_alone, played
-from engine.inputs import Input, InputProblem
+from engine.drill.running.solution import play_idle, play_reference
+from engine.inputs import Input, InputError
+from engine.localization import say
 from engine.mirroring import settings
 from engine.model import World
 from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
-from engine.words import say
 
 TO_WRITE: Final = "TO WRITE: "
 """Begins every text that an author still has to write."""
@@ -86,7 +86,7 @@ CANDIDATES_MAX: Final = 50
 POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 
 
-class CannotRecord(ValueError):
+class ScenarioRecordingError(ValueError):
     """Nothing that could become a drill was done; one sentence."""
 
 
@@ -97,33 +97,36 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises CannotRecord where what
     was done makes no difference.
     """
-    journal = _that_lasted(drill.journal)
-    story = [item for item in journal if _tells(item)]
-    acts = [item for item in journal if not _tells(item) and item.verb not in LEFT_OUT]
+    journal = _drop_undone_inputs(drill.journal)
+    story = [item for item in journal if _is_story_input(item)]
+    acts = [item for item in journal if not _is_story_input(item) and item.verb not in LEFT_OUT]
     if not acts:
-        raise CannotRecord(
+        raise ScenarioRecordingError(
             say("Nothing was repaired in this run: a drill needs an action that makes a difference.")
         )
     last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
-    goals = _goals(drill, acts)
-    base = _base(drill, name, length_s)
-    base["timeline"] = [*_told(drill), *({"at": item.tick / TICKS_PER_S, "do": item.words} for item in story)]
+    goals = _propose_goals(drill, acts)
+    base = _build_base(drill, name, length_s)
+    base["timeline"] = [
+        *_read_timeline(drill),
+        *({"at": item.tick / TICKS_PER_S, "do": item.line_without_time} for item in story),
+    ]
     base["goal"] = goals
     base["hint"] = []
-    base["solution"] = [_step(item) for item in acts]
-    trial = load_scenario(as_toml({**base, "rubric": _rubric(0.0, 0.0)}), f"{name}.toml")
+    base["solution"] = [_build_step(item) for item in acts]
+    trial = load_scenario(as_toml({**base, "rubric": _build_rubric(0.0, 0.0)}), f"{name}.toml")
     try:
-        solved = played(trial, trial.seed)
-    except InputProblem as problem:
-        raise CannotRecord(
+        solved = play_reference(trial, trial.seed)
+    except InputError as problem:
+        raise ScenarioRecordingError(
             say("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
         ) from problem
-    alone = left_alone(trial, trial.seed)
-    reached = [goal for goal in goals if solved.goals[goal["name"]].met]
-    asking = [goal for goal in reached if not alone.goals[goal["name"]].met]
+    alone = play_idle(trial, trial.seed)
+    reached = [goal for goal in goals if solved.goals[goal["name"]].is_reached]
+    asking = [goal for goal in reached if not alone.goals[goal["name"]].is_reached]
     if not asking:
-        raise CannotRecord(
+        raise ScenarioRecordingError(
             say(
                 "Your actions make no difference at the end: break something, repair it, continue "
                 "until all is well. T-SQL counts as the trainee's action, not as a fault."
@@ -133,49 +136,49 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     weight = max(1, math.ceil(least))
     kept = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in reached if goal in kept]
-    base["hint"] = [_hint(goal["name"]) for goal in base["goal"]]
+    base["hint"] = [_build_hint(goal["name"]) for goal in base["goal"]]
     down_ticks = arithmetic.total(
-        facts.account(solved.world, db).down_ticks for db in solved.world.availability
+        facts.settle_account(solved.world, db).down_ticks for db in solved.world.availability
     )
     lost = arithmetic.total(
-        facts.account(solved.world, db).lost_transactions for db in solved.world.availability
+        facts.settle_account(solved.world, db).lost_transactions for db in solved.world.availability
     )
-    base["rubric"] = _rubric(down_ticks / TICKS_PER_S, lost)
+    base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost)
     return as_toml(base)
 
 
-def _that_lasted(journal: Sequence[Input]) -> list[Input]:
+def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
     """The journal without repairs that the same fault undid in the same tick, and without that fault.
 
     In a drill the timeline comes first in a tick: the repair would mend what was broken after it.
     """
-    kept: list[Input] = []
+    lasting_inputs: list[Input] = []
     for item in journal:
         undone = [
             before
-            for before in kept
+            for before in lasting_inputs
             if before.tick == item.tick
             and VERBS[item.verb].reverse == before.verb
             and item.args[: len(before.args)] == before.args
         ]
         if undone:
-            kept.remove(undone[-1])
+            lasting_inputs.remove(undone[-1])
         else:
-            kept.append(item)
-    return kept
+            lasting_inputs.append(item)
+    return lasting_inputs
 
 
-def _tells(item: Input) -> bool:
+def _is_story_input(item: Input) -> bool:
     """It belongs to the story, not to what is done about it."""
     return VERBS[item.verb].group in STORY
 
 
-def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
+def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
     """The world of the recorded scenario with texts to be written."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
-        data = substituted(data, picked(data[VARIANTS], drill.seed))
-    kept: dict[str, object] = {key: data[key] for key in KEPT if key in data}
+        data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
+    kept_tables: dict[str, object] = {key: data[key] for key in KEPT if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
         "summary": f"{TO_WRITE}{SUMMARY}",
@@ -186,23 +189,23 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
         "length": length_s,
         "brief": f"{TO_WRITE}{BRIEF}",
         "facilitator": f"{TO_WRITE}{FACILITATOR}",
-        **kept,
+        **kept_tables,
     }
 
 
-def _told(drill: Drill) -> Iterator[dict[str, object]]:
+def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
     """The story that the recorded scenario told already."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
-        data = substituted(data, picked(data[VARIANTS], drill.seed))
+        data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
     yield from data.get("timeline", ())
 
 
-def _step(item: Input) -> dict[str, object]:
-    return {"do": item.line, "why": f"{TO_WRITE}why {item.words.split()[0]} at this moment"}
+def _build_step(item: Input) -> dict[str, object]:
+    return {"do": item.line, "why": f"{TO_WRITE}why {item.line_without_time.split()[0]} at this moment"}
 
 
-def _hint(goal: str) -> dict[str, object]:
+def _build_hint(goal: str) -> dict[str, object]:
     return {
         "goal": goal,
         "look": f"{TO_WRITE}{LOOK}",
@@ -214,7 +217,7 @@ def _hint(goal: str) -> dict[str, object]:
 # --- goals --------------------------------------------------------------------------------------------------
 
 
-def _goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
+def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
     """What holds at the end of the run; it counts from the first act on, not before anything breaks."""
     after_s = acts[0].tick / TICKS_PER_S
     found = []
@@ -228,7 +231,7 @@ def _goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
 def _holds(drill: Drill, condition: str) -> bool:
     try:
         return drill.holds(condition)
-    except ConditionProblem:  # about what this scenario does not know, such as a witness that came later
+    except ConditionError:  # about what this scenario does not know, such as a witness that came later
         return False
 
 
@@ -243,7 +246,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
             if settings.witness(lead) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
         for copy in world.copies_of(database):
-            if not groups.policy(copy).follows(copy):
+            if not groups.policy(copy).is_follower(copy):
                 continue
             role = groups.policy(copy).role(copy)
             yield f"{database} on {copy.server} is {role}", f"{copy.server} is {role} of {database}"
@@ -256,15 +259,15 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
                 yield f"{client.name} on {server} is CONNECTED", f"{client.name} works on {server}"
 
 
-def slug(words: str) -> str:
+def slug(text: str) -> str:
     """*words* as a name that a scenario or a goal may have."""
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
 # --- points -------------------------------------------------------------------------------------------------
 
 
-def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
+def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, Any]]:
     """Points by outcome first, with the recorded run as the measure."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
@@ -273,7 +276,7 @@ def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
         {"kind": "downtime", "name": "Downtime", "points": POINTS["downtime"], "target": round(target_s, 1),
          "limit": round(max(target_s * LIMIT_SHARE, target_s + 60.0), 1), "better": better},
         {"kind": "lost_transactions", "name": "Work lost", "points": POINTS["lost_transactions"],
-         "target": round(lost * TARGET_SHARE), "limit": round(lost * LIMIT_SHARE) + 1, "better": better},
+         "target": round(lost_transactions * TARGET_SHARE), "limit": round(lost_transactions * LIMIT_SHARE) + 1, "better": better},
         {"kind": "conduct", "name": "Conduct", "points": POINTS["conduct"], "better": better},
     ]  # fmt: skip
 
@@ -281,14 +284,16 @@ def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
 # --- what is left to write ----------------------------------------------------------------------------------
 
 
-def prompts(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def find_prompts(
+    data: object, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Each text of a file that an author still has to write: its path, and what is asked for."""
     if isinstance(data, Mapping):
         for key, part in data.items():
-            yield from prompts(part, (*path, key))
+            yield from find_prompts(part, (*path, key))
     elif isinstance(data, list):
         for number, part in enumerate(data):
-            yield from prompts(part, (*path, number))
+            yield from find_prompts(part, (*path, number))
     elif isinstance(data, str) and data.startswith(TO_WRITE):
         asked = data.removeprefix(TO_WRITE)
         yield path, ASKED.get(asked, asked)

@@ -14,15 +14,15 @@ from pydantic_core import ErrorDetails
 
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
-from engine.drill.authoring.expectations import expected
-from engine.drill.authoring.places import Path
-from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems, said
+from engine.drill.authoring.expectations import format_expected
+from engine.drill.authoring.problems import Problem, ProblemFinder, ScenarioError, format_path
 from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import Scenario, schema
+from engine.drill.authoring.toml_positions import Path
 from engine.drill.authoring.variants import Picks
-from engine.words import say
+from engine.localization import say
 
-__all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema", "varied"]
+__all__ = ["Problem", "Scenario", "ScenarioError", "load_scenario", "schema", "select_variant"]
 
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 
@@ -35,17 +35,17 @@ def load_scenario(
     Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
     """
     data = _toml(text, source_name)
-    finder = Finder(source_name, text)
+    finder = ProblemFinder(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
         expected = say("{name!r}, as the file is called, or no name", name=stem)
         finder.add(("name",), say("the name is {name}", name=repr(data["name"])), expected)
     if data.get(variants.VARIANTS):
-        for path, found_text, wanted in variants.problems(data):
+        for path, found_text, wanted in variants.find_problems(data):
             finder.add(path, found_text, wanted)
         finder.check()
-        drawn = variants.picked(data[variants.VARIANTS], _seed(data) if seed is None else seed)
-        data = variants.substituted(data, drawn if picks is None else picks)
+        drawn = variants.pick_values(data[variants.VARIANTS], _seed(data) if seed is None else seed)
+        data = variants.substitute_picks(data, drawn if picks is None else picks)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as errors:
@@ -72,7 +72,7 @@ def load_scenario(
     return scenario
 
 
-def varied(scenario: Scenario, seed: int) -> Scenario:
+def select_variant(scenario: Scenario, seed: int) -> Scenario:
     """The variant of *scenario* that *seed* picks; itself if it has none.
 
     Raises ScenarioProblems if this one combination cannot be used; `check` tries them all.
@@ -89,21 +89,21 @@ def _seed(data: dict[str, object]) -> int:
 
 
 def _toml(text: str, file: str) -> dict[str, Any]:
-    found = limits.excess(text)
+    found = limits.find_excess(text)
     if found is not None:
-        at, said, expected = found
+        at, message, expected = found
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        raise ScenarioProblems([Problem(file, line, column, "", said, expected)])
+        raise ScenarioError([Problem(file, line, column, "", message, expected)])
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        place = _PLACE.search(said)
+        message = str(error)
+        place = _PLACE.search(message)
         line, column = text.count("\n") + 1, 1
         if place is not None and place[1] is not None:
             line, column = int(place[1]), int(place[2])
-        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_PLACE.sub("", said)))
-        raise ScenarioProblems([problem]) from None
+        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_PLACE.sub("", message)))
+        raise ScenarioError([problem]) from None
 
 
 # --- what is sound beside what is not -----------------------------------------------------------------------
@@ -115,17 +115,17 @@ WORLD: Final = ("server", "database", "session", "client", "link")
 """Tables to whose names others refer: without one of them nothing can be said of the rest."""
 
 
-class _Shifted(Finder):
+class _ShiftedFinder(ProblemFinder):
     """Finds places in a file of which entries of lists were left out."""
 
-    def __init__(self, finder: Finder, left_out: dict[str, list[int]]) -> None:
+    def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
         super().__init__(finder.file, finder.text)
         self._left_out = left_out
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
-        super().add(self._as_written(path), text, expected, offset)
+        super().add(self._restore_path(path), text, expected, offset)
 
-    def _as_written(self, path: Path) -> Path:
+    def _restore_path(self, path: Path) -> Path:
         if len(path) < 2 or not isinstance(path[1], int):
             return path
         number = path[1]
@@ -134,12 +134,12 @@ class _Shifted(Finder):
         return (path[0], number, *path[2:])
 
 
-def _check_the_rest(finder: Finder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
+def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
     """Names, lines and conditions of everything that has the right form, although something else has not.
 
     So a wrong type does not hide a misspelt verb until the next check.
     """
-    paths = [(_written(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
+    paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for without in (_without_keys, _without_entries):
         made = without(data, paths)
         if made is None:
@@ -149,10 +149,10 @@ def _check_the_rest(finder: Finder, data: dict[str, object], errors: Iterable[Er
             scenario = Scenario.model_validate(sound)
         except ValidationError:
             continue  # what is left out is needed
-        shifted = _Shifted(finder, left_out)
+        shifted = _ShiftedFinder(finder, left_out)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in left_out for part in DEPENDENTS.get(key, ())))
-        parents = {said(path[:-1]) for path, _ in paths}  # without a wrong time there is none
+        parents = {format_path(path[:-1]) for path, _ in paths}  # without a wrong time there is none
         finder.problems += [
             problem
             for problem in shifted.problems
@@ -182,7 +182,7 @@ def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) ->
 
 def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """*data* without each entry of a list in which something is wrong."""
-    paths, left_out = list(paths), dict[str, list[int]]()
+    paths, omitted = list(paths), dict[str, list[int]]()
     made = _without_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
     )
@@ -193,10 +193,10 @@ def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]])
         if len(path) > 1 and kind != "extra_forbidden":
             if path[0] in WORLD or not isinstance(path[1], int):
                 return None
-            left_out.setdefault(str(path[0]), []).append(path[1])
-    for key, numbers in left_out.items():
+            omitted.setdefault(str(path[0]), []).append(path[1])
+    for key, numbers in omitted.items():
         sound[key] = [part for number, part in enumerate(sound[key]) if number not in numbers]
-    return sound, {key: sorted(set(numbers)) for key, numbers in left_out.items()}
+    return sound, {key: sorted(set(numbers)) for key, numbers in omitted.items()}
 
 
 DEPENDENTS: Final = {
@@ -218,36 +218,41 @@ def _inner(data: Any, path: Path) -> Any:
 # --- pydantic's errors in words -----------------------------------------------------------------------------
 
 
-def _explain(finder: Finder, data: object, error: ErrorDetails) -> None:
-    kind, given = error["type"], error["input"]
-    path = _written(error["loc"], data, keep_last=kind == "missing")
+def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
+    kind, value = error["type"], error["input"]
+    path = _to_file_path(error["loc"], data, keep_last=kind == "missing")
     if kind == "extra_forbidden":
         finder.add(
             path,
             say("there is no key {key!r} here", key=path[-1]),
-            _near(str(path[-1]), _keys(path[:-1], data)),
+            _suggest_key(str(path[-1]), _keys(path[:-1], data)),
         )
     elif kind == "missing" and isinstance(error["loc"][-1], int):
-        finder.add(path[:-1], say("the list is too short"), expected(error))
+        finder.add(path[:-1], say("the list is too short"), format_expected(error))
     elif kind == "missing":
         finder.add(path[:-1], say("the key {key!r} is missing", key=path[-1]))
     elif kind == "union_tag_not_found":
         finder.add(path, say("the key {key!r} is missing", key="kind"))
     elif kind == "union_tag_invalid":
         finder.add(
-            (*path, "kind"), say("{word!r} is not known here", word=error["ctx"]["tag"]), expected(error), 0
+            (*path, "kind"),
+            say("{word!r} is not known here", word=error["ctx"]["tag"]),
+            format_expected(error),
+            0,
         )
     elif kind == "value_error":
-        finder.add(path, say("{value} is not allowed here", value=_short(given)), expected(error), 0)
+        finder.add(
+            path, say("{value} is not allowed here", value=_abbreviate(value)), format_expected(error), 0
+        )
     else:
-        finder.add(path, say("{value} does not fit", value=_short(given)), expected(error), 0)
+        finder.add(path, say("{value} does not fit", value=_abbreviate(value)), format_expected(error), 0)
 
 
-def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
+def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     """*loc* without what pydantic puts in itself (the kind of a rule): the path as it stands in the file."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
-        inside = part in data if isinstance(data, dict) else _is_place(part, data)
+        inside = part in data if isinstance(data, dict) else _has_index(part, data)
         if inside:
             data = data[part]
             path.append(part)
@@ -256,7 +261,7 @@ def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     return tuple(path)
 
 
-def _is_place(part: str | int, data: object) -> bool:
+def _has_index(part: str | int, data: object) -> bool:
     """Of a list: pydantic also names the first place that is missing."""
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
@@ -283,13 +288,13 @@ def _models_in(annotation: object) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
-def _near(word: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(word, known, 1, cutoff=0.5)
-    if near or not known:
+def _suggest_key(key: str, keys: list[str]) -> str:
+    near = difflib.get_close_matches(key, keys, 1, cutoff=0.5)
+    if near or not keys:
         return f"{near[0]}?" if near else ""
-    return say("one of {names}", names=", ".join(known))
+    return say("one of {names}", names=", ".join(keys))
 
 
-def _short(given: object) -> str:
-    said = repr(given)
+def _abbreviate(value: object) -> str:
+    said = repr(value)
     return said if len(said) <= 60 else f"{said[:57]}…"

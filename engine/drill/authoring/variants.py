@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from engine.chance import Chance
-from engine.drill.authoring.places import Path
-from engine.words import say
+from engine.drill.authoring.toml_positions import Path
+from engine.localization import say
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
@@ -44,7 +44,7 @@ def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:
     return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
 
 
-def picked(variants: Mapping[str, object], seed: int) -> dict[str, object]:
+def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     """What *seed* picks from each pool."""
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
@@ -68,12 +68,14 @@ def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
         }
 
 
-def substituted(value: object, picks: Picks) -> Any:
+def substitute_picks(value: object, picks: Picks) -> Any:
     """*value*, of TOML's types, with its placeholders filled in. A text that is one placeholder becomes the pick."""
     if isinstance(value, dict):
-        return {key: part if key == VARIANTS else substituted(part, picks) for key, part in value.items()}
+        return {
+            key: part if key == VARIANTS else substitute_picks(part, picks) for key, part in value.items()
+        }
     if isinstance(value, list):
-        return [substituted(part, picks) for part in value]
+        return [substitute_picks(part, picks) for part in value]
     if not isinstance(value, str):
         return value
     whole = _PLACEHOLDER.fullmatch(value)
@@ -85,7 +87,7 @@ def substituted(value: object, picks: Picks) -> Any:
 # --- what can be wrong --------------------------------------------------------------------------------------
 
 
-def problems(data: Mapping[str, object]) -> list[Found]:
+def find_problems(data: Mapping[str, object]) -> list[Found]:
     """What is wrong with the pools of a file, and placeholders for which there is none."""
     variants = data.get(VARIANTS)
     if variants is None:
@@ -103,7 +105,7 @@ def problems(data: Mapping[str, object]) -> list[Found]:
     ]
 
 
-def unused(data: Mapping[str, Any]) -> list[Found]:
+def find_unused_pools(data: Mapping[str, Any]) -> list[Found]:
     """Pools that no placeholder asks for."""
     used = {name for _, name in _placeholders(data, ())}
     return [

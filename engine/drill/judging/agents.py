@@ -21,9 +21,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, left_alone, played
+from engine.drill.running.solution import default_end, play_idle, play_reference
 from engine.drill.time.history import History
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 Play = Callable[[Scenario, int], Drill]
@@ -56,7 +56,7 @@ _SWITCHES: Final = (
 )  # fmt: skip
 
 
-def acts(scenario: Scenario) -> list[str]:
+def list_candidate_lines(scenario: Scenario) -> list[str]:
     """Lines that a player could try in a drill, sensible or not."""
     lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
     for server in scenario.servers:
@@ -71,11 +71,11 @@ def acts(scenario: Scenario) -> list[str]:
 
 
 def _try(drill: Drill | History, line: str) -> None:
-    with suppress(InputProblem):  # a person would be told, too, and go on
+    with suppress(InputError):  # a person would be told, too, and go on
         drill.do(line)
 
 
-def _to_the_end(drill: Drill | History) -> Drill:
+def _play_to_end(drill: Drill | History) -> Drill:
     over = drill.drill if isinstance(drill, History) else drill
     drill.advance_to(default_end(over, over.tick))
     return over
@@ -83,44 +83,44 @@ def _to_the_end(drill: Drill | History) -> Drill:
 
 def _steps(scenario: Scenario, seed: int) -> list[Input]:
     """What the reference does, and when."""
-    return played(scenario, seed).journal
+    return play_reference(scenario, seed).journal
 
 
 # --- players ------------------------------------------------------------------------------------------------
 
 
-def at_random(player: int) -> Play:
+def build_random_player(player: int) -> Play:
     """A player who does anything at any time."""
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
         chance = Chance.from_seed(seed * RANDOM_PLAYERS + player)
-        lines, end = acts(drill.scenario), default_end(drill)
+        lines, end = list_candidate_lines(drill.scenario), default_end(drill)
         for tick in sorted(chance.integer(0, end) for _ in range(RANDOM_ACTS)):
             drill.advance_to(tick)
             _try(drill, lines[chance.integer(0, len(lines) - 1)])
-        return _to_the_end(drill)
+        return _play_to_end(drill)
 
     return play
 
 
-def worst(scenario: Scenario, seed: int) -> Drill:
+def play_worst(scenario: Scenario, seed: int) -> Drill:
     """Removes every session, forces what can be forced, then switches everything off."""
     drill = Drill(scenario, seed)
     for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
         drill.advance_to(drill.tick + SOON)
-        for line in acts(drill.scenario):
+        for line in list_candidate_lines(drill.scenario):
             if line.endswith(clause):
                 _try(drill, line)
     for verb in ("restore", "stop-service", "pull-cable", "power-off"):
         drill.advance_to(drill.tick + SOON)
-        for line in acts(drill.scenario):
+        for line in list_candidate_lines(drill.scenario):
             if line.startswith(verb) or (verb == "restore" and "RESTORE" in line):
                 _try(drill, line)
-    return _to_the_end(drill)
+    return _play_to_end(drill)
 
 
-def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
+def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
     """The reference, with something whole broken and mended, and something looked at, around each step."""
     drill = Drill(scenario, seed)
     for item in _steps(scenario, seed):
@@ -135,25 +135,29 @@ def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
             "note nothing",
         ):
             _try(drill, line)
-        _try(drill, item.words)
-    return _to_the_end(drill)
+        _try(drill, item.line_without_time)
+    return _play_to_end(drill)
 
 
-def wrong_first(scenario: Scenario, seed: int) -> Drill:
+def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
     """Tries what harms before each step of the reference, sees what comes of it, and goes back."""
     history = History(Drill(scenario, seed))
-    harm = [line for line in acts(history.drill.scenario) if "SET PARTNER OFF" in line or "FORCE" in line]
+    harm = [
+        line
+        for line in list_candidate_lines(history.drill.scenario)
+        if "SET PARTNER OFF" in line or "FORCE" in line
+    ]
     for item in _steps(scenario, seed):
         history.advance_to(item.tick)
         for line in harm:
             _try(history, line)
         history.advance_to(item.tick + ticks(10.0))
-        history = history.fork(item.tick, before=True)
-        _try(history, item.words)
-    return _to_the_end(history)
+        history = history.fork(item.tick, before_inputs=True)
+        _try(history, item.line_without_time)
+    return _play_to_end(history)
 
 
-def hint_farming(scenario: Scenario, seed: int) -> Drill:
+def farm_hints(scenario: Scenario, seed: int) -> Drill:
     """Reads every hint to the end of the drill, goes back to the beginning, and plays the reference."""
     history = History(Drill(scenario, seed))
     steps = _steps(scenario, seed)
@@ -161,22 +165,22 @@ def hint_farming(scenario: Scenario, seed: int) -> Drill:
         history.advance_to(max(SOON, item.tick - 1))
         for layer in (1, 2, 3):
             _try(history, f"hint {layer}")
-        _try(history, item.words)
-    return _with_steps(history.fork(min(SOON, history.drill.tick)), steps)
+        _try(history, item.line_without_time)
+    return _play_steps(history.fork(min(SOON, history.drill.tick)), steps)
 
 
-def stalling(scenario: Scenario, seed: int) -> Drill:
+def play_late(scenario: Scenario, seed: int) -> Drill:
     """The reference, a minute late with everything."""
     late = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
-    return _with_steps(Drill(scenario, seed), late)
+    return _play_steps(Drill(scenario, seed), late)
 
 
-def before_the_failure(scenario: Scenario, seed: int) -> Drill:
+def act_before_failure(scenario: Scenario, seed: int) -> Drill:
     """Does everything that the reference does at once, before anything has happened."""
-    return _with_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
+    return _play_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
 
 
-def taking_all_back(scenario: Scenario, seed: int) -> Drill:
+def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
     """Asks for `revert-all` every few seconds instead of finding out what is wrong."""
     drill = Drill(scenario, seed)
     end = default_end(drill)
@@ -184,10 +188,10 @@ def taking_all_back(scenario: Scenario, seed: int) -> Drill:
         drill.advance_to(min(end, drill.tick + ticks(REVERT_EVERY_S)))
         if not drill.finished:
             _try(drill, "revert-all")
-    return _to_the_end(drill)
+    return _play_to_end(drill)
 
 
-def leaving_at_once(scenario: Scenario, seed: int) -> Drill:
+def finish_immediately(scenario: Scenario, seed: int) -> Drill:
     """Ends the drill before anything can go wrong."""
     drill = Drill(scenario, seed)
     drill.advance_to(SOON)
@@ -195,13 +199,13 @@ def leaving_at_once(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def leaving_on_top(scenario: Scenario, seed: int) -> Drill:
+def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
     """The reference, ended at the first second in which every goal is reached."""
     drill = Drill(scenario, seed)
     steps = list(reversed(_steps(scenario, seed)))
-    while not drill.finished and not all(goal.met for goal in drill.goals.values()):
+    while not drill.finished and not all(goal.is_reached for goal in drill.goals.values()):
         while steps and steps[-1].tick <= drill.tick:
-            _try(drill, steps.pop().words)
+            _try(drill, steps.pop().line_without_time)
         next_second: Tick = drill.tick - drill.tick % ticks(1.0) + ticks(1.0)
         drill.advance_to(min([next_second, *(item.tick for item in steps[-1:])]))
     if not drill.finished:
@@ -209,11 +213,11 @@ def leaving_on_top(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def _with_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
+def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
     for item in steps:
         drill.advance_to(item.tick)
-        _try(drill, item.words)
-    return _to_the_end(drill)
+        _try(drill, item.line_without_time)
+    return _play_to_end(drill)
 
 
 # --- ranking ------------------------------------------------------------------------------------------------
@@ -223,13 +227,13 @@ Allowed = Callable[[Scenario], str]
 """Why a trick is no trick in a scenario; empty where it is one."""
 
 
-def _nothing_to_wait_for(scenario: Scenario) -> str:
+def _explain_early_action(scenario: Scenario) -> str:
     if not scenario.timeline:
         return "the faults are there from the start: waiting is of no use"
     return scenario.early or ""
 
 
-def _it_is_over(scenario: Scenario) -> str:
+def _explain_early_finish(scenario: Scenario) -> str:
     return "all goals are reached and no event is to come: the drill may be finished"
 
 
@@ -247,18 +251,18 @@ class Agent:
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
 
 AGENTS: Final[tuple[Agent, ...]] = (
-    Agent(REFERENCE, played),
-    Agent(NOTHING, left_alone),
-    Agent(WORST, worst),
-    *(Agent(f"random {player}", at_random(player)) for player in range(1, RANDOM_PLAYERS + 1)),
-    Agent("no-op and undo", no_op_and_undo, REFERENCE),
-    Agent("wrong first, then back", wrong_first, REFERENCE),
-    Agent("hint farming", hint_farming, REFERENCE),
-    Agent("stalling", stalling, REFERENCE),
-    Agent("before the failure", before_the_failure, REFERENCE, _nothing_to_wait_for),
-    Agent("leaving on top", leaving_on_top, REFERENCE, _it_is_over),
-    Agent("revert-all", taking_all_back, REFERENCE),
-    Agent("leaving at once", leaving_at_once, NOTHING, lambda _: "no action in either run"),
+    Agent(REFERENCE, play_reference),
+    Agent(NOTHING, play_idle),
+    Agent(WORST, play_worst),
+    *(Agent(f"random {player}", build_random_player(player)) for player in range(1, RANDOM_PLAYERS + 1)),
+    Agent("no-op and undo", add_noops_and_undo, REFERENCE),
+    Agent("wrong first, then back", try_harmful_first, REFERENCE),
+    Agent("hint farming", farm_hints, REFERENCE),
+    Agent("stalling", play_late, REFERENCE),
+    Agent("before the failure", act_before_failure, REFERENCE, _explain_early_action),
+    Agent("leaving on top", finish_when_goals_met, REFERENCE, _explain_early_finish),
+    Agent("revert-all", revert_all_repeatedly, REFERENCE),
+    Agent("leaving at once", finish_immediately, NOTHING, lambda _: "no action in either run"),
 )
 
 
@@ -304,7 +308,7 @@ class Ranking:
     allowed: tuple[tuple[str, str], ...] = ()
     """Tricks that come level with their twin or before it, and why they may."""
 
-    def of(self, agent: str) -> AgentResult:
+    def result_of(self, agent: str) -> AgentResult:
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def as_json(self) -> dict[str, object]:
@@ -321,8 +325,8 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
     """Have every agent take the drill, each in practice, and see whether they rank as they should."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
-        played(scenario, seed)
-    except InputProblem as problem:
+        play_reference(scenario, seed)
+    except InputError as problem:
         return Ranking(scenario.name, seed, (), (f"the reference cannot be played: {problem}",))
     standings = [_standing(agent, agent.play(scenario, seed)) for agent in agents]
     by_name = {standing.agent: standing for standing in standings}
@@ -335,13 +339,15 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
         and (why := agent.allowed(scenario))
     )
     order = sorted(standings, key=lambda s: s.key)  # equals stay as the table has them
-    wrong = wrong_in(standings, twins, [name for name, _ in allowed])
+    wrong = find_ranking_errors(standings, twins, [name for name, _ in allowed])
     return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 
 
 def _standing(agent: Agent, drill: Drill) -> AgentResult:
     score = drill.score()
-    met = [state.met_tick for state in drill.goals.values() if state.met and state.met_tick is not None]
+    met = [
+        state.met_tick for state in drill.goals.values() if state.is_reached and state.met_tick is not None
+    ]
     return AgentResult(
         agent.name,
         score.total,
@@ -353,7 +359,7 @@ def _standing(agent: Agent, drill: Drill) -> AgentResult:
     )
 
 
-def wrong_in(
+def find_ranking_errors(
     standings: Iterable[AgentResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[str]:
     """Everything that is out of order among *standings*.
@@ -362,34 +368,38 @@ def wrong_in(
     """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
-    allowed, wrong = set(allowed), []
+    allowed, errors = set(allowed), []
     if not best.finished or best.total < SOLUTION_POINTS_MIN:
-        wrong.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
+        errors.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
     if idle.finished or idle.total >= NOTHING_POINTS_MAX:
-        wrong.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
+        errors.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
     if bad.finished or bad.total > idle.total:
-        wrong.append(f"doing the worst earns {bad.total:g}, doing nothing {idle.total:g}")
-    for each in by_name.values():
-        if each.total > best.total:
-            wrong.append(f"{each.agent} earns {each.total:g}, the reference {best.total:g}")
-        twin = by_name[twins[each.agent]] if each.agent in twins else None
-        if twin is not None and twin is not best and each.total > twin.total:
-            wrong.append(f"{each.agent} earns {each.total:g}, {twin.agent} {twin.total:g}")
-        if twin is not None and each.key <= twin.key and each.agent not in allowed:
-            wrong.append(
-                f"{each.agent} ranks level with or before the {twin.agent}, both with {each.total:g} points"
-                if each.total == twin.total
-                else f"{each.agent} ranks before the {twin.agent}"
+        errors.append(f"doing the worst earns {bad.total:g}, doing nothing {idle.total:g}")
+    for standing_result in by_name.values():
+        if standing_result.total > best.total:
+            errors.append(
+                f"{standing_result.agent} earns {standing_result.total:g}, the reference {best.total:g}"
             )
-        if each.hints_cost > 0.0 and each.total >= best.total:
-            wrong.append(f"{each.agent} has used hints and earns no less than the reference")
+        twin = by_name[twins[standing_result.agent]] if standing_result.agent in twins else None
+        if twin is not None and twin is not best and standing_result.total > twin.total:
+            errors.append(
+                f"{standing_result.agent} earns {standing_result.total:g}, {twin.agent} {twin.total:g}"
+            )
+        if twin is not None and standing_result.key <= twin.key and standing_result.agent not in allowed:
+            errors.append(
+                f"{standing_result.agent} ranks level with or before the {twin.agent}, both with {standing_result.total:g} points"
+                if standing_result.total == twin.total
+                else f"{standing_result.agent} ranks before the {twin.agent}"
+            )
+        if standing_result.hints_cost > 0.0 and standing_result.total >= best.total:
+            errors.append(f"{standing_result.agent} has used hints and earns no less than the reference")
     finishers = min((s.total for s in by_name.values() if s.finished), default=100.0)
-    wrong += [
+    errors += [
         f"{each.agent} has not finished and earns {each.total:g}, a finisher {finishers:g}"
         for each in by_name.values()
         if not each.finished and each.total > finishers
     ]
-    return wrong
+    return errors
 
 
 LEGEND: Final = """\
@@ -412,19 +422,19 @@ def table(rankings: Iterable[Ranking]) -> str:
     for ranking in rankings:
         for allowed in ranking.allowed:
             grouped.setdefault(allowed, []).append(ranking.scenario)
-    legit = [f"+ {agent}: {why} ({_some(where)})" for (agent, why), where in grouped.items()]
+    legit = [f"+ {agent}: {why} ({_format_scenarios(where)})" for (agent, why), where in grouped.items()]
     wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
     count = len(rankings)
     verdict = f"{len(wrong)} problem(s)" if wrong else f"{count} scenario(s), all in order"
     return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
 
 
-def _some(names: list[str]) -> str:
+def _format_scenarios(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 12 else f"{len(names)} scenarios"
 
 
 def _cell(ranking: Ranking, name: str) -> str:
-    standing, best = ranking.of(name), ranking.of(REFERENCE)
+    standing, best = ranking.result_of(name), ranking.result_of(REFERENCE)
     mark = "=" if standing is not best and standing.finished and standing.total == best.total else ""
     if name in dict(ranking.allowed):
         mark = "+"

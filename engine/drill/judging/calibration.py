@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from engine import arithmetic
-from engine.drill.judging.shapes import Calibration, Point, Row
+from engine.drill.judging.shapes import Calibration, CalibrationPoint, Row
 
 
 def calibration(questions: Iterable[Row]) -> Calibration | None:
     """Of rows of `questions` in reports of runs that are over, of one run or of many; None where none tells."""
-    said = [
+    answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
         for row in questions
         if row.get("sure_percent") is not None and row.get("right")
     ]
-    if not said:
+    if not answers:
         return None
-    missed = [(percent / 100.0 - right) * (percent / 100.0 - right) for percent, right in said]
+    missed = [(percent / 100.0 - right) * (percent / 100.0 - right) for percent, right in answers]
     return {
-        "answers": len(said),
-        "brier": arithmetic.total(missed) / len(said),
-        "curve": [_point(percent, said) for percent in sorted({percent for percent, _ in said})],
+        "answers": len(answers),
+        "brier": arithmetic.total(missed) / len(answers),
+        "curve": [_point(percent, answers) for percent in sorted({percent for percent, _ in answers})],
     }
 
 
-def _point(percent: float, said: Sequence[tuple[float, bool]]) -> Point:
-    outcomes = [right for stated, right in said if stated == percent]
+def _point(percent: float, answers: Sequence[tuple[float, bool]]) -> CalibrationPoint:
+    outcomes = [right for stated, right in answers if stated == percent]
     right_percent = 100.0 * arithmetic.total(outcomes) / len(outcomes)
     return {"sure_percent": percent, "right_percent": right_percent, "answers": len(outcomes)}

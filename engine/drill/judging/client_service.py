@@ -72,7 +72,7 @@ def client_downtime_s(
     service = ClientService(clients)
     online = dict.fromkeys(clients, True)
     total = dict.fromkeys(clients, 0.0)
-    since: dict[str, float | None] = dict.fromkeys(clients)
+    outage_start: dict[str, float | None] = dict.fromkeys(clients)
     for event in events:
         if event["kind"] not in ("availability", "client"):
             continue
@@ -83,11 +83,11 @@ def client_downtime_s(
             working, t_s, began = (
                 online[database] and service.is_working(database),
                 float(event["t_s"]),
-                since[database],
+                outage_start[database],
             )
             if working and began is not None:
                 total[database] += t_s - began
-            since[database] = None if working else t_s if began is None else began
-    for database, began in since.items():
+            outage_start[database] = None if working else t_s if began is None else began
+    for database, began in outage_start.items():
         total[database] += 0.0 if began is None else until_s - began
     return {database: round(seconds, 2) for database, seconds in total.items()}

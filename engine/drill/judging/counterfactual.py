@@ -15,16 +15,16 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
-from engine.drill.running.drill import Drill, End
+from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.running.solution import default_end
-from engine.drill.time.slices import Slices, passing
-from engine.inputs import Input, InputProblem
+from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.protocol import availability
-from engine.stepwise import at_once
 from engine.tsql.language.read_only import only_reads
 from engine.verbs import REMARKS
-from engine.verbs.told import told
+from engine.verbs.input_descriptions import describe_input
 
 DEEDS_MAX: Final = 12
 """Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
@@ -42,7 +42,7 @@ _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|W
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ActionImpact:
     """One thing that the trainee did, and what the run would have come to without it."""
 
     place: int
@@ -57,7 +57,7 @@ class Deed:
     gains: tuple[tuple[str, float], ...]
     """Part of the score -> what it has more without the deed."""
 
-    def more(self, item: str) -> float:
+    def points_gained(self, item: str) -> float:
         return dict(self.gains).get(item, 0.0)
 
 
@@ -74,64 +74,77 @@ READING: Final = re.compile(
 """A batch, in plain capitals, of procedures that only show something; sp_dbmmonitorresults may record it, too."""
 
 
-def looks(item: Input) -> bool:
+def is_inspection(item: Input) -> bool:
     """Whether an input only asks a server or a cluster for something."""
     if item.verb == "ps":
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
     if item.verb != "sql":
         return False
-    return only_reads(item) or READING.fullmatch(batches.plain(item.args[1], keep_literals=False)) is not None
+    return (
+        only_reads(item)
+        or READING.fullmatch(batches.normalize_sql(item.args[1], keep_literals=False)) is not None
+    )
 
 
-def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:
+def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
     """Each deed of a finished run with what it came to without it, the one that cost most first.
 
     *asked*: places of the journal to try; None: those that changed something, at most DEEDS_MAX.
     """
-    return at_once(weighing(drill, asked))
+    return run_to_completion(evaluating_actions(drill, indices))
 
 
-def weighing(drill: Drill, asked: Sequence[int] | None = None) -> Slices[tuple[Deed, ...]]:
-    """`weigh` in slices."""
-    places = sorted(_candidates(drill) if asked is None else asked)
+def evaluating_actions(
+    drill: Drill, indices: Sequence[int] | None = None
+) -> Slices[tuple[ActionImpact, ...]]:
+    """`evaluate_actions` in slices."""
+    places = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
-    found: list[Deed] = []
+    impacts: list[ActionImpact] = []
     work, width = 0, max(1, len(run.world.availability))
     for number, item in enumerate(drill.journal):
-        for _ in passing(run, item.tick):
-            yield len(found) / max(1, len(places))
+        for _ in advance_in_slices(run, item.tick):
+            yield len(impacts) / max(1, len(places))
         if number in places and work < WORK_MAX:
             other = run.fork()
             for _ in _play_on(other, drill, number + 1):
-                yield len(found) / len(places)
+                yield len(impacts) / len(places)
             work += (other.tick - run.tick) * width
-            found.append(_deed(drill, other, number))
-        if len(found) == len(places) or run.finished:
+            impacts.append(_measure_impact(drill, other, number))
+        if len(impacts) == len(places) or run.finished:
             break
-        run.do(item.words)
-    return tuple(sorted(found, key=lambda deed: (-deed.points, deed.tick)))
+        run.do(item.line_without_time)
+    return tuple(sorted(impacts, key=lambda deed: (-deed.points, deed.tick)))
 
 
-def _candidates(drill: Drill) -> list[int]:
+def _list_candidates(drill: Drill) -> list[int]:
     """Places of deeds that changed something; what the reference does, too, comes last."""
-    reference = " ".join(batches.plain(step.do, keep_literals=True) for step in drill.scenario.solution)
-    places = [n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not looks(item)]
-    known = {n for n in places if batches.plain(drill.journal[n].words, keep_literals=True) in reference}
+    reference = " ".join(
+        batches.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution
+    )
+    places = [
+        n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
+    ]
+    known = {
+        n
+        for n in places
+        if batches.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
+    }
     return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
 
 
-def _deed(drill: Drill, other: Drill, place: int) -> Deed:
-    mine, theirs = drill.score(), other.score()
-    before = {item.name: item.points for item in mine.items}
+def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
+    own_score, theirs = drill.score(), counterfactual.score()
+    before = {item.name: item.points for item in own_score.items}
     after = {item.name: item.points for item in theirs.items}
     gains = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
-    item = drill.journal[place]
-    return Deed(
-        place,
+    item = drill.journal[index]
+    return ActionImpact(
+        index,
         item.tick,
-        told(item),
-        tuple(difference.outcomes(drill, other)),
-        round(theirs.total - mine.total, 1),
+        describe_input(item),
+        tuple(difference.compare_outcomes(drill, counterfactual)),
+        round(theirs.total - own_score.total, 1),
         tuple((name, round(gain, 1)) for name, gain in gains.items() if gain),
     )
 
@@ -139,51 +152,59 @@ def _deed(drill: Drill, other: Drill, place: int) -> Deed:
 # --- the other run ------------------------------------------------------------------------------------------
 
 
-def _play_on(other: Drill, drill: Drill, place: int) -> Iterator[None]:
+def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
     """The rest of the journal from *place*, without what only followed from the deed, and on to the drill's end."""
-    for item in drill.journal[place:]:
-        yield from _pass(other, drill, item.tick)
-        if other.finished:
+    for item in drill.journal[index:]:
+        yield from _advance(counterfactual, drill, item.tick)
+        if counterfactual.finished:
             return
-        if item.verb in ("answer", "rewind") or (item.verb == "sql" and _needless(other, drill, item)):
+        if item.verb in ("answer", "rewind") or (
+            item.verb == "sql" and _is_needless(counterfactual, drill, item)
+        ):
             continue
         try:
-            other.do(item.words)
-        except InputProblem:
+            counterfactual.do(item.line_without_time)
+        except InputError:
             continue  # there is nothing to do it to
-    over = drill.ended_by in (End.GOALS, End.FORBIDDEN, End.TIME)
-    yield from _pass(other, drill, max(drill.tick, default_end(other, drill.tick)) if over else drill.tick)
+    over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
+    yield from _advance(
+        counterfactual,
+        drill,
+        max(drill.tick, default_end(counterfactual, drill.tick)) if over else drill.tick,
+    )
 
 
-def _pass(other: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
+def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
     """Time up to *tick*; what is asked meanwhile and was answered in *drill* is answered as well as there."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
-    while other.tick < tick and not other.finished:
-        yield from passing(other, min(tick, other.tick + 10 * TICKS_PER_S) if waiting else tick)
-        for asked in other.open_questions() if not other.finished else ():
-            answer, right = drill.answers[asked.name], other.answers[asked.name].right
+    while counterfactual.tick < tick and not counterfactual.finished:
+        yield from advance_in_slices(
+            counterfactual, min(tick, counterfactual.tick + 10 * TICKS_PER_S) if waiting else tick
+        )
+        for asked in counterfactual.open_questions() if not counterfactual.finished else ():
+            answer, right = drill.answers[asked.name], counterfactual.answers[asked.name].right
             if answer.choice is not None:
                 choice = right[0] if answer.correct and right else answer.choice
-                other.do(f"answer {asked.name} {choice}")
+                counterfactual.do(f"answer {asked.name} {choice}")
 
 
-def _needless(other: Drill, drill: Drill, item: Input) -> bool:
+def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
     """Whether a batch of *drill* has no place in the other run."""
-    if looks(item):
+    if is_inspection(item):
         return False
-    text = batches.plain(item.args[1], keep_literals=False)
-    if _EMERGENCY.search(text) and _comes_back(other, text):
+    text = batches.normalize_sql(item.args[1], keep_literals=False)
+    if _EMERGENCY.search(text) and _would_recover(counterfactual, text):
         return True
-    trial = other.fork()
+    trial = counterfactual.fork()
     try:
-        trial.do(item.words)
-    except InputProblem:
+        trial.do(item.line_without_time)
+    except InputError:
         return True
-    trial.advance_to(other.tick + ticks(REFUSED_S))
-    return refused(trial, item) and not refused(drill, item)
+    trial.advance_to(counterfactual.tick + ticks(REFUSED_S))
+    return was_refused(trial, item) and not was_refused(drill, item)
 
 
-def refused(drill: Drill, item: Input) -> bool:
+def was_refused(drill: Drill, item: Input) -> bool:
     """Whether the batch of *item*, which *drill* has done, came back with an error."""
     return any(
         event.kind == "sql_done"
@@ -194,9 +215,9 @@ def refused(drill: Drill, item: Input) -> bool:
     )
 
 
-def _comes_back(other: Drill, text: str) -> bool:
+def _would_recover(counterfactual: Drill, text: str) -> bool:
     """Whether every database that *text* names is served, or would be within BACK_S, if nothing were done."""
-    named = [name for name in other.world.availability if name.upper() in text]
-    trial = other.fork()
-    trial.advance_to(other.tick + ticks(BACK_S))
+    named = [name for name in counterfactual.world.availability if name.upper() in text]
+    trial = counterfactual.fork()
+    trial.advance_to(counterfactual.tick + ticks(BACK_S))
     return bool(named) and all(availability.serving_copies(trial.world, name) for name in named)

@@ -12,9 +12,9 @@ from engine.drill.authoring import facts
 from engine.drill.judging import report
 from engine.drill.running.drill import Drill
 from engine.events import Event
+from engine.localization import say
 from engine.model import Tick
 from engine.protocol import groups
-from engine.words import say
 
 CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 """Counters whose curves are laid over one another, unless others are asked for."""
@@ -38,7 +38,7 @@ class StateRow:
     right: str
 
     @property
-    def same(self) -> bool:
+    def is_equal(self) -> bool:
         return self.left == self.right
 
 
@@ -57,7 +57,7 @@ class OutcomeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class CounterCurve:
     """One counter of one database at each second of both runs; None where no copy was alive."""
 
     database: str
@@ -66,36 +66,36 @@ class Curve:
     right: tuple[float | None, ...]
 
 
-def first_difference(left: Drill, right: Drill) -> FirstDifference | None:
+def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
     """The first event in which two runs part; None if one is as the other as far as both go.
 
     Remarks about going back, and the hints that come with them, are no difference: they are about the trainee.
     """
-    until = min(left.tick, right.tick)
-    for one, other in zip_longest(_told(left, until), _told(right, until)):
+    until = min(left_run.tick, right_run.tick)
+    for one, other in zip_longest(_iterate_events(left_run, until), _iterate_events(right_run, until)):
         if one != other:
             return FirstDifference(min(event.tick for event in (one, other) if event is not None), one, other)
     return None
 
 
-def _told(drill: Drill, until: Tick) -> Iterator[Event]:
+def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
     back = {to for _, to in drill.rewinds}
     for event in drill.events:
         carried = event.kind == "hint" and event.tick in back
-        if event.tick <= until and event.get("rewound_from_s") is None and not carried:
+        if event.tick <= end_tick and event.get("rewound_from_s") is None and not carried:
             yield event
 
 
-def states(left: Drill, right: Drill) -> list[StateRow]:
+def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
     """Servers, copies and clients of two drills side by side, each at the moment where it is."""
     rows = []
-    for name in left.world.instances:
-        rows.append(StateRow(name, _server(left, name), _server(right, name)))
-    for key in sorted({*left.world.copies, *right.world.copies}, key=lambda key: (key[1], key[0])):
+    for name in left_run.world.instances:
+        rows.append(StateRow(name, _server(left_run, name), _server(right_run, name)))
+    for key in sorted({*left_run.world.copies, *right_run.world.copies}, key=lambda key: (key[1], key[0])):
         where = say("{database} on {server}", database=key[1], server=key[0])
-        rows.append(StateRow(where, _copy(left, key), _copy(right, key)))
-    for name in left.world.clients:
-        rows.append(StateRow(name, _client(left, name), _client(right, name)))
+        rows.append(StateRow(where, _copy(left_run, key), _copy(right_run, key)))
+    for name in left_run.world.clients:
+        rows.append(StateRow(name, _client(left_run, name), _client(right_run, name)))
     return rows
 
 
@@ -124,25 +124,27 @@ def _client(drill: Drill, name: str) -> str:
     return say("on {server}", server=server) if server is not None else say("without a connection")
 
 
-def curves(left: Drill, right: Drill, counters: tuple[str, ...] = CURVES) -> list[Curve]:
+def compare_curves(
+    left_run: Drill, right_run: Drill, counters: tuple[str, ...] = CURVES
+) -> list[CounterCurve]:
     """The counters of every database over both runs, second by second from the start."""
-    arrays = report.by_database(left), report.by_database(right)
+    arrays = report.by_database(left_run), report.by_database(right_run)
     return [
-        Curve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
+        CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
         for name in arrays[0]
         for counter in counters
     ]
 
 
-def outcomes(left: Drill, right: Drill) -> list[OutcomeRow]:
+def compare_outcomes(left_run: Drill, right_run: Drill) -> list[OutcomeRow]:
     """What both runs have come to so far."""
-    sums = [report.availability_json(drill.world) for drill in (left, right)]
+    sums = [report.availability_json(drill.world) for drill in (left_run, right_run)]
     rows = [
         OutcomeRow(name, sums[0][name], sums[1][name])
         for name in ("downtime_s", "exposed_s", "lost_transactions", "lost_kb")
     ]
-    rows.append(OutcomeRow("commands", float(len(left.journal)), float(len(right.journal))))
-    rows.append(OutcomeRow("ended_at_s", left.tick / TICKS_PER_S, right.tick / TICKS_PER_S))
-    if left.score().scored:
-        rows.append(OutcomeRow("score", left.score().total, right.score().total))
+    rows.append(OutcomeRow("commands", float(len(left_run.journal)), float(len(right_run.journal))))
+    rows.append(OutcomeRow("ended_at_s", left_run.tick / TICKS_PER_S, right_run.tick / TICKS_PER_S))
+    if left_run.score().scored:
+        rows.append(OutcomeRow("score", left_run.score().total, right_run.score().total))
     return rows

@@ -6,11 +6,11 @@ from typing import Final
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.sweep import Outcome, outcome
-from engine.drill.time.slices import Slices
-from engine.flow import Mode
+from engine.drill.judging.sweep import RunOutcome, play_outcome
+from engine.drill.time.cooperative_tasks import Slices
+from engine.flow import SafetyMode
 from engine.flow.sites import SITES, WORKLOADS
-from engine.planning import Plan
+from engine.planning import MirroringPlan
 
 CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """What may happen to the principal."""
@@ -69,11 +69,15 @@ loss = {loss!r}
 """The witness stands beside the mirror: the other way round it would fail with the principal's site."""
 
 
-def scenario_of(plan: Plan, cause: str) -> Scenario | None:
+def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
     """A world as *plan* has it, in which one of CAUSES happens; None: by itself nothing takes over there, or it is a
     workload of one's own, of which only the rates are known."""
     site = next((name for name, each in SITES.items() if each == plan.site), None)
-    if plan.safety is not Mode.FULL or site is None or WORKLOADS.get(plan.workload.name) != plan.workload:
+    if (
+        plan.safety is not SafetyMode.FULL
+        or site is None
+        or WORKLOADS.get(plan.workload.name) != plan.workload
+    ):
         return None
     encryption = "REQUIRED" if plan.encryption else "DISABLED"
     servers = [
@@ -96,10 +100,10 @@ def scenario_of(plan: Plan, cause: str) -> Scenario | None:
     return load_scenario(text, "planned.toml")
 
 
-def failover_times(scenario: Scenario, runs: int) -> Slices[list[Outcome]]:
+def failover_times(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
     """*runs* of *scenario* that nobody touches, with seeds from 1 on; a slice is a run."""
-    found: list[Outcome] = []
+    found: list[RunOutcome] = []
     for seed in range(1, runs + 1):
-        found.append(outcome(scenario, "idle", seed))
+        found.append(play_outcome(scenario, "idle", seed))
         yield len(found) / runs
     return found

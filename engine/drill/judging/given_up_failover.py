@@ -13,10 +13,10 @@ from typing import Final
 
 from engine.drill.authoring import batches
 from engine.drill.authoring.schema import ConductRule, Scenario
-from engine.drill.time.event_log import of
+from engine.drill.time.event_log import select_events
 from engine.events import Event
+from engine.localization import say
 from engine.model import Tick
-from engine.words import say
 
 PRICE: Final = 30.0
 PRICE_MAX: Final = 45.0
@@ -35,27 +35,31 @@ _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Disarmed:
+class DisabledFailover:
     """One command that gave automatic failover up: what, on which server, and when it was done."""
 
     what: str
     tick: Tick
 
 
-def found(events: Sequence[Event], scenario: Scenario) -> list[Disarmed]:
+def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list[DisabledFailover]:
     """Every such command, once for each database, oldest first; none that the reference does or the rubric prices."""
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
-    reference = " ".join(batches.plain(step.do, keep_literals=False) for step in scenario.solution)
+    reference = " ".join(batches.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
     asked = {
         name: pattern
         for name, pattern in COMMANDS.items()
-        if planned and not pattern.search(reference) and not _priced(name, scenario)
+        if planned and not pattern.search(reference) and not _is_priced(name, scenario)
     }
     seen: set[tuple[str, str]] = set()
-    return [each for event in of(events, "sql_done") for each in _in(event, asked, planned, seen)]
+    return [
+        each
+        for event in select_events(events, "sql_done")
+        for each in _find_in_batch(event, asked, planned, seen)
+    ]
 
 
-def _priced(name: str, scenario: Scenario) -> bool:
+def _is_priced(name: str, scenario: Scenario) -> bool:
     """The author has a condition of their own about it."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
@@ -64,17 +68,19 @@ def _priced(name: str, scenario: Scenario) -> bool:
     return name in said or (name == "SAFETY OFF" and bool(_ABOUT_SAFETY.search(said)))
 
 
-def _in(
-    event: Event, asked: dict[str, re.Pattern[str]], planned: set[str], seen: set[tuple[str, str]]
-) -> Iterator[Disarmed]:
-    if batches.in_story(str(event.get("window", ""))) or batches.errors(event):
+def _find_in_batch(
+    event: Event, patterns: dict[str, re.Pattern[str]], planned: set[str], reported: set[tuple[str, str]]
+) -> Iterator[DisabledFailover]:
+    if batches.is_story_window(str(event.get("window", ""))) or batches.errors(event):
         return
-    text = batches.plain(str(event.get("batch", "")), keep_literals=False)
-    for name, pattern in asked.items():
+    text = batches.normalize_sql(str(event.get("batch", "")), keep_literals=False)
+    for name, pattern in patterns.items():
         for match in pattern.finditer(text):
             before = _DATABASE.findall(text[: match.end()])
             database = before[-1] if before else ""
-            if database in planned and (name, database) not in seen:
-                seen.add((name, database))
+            if database in planned and (name, database) not in reported:
+                reported.add((name, database))
                 batch = " ".join(str(event.get("batch")).split())
-                yield Disarmed(say("{batch} on {server}", batch=batch, server=event.server or ""), event.tick)
+                yield DisabledFailover(
+                    say("{batch} on {server}", batch=batch, server=event.server or ""), event.tick
+                )

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from engine.drill.authoring import batches
 from engine.events import Event
+from engine.localization import format_run_time, say
 from engine.model import Tick
 from engine.verbs import VERBS
-from engine.verbs.told import told_line
-from engine.words import run_time, say
+from engine.verbs.input_descriptions import describe_line
 
 MarkerKind = Literal[
     "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
@@ -45,7 +45,7 @@ def marker_of(event: Event) -> Marker | None:
 _Found = tuple[MarkerKind, str] | None
 
 
-def _plain(kind: MarkerKind) -> Callable[[Event], _Found]:
+def _build_text_reader(kind: MarkerKind) -> Callable[[Event], _Found]:
     return lambda event: (kind, event.text)
 
 
@@ -53,7 +53,7 @@ def _fault(event: Event) -> _Found:
     if event.get("no_effect"):
         return None
     verb = VERBS.get(str(event.get("verb")))
-    return ("fault" if verb is None or verb.group == "fault" else "repair"), told_line(event.text)
+    return ("fault" if verb is None or verb.group == "fault" else "repair"), describe_line(event.text)
 
 
 def _availability(event: Event) -> _Found:
@@ -74,24 +74,26 @@ def _note(event: Event) -> _Found:
         return "end", event.text
     left_s = event.get("rewound_from_s")
     if left_s is not None:
-        return "rewind", say("rewound to this moment, from {moment}", moment=run_time(float(str(left_s)), 1))
+        return "rewind", say(
+            "rewound to this moment, from {moment}", moment=format_run_time(float(str(left_s)), 1)
+        )
     return None if event.get("refused") else ("note", event.text)
 
 
 _READERS: Final[dict[str, Callable[[Event], _Found]]] = {
     "fault": _fault,
-    "chore": _plain("repair"),
-    "detected": _plain("detection"),
-    "state": _plain("transition"),
-    "role": _plain("transition"),
-    "witness": _plain("transition"),
+    "chore": _build_text_reader("repair"),
+    "detected": _build_text_reader("detection"),
+    "state": _build_text_reader("transition"),
+    "role": _build_text_reader("transition"),
+    "witness": _build_text_reader("transition"),
     "availability": _availability,
     "failover": _failover,
     "sql_done": _sql,
     "hint": lambda event: ("hint", say("hint opened: {hint}", hint=event.text)),
-    "question": _plain("question"),
-    "answer": _plain("question"),
-    "goal": _plain("goal"),
+    "question": _build_text_reader("question"),
+    "answer": _build_text_reader("question"),
+    "goal": _build_text_reader("goal"),
     "note": _note,
 }
 """Kind of event -> its mark. ERRORLOG lines and traces only repeat what these say."""

@@ -11,17 +11,17 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging import retry
-from engine.drill.judging.counterfactual import Deed, looks
+from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.labels import SIZES
-from engine.drill.judging.score import DISARMED, Item, Loss
-from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
+from engine.drill.judging.score import DISARMED, Loss, RubricItem
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
+from engine.localization import say
 from engine.model import Tick, ticks
 from engine.verbs import REMARKS
+from engine.verbs.input_descriptions import describe_input, describe_line
 from engine.verbs.lines import parse_line
-from engine.verbs.told import told, told_line
-from engine.words import say
 
 RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
 """A statement for which a condition asks, and its server."""
@@ -54,7 +54,7 @@ class Mistake:
     """Where to take the drill up again: before anything that was done at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None
     """When that was done or happened, or the reference does it."""
-    without: Deed | None = None
+    without: ActionImpact | None = None
     """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
     not tried."""
     omission: bool = False
@@ -81,7 +81,10 @@ class Mistake:
 
 
 def mistakes(
-    drill: Drill, lanes: Mapping[str, Lanes], plan: Sequence[tuple[Tick, str]], deeds: Sequence[Deed] = ()
+    drill: Drill,
+    lanes: Mapping[str, Lanes],
+    plan: Sequence[tuple[Tick, str]],
+    deeds: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
     """Everything that cost points, what made the greatest difference first, the rest in order of time.
 
@@ -91,60 +94,66 @@ def mistakes(
     by_place = {deed.place: deed for deed in deeds}
     items = drill.score().items
     advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
-    found = []
+    mistake_list = []
     for item in items:
         for loss in item.losses:
             if loss.points > 0.0:
                 mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place)
-                found.append(_advised(mistake, rules.get(item.name), advice))
-    explained = {mistake.without.place for mistake in found if mistake.without is not None}
-    found += [
+                mistake_list.append(_with_failover_advice(mistake, rules.get(item.name), advice))
+    explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
+    mistake_list += [
         Mistake(
             deed.tick, "", DIFFERENCE, deed.what, deed.points, "", _retry(drill, deed.place), deed.tick, deed
         )
         for deed in deeds
         if deed.points >= DIFFERENCE_MIN and deed.place not in explained
     ]
-    return sorted(found, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
+    return sorted(mistake_list, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
 
 
 def _mistake(
     drill: Drill,
-    item: Item,
+    item: RubricItem,
     loss: Loss,
     rule: AnyRule | None,
     lanes: Mapping[str, Lanes],
     plan: Sequence[tuple[Tick, str]],
-    deeds: Mapping[int, Deed],
+    deeds: Mapping[int, ActionImpact],
 ) -> Mistake:
-    longest = _longest(rule, lanes)
-    at = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
+    longest = _find_longest_span(rule, lanes)
+    loss_tick = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
     if isinstance(rule, LostRule):
-        at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
-    place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at, loss)
-    if place is None and isinstance(rule, DowntimeRule):
-        place = _longest_outage(deeds)
+        loss_tick = next((event.tick for event in drill.events if event.get("lost_transactions")), loss_tick)
+    index = (
+        _find_costliest_action(item.name, deeds)
+        if longest is not None or loss.tick is None
+        else _find_causing_action(drill, loss_tick, loss)
+    )
+    if index is None and isinstance(rule, DowntimeRule):
+        index = _find_longest_outage(deeds)
     if isinstance(rule, LostRule):
-        place = _deed(drill, at)
-    again = retry.begin(at, None, drill.journal)
-    mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, again)
-    if place is not None:
-        deed = drill.journal[place]
-        said = replace(mistake, cause=loss.cause or told(deed), cause_tick=deed.tick)
-        return replace(said, retry_tick=_retry(drill, place), without=deeds.get(place))
+        index = _find_causing_action(drill, loss_tick)
+    retry_tick = retry.find_retry_tick(loss_tick, None, drill.journal)
+    mistake = Mistake(loss_tick, item.name, loss.why, loss.cause, loss.points, loss.better, retry_tick)
+    if index is not None:
+        deed = drill.journal[index]
+        said = replace(mistake, cause=loss.cause or describe_input(deed), cause_tick=deed.tick)
+        return replace(said, retry_tick=_retry(drill, index), without=deeds.get(index))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        step = parse_line(line, min(tick, at))
+        step = parse_line(line, min(tick, loss_tick))
         asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-        cause = say("Never done: {line}", line=told(step, asked))
-        again = min(retry.begin(step.tick, step, drill.journal), _before_harm(drill))
-        return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=again)
+        cause = say("Never done: {line}", line=describe_input(step, asked))
+        retry_tick = min(retry.find_retry_tick(step.tick, step, drill.journal), _before_harm(drill))
+        return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
     if loss.cause:
         return mistake
-    before, since = _before(drill, at)
-    if since is not None and since >= again:  # a moment before what it came from is too late for anything
-        again = retry.begin(since, None, drill.journal)
-    return replace(mistake, cause=before, cause_tick=since, retry_tick=again)
+    before, since = _find_preceding_event(drill, loss_tick)
+    if (
+        since is not None and since >= retry_tick
+    ):  # a moment before what it came from is too late for anything
+        retry_tick = retry.find_retry_tick(since, None, drill.journal)
+    return replace(mistake, cause=before, cause_tick=since, retry_tick=retry_tick)
 
 
 def _before_harm(drill: Drill) -> Tick:
@@ -153,22 +162,26 @@ def _before_harm(drill: Drill) -> Tick:
     After such a command the step that is missing may no longer be possible.
     """
     losses = [loss for item in drill.score().items for loss in item.losses if loss.condition]
-    places = [_ordered(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None]
+    places = [
+        _find_ordering_statement(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None
+    ]
     return min((_retry(drill, place) for place in places if place is not None), default=drill.tick)
 
 
-def _retry(drill: Drill, place: int) -> Tick:
-    deed = drill.journal[place]
-    return retry.begin(deed.tick, deed, drill.journal[:place])
+def _retry(drill: Drill, index: int) -> Tick:
+    deed = drill.journal[index]
+    return retry.find_retry_tick(deed.tick, deed, drill.journal[:index])
 
 
-def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
+def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:
     """The deed without which this part of the score has most; None: with each it is as it is."""
-    best = max(deeds.values(), key=lambda deed: (deed.more(item), deed.points, -deed.place), default=None)
-    return best.place if best is not None and best.more(item) >= DIFFERENCE_MIN else None
+    best = max(
+        deeds.values(), key=lambda deed: (deed.points_gained(item), deed.points, -deed.place), default=None
+    )
+    return best.place if best is not None and best.points_gained(item) >= DIFFERENCE_MIN else None
 
 
-def _longest_outage(deeds: Mapping[int, Deed]) -> int | None:
+def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
     """The deed without which service would have been down less than half as long; None: there is none."""
     best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
     if best is None:
@@ -177,83 +190,88 @@ def _longest_outage(deeds: Mapping[int, Deed]) -> int | None:
     return best.place if theirs < mine / 2.0 else None
 
 
-def _down_s(deed: Deed) -> tuple[float, float]:
+def _down_s(deed: ActionImpact) -> tuple[float, float]:
     """Downtime with and without it."""
     return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 
-def _advised(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
+def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
     """An outage after automatic failover was disabled: nobody was there to leave the failover to."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
     return mistake
 
 
-def _deed(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
+def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
     """Place of the input that brought about what was seen at *tick*: the order of a failover that was then done, else
     the statement that was then done, else the last act shortly before."""
-    if loss is not None and (place := _ordered(drill, tick, loss.condition)) is not None:
-        return place
-    seen = range(tick - TICKS_PER_S, tick + 1)
+    if loss is not None and (index := _find_ordering_statement(drill, tick, loss.condition)) is not None:
+        return index
+    window = range(tick - TICKS_PER_S, tick + 1)
     ordered = [
         (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick, FAILING_OVER)
         for f in drill.world.failovers
-        if f.kind in ("manual", "forced") and f.online_tick in seen
+        if f.kind in ("manual", "forced") and f.online_tick in window
     ]
-    done = [
+    statements = [
         (event.server, event.get("started_tick"), (str(event.get("batch")),))
         for event in drill.events
         if event.kind == "sql_done"
-        and event.tick in seen
-        and not batches.in_story(str(event.get("window", "")))
+        and event.tick in window
+        and not batches.is_story_window(str(event.get("window", "")))
     ]
     if loss is not None and loss.cause:
-        done.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
-    for server, at, texts in [*ordered[-1:], *reversed(done)]:
-        place = _statement(drill, server or "", at, texts)
-        if place is not None:
-            return place
-    return _place(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
+        statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
+    for server, at, texts in [*ordered[-1:], *reversed(statements)]:
+        index = _find_statement(drill, server or "", at, texts)
+        if index is not None:
+            return index
+    return _find_last_action(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
 
 
-def _ordered(drill: Drill, tick: Tick, condition: str) -> int | None:
+def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
     """Place of the last statement up to *tick* that makes *condition* hold; None if it asks for no statement."""
     for text, server in RAN.findall(condition):
-        place = _statement(drill, server, tick, (text,))
+        place = _find_statement(drill, server, tick, (text,))
         if place is not None:
             return place
     return None
 
 
-def _statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
+def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
     """Place of the last statement with one of *texts* sent to *server* (empty: any) up to *tick*, else of any text.
 
     Several statements of one tick are told apart by what they say, as their times are the same.
     """
-    wanted = [batches.plain(text, keep_literals=True) for text in texts]
+    wanted = [batches.normalize_sql(text, keep_literals=True) for text in texts]
 
-    def was_sent(item: Input) -> bool:
+    def is_sent_to_server(item: Input) -> bool:
         to = item.args[0].partition("#")[0] if item.verb == "sql" else None
         return to is not None and server in ("", to) and item.tick <= tick
 
     def has_text(item: Input) -> bool:
-        return was_sent(item) and any(
-            text in batches.plain(item.args[1], keep_literals=True) for text in wanted
+        return is_sent_to_server(item) and any(
+            text in batches.normalize_sql(item.args[1], keep_literals=True) for text in wanted
         )
 
-    place = _place(drill, has_text)
-    return place if place is not None or not server else _place(drill, was_sent)
+    place = _find_last_action(drill, has_text)
+    return place if place is not None or not server else _find_last_action(drill, is_sent_to_server)
 
 
-def _place(drill: Drill, fits: Callable[[Input], bool]) -> int | None:
+def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int | None:
     """The last deed of the journal that fits."""
     numbered = reversed(list(enumerate(drill.journal)))
     return next(
-        (n for n, item in numbered if item.verb not in REMARKS and not looks(item) and fits(item)), None
+        (
+            n
+            for n, item in numbered
+            if item.verb not in REMARKS and not is_inspection(item) and predicate(item)
+        ),
+        None,
     )
 
 
-def _longest(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Span | None:
+def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> StateSpan | None:
     """The longest stretch that a rule about time counts."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
@@ -268,13 +286,13 @@ def _longest(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Span | None:
 _TELLING: Final = ("fault", "chore", "sql")
 
 
-def _before(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
+def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
     """The last deed or fault up to *tick*, in words, and when it was."""
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
         return "", None
     last = before[-1]
-    what = told_line(last.text) if last.kind == "fault" else last.text
+    what = describe_line(last.text) if last.kind == "fault" else last.text
     if last.kind == "sql" and last.server:
         what = say("{batch} on {server}", batch=" ".join(last.text.split()), server=last.server)
     return what, last.tick

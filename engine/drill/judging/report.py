@@ -19,13 +19,13 @@ from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
-from engine.drill.team.calls import fault_of
-from engine.drill.time.packed_results import Packed
+from engine.drill.team.calls import describe_fault
+from engine.drill.time.packed_results import PackedList
 from engine.events import Event
 from engine.flow import COUNTERS, NOWHERE, Place
+from engine.localization import say
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
-from engine.words import say
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
 """Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
@@ -36,17 +36,17 @@ def report(drill: DrillState) -> Report:
 
     A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
     """
-    out: dict[str, object] = {}
+    parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
     for name, (make, empty) in _parts(drill).items():
         try:
-            out[name] = make()
+            parts[name] = make()
         except Exception as problem:  # whatever it is, the other parts are written
-            out[name] = empty
+            parts[name] = empty
             failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
     if failed:
-        out["failed_parts"] = failed
-    return cast(Report, out)
+        parts["failed_parts"] = failed
+    return cast(Report, parts)
 
 
 def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
@@ -77,9 +77,14 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         "goals": (lambda: _goals(drill), []),
         "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
         "team": (lambda: team_json(drill), []),
-        "rewinds": (lambda: [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds], []),
+        "rewinds": (
+            lambda: [{"from_s": _to_seconds(a), "to_s": _to_seconds(b)} for a, b in drill.rewinds],
+            [],
+        ),
         "hashes": (
-            lambda: [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
+            lambda: [
+                {"t_s": _to_seconds(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes
+            ],
             [],
         ),
         "score": (lambda: _score(drill), {"total": None, "scored": False, "finished": False, "items": []}),
@@ -121,7 +126,7 @@ def _events(drill: DrillState) -> list[Row]:
 def events(drill: DrillState) -> Iterator[Row]:
     """The events as a report has them: what a replay is compared with as well."""
     asked = _programs(drill)
-    return (plain({**event.as_json(), **_counted(event, asked)}) for event in drill.events)
+    return (to_json_types({**event.as_json(), **_with_row_counts(event, asked)}) for event in drill.events)
 
 
 def _sql(drill: DrillState) -> list[Row]:
@@ -131,7 +136,10 @@ def _sql(drill: DrillState) -> list[Row]:
             "t_s": event.get("started_tick") / TICKS_PER_S,
             "done_t_s": event.t_s,
             "server": event.server,
-            **{key: plain(value) for key, value in {**dict(event.data), **_counted(event, asked)}.items()},
+            **{
+                key: to_json_types(value)
+                for key, value in {**dict(event.data), **_with_row_counts(event, asked)}.items()
+            },
         }
         for event in drill.events
         if event.kind == "sql_done"
@@ -149,7 +157,7 @@ def unfinished(drill: DrillState) -> list[Row]:
             found.append((text, "waiting", sent.get((window, text), run.started_tick)))
         server = window.partition("#")[0]
         rows += [
-            {"t_s": _s(tick), "server": server, "window": window, "batch": text, "state": state}
+            {"t_s": _to_seconds(tick), "server": server, "window": window, "batch": text, "state": state}
             for text, state, tick in found
         ]
     return rows
@@ -160,7 +168,7 @@ def _programs(drill: DrillState) -> set[str]:
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
-def _counted(event: Event, programs: Container[str]) -> dict[str, object]:
+def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object]:
     """The results of a program's batch with a number instead of their rows: one that asks every second for an hour is
     answered a hundred megabytes, which the run gives again when it is replayed."""
     if event.kind != "sql_done" or event.get("window") not in programs:
@@ -170,7 +178,7 @@ def _counted(event: Event, programs: Container[str]) -> dict[str, object]:
 
 def _powershell(drill: DrillState) -> list[Row]:
     return [
-        {"t_s": event.t_s, **{key: plain(value) for key, value in event.data}}
+        {"t_s": event.t_s, **{key: to_json_types(value) for key, value in event.data}}
         for event in drill.events
         if event.kind == "powershell"
     ]
@@ -178,7 +186,12 @@ def _powershell(drill: DrillState) -> list[Row]:
 
 def _goals(drill: DrillState) -> list[Row]:
     return [
-        {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
+        {
+            "name": goal.name,
+            "text": goal.text,
+            "met": state.is_reached,
+            "met_t_s": _to_seconds(state.met_tick),
+        }
         for goal in drill.scenario.goals
         for state in [drill.goals[goal.name]]
     ]
@@ -197,41 +210,45 @@ def _score(drill: DrillState) -> ScoreJson:
 def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
     """A question with its answer; what is right only when the drill is over."""
     answer = drill.answers[inquiry.name]
-    out: dict[str, object] = {
+    row: dict[str, object] = {
         "name": inquiry.name,
-        "prediction": questions.predicts(inquiry),
+        "prediction": questions.is_prediction(inquiry),
         "text": inquiry.text,
         "choices": list(inquiry.texts),
-        "asked_t_s": _s(answer.asked_tick),
-        "answered_t_s": _s(answer.answered_tick),
+        "asked_t_s": _to_seconds(answer.asked_tick),
+        "answered_t_s": _to_seconds(answer.answered_tick),
         "choice": answer.choice,
     }
     if answer.sure_percent is not None:
-        out["sure_percent"] = answer.sure_percent
+        row["sure_percent"] = answer.sure_percent
     if drill.finished:
-        out |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
-    return out
+        row |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
+    return row
 
 
 def team_json(drill: DrillState) -> list[Row]:
     """What the roles of a team have said to one another; whether it was right and true only when that may be told."""
-    told = drill.finished or drill.terms.answers_at_once
+    may_reveal = drill.finished or drill.terms.answers_at_once
     return [
         {
             "kind": one.kind,
             "by": one.by,
             "to": one.to,
             "text": one.text,
-            "t_s": _s(one.tick),
+            "t_s": _to_seconds(one.tick),
             "read_back": one.read_back,
-            "read_back_t_s": _s(one.read_back_tick),
-            "confirmed_t_s": _s(one.confirmed_tick),
-            "repeated_t_s": _s(one.repeated_tick),
-            "acted_t_s": _s(one.acted_tick),
+            "read_back_t_s": _to_seconds(one.read_back_tick),
+            "confirmed_t_s": _to_seconds(one.confirmed_tick),
+            "repeated_t_s": _to_seconds(one.repeated_tick),
+            "acted_t_s": _to_seconds(one.acted_tick),
             "status": one.status,
-            "status_t_s": _s(one.status_tick),
+            "status_t_s": _to_seconds(one.status_tick),
             "waits": one.waits,
-            **({"true": one.true, "fault": fault_of(one) if one.kind == "order" else ""} if told else {}),
+            **(
+                {"true": one.true, "fault": describe_fault(one) if one.kind == "order" else ""}
+                if may_reveal
+                else {}
+            ),
         }
         for one in drill.calls
     ]
@@ -244,22 +261,22 @@ def program_version() -> str:
         return "not installed"
 
 
-def plain(value: object) -> Any:
+def to_json_types(value: object) -> Any:
     """*value* in types that JSON knows."""
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return to_json_types(asdict(value))
     if isinstance(value, Struct):
-        return plain(structs.asdict(value))
+        return to_json_types(structs.asdict(value))
     if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset, Packed)):
-        return [plain(part) for part in value]
+        return {str(key): to_json_types(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset, PackedList)):
+        return [to_json_types(part) for part in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
     """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
-    out: dict[str, object] = {
+    row: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
         "cause": failover.cause,
@@ -268,23 +285,25 @@ def failover_json(failover: Failover, published: tuple[float, str] | None) -> di
         "under_load": failover.under_load,
     }
     for step in STEPS:
-        out[f"{step}_t_s"] = _s(getattr(failover, f"{step}_tick"))
+        row[f"{step}_t_s"] = _to_seconds(getattr(failover, f"{step}_tick"))
     done = failover.online_tick is not None
-    out["failover_s"] = _s(failover.online_tick - failover.detected_tick) if failover.online_tick else None
-    out["lost_transactions"] = failover.lost_transactions
-    out["lost_kb"] = failover.lost_kb
+    row["failover_s"] = (
+        _to_seconds(failover.online_tick - failover.detected_tick) if failover.online_tick else None
+    )
+    row["lost_transactions"] = failover.lost_transactions
+    row["lost_kb"] = failover.lost_kb
     if published is not None and done:
-        out["published_s"], out["published_ref"] = published
-    return out
+        row["published_s"], row["published_ref"] = published
+    return row
 
 
-def _s(tick: int | None) -> float | None:
+def _to_seconds(tick: int | None) -> float | None:
     return None if tick is None else tick / TICKS_PER_S
 
 
 def availability_json(world: World) -> dict[str, Any]:
     """Downtime, exposure and losses in all, and of each database."""
-    accounts = {name: facts.account(world, name) for name in world.availability}
+    accounts = {name: facts.settle_account(world, name) for name in world.availability}
     total = {
         name: arithmetic.total(_account(a)[name] for a in accounts.values())
         for name in _account(Availability(database=""))
@@ -321,7 +340,7 @@ def log_of(world: World, database: str) -> Place | None:
     """The log of *database* and the stream that carries it now: its principal's, else any."""
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
-    found = (streams.place(world, other) for other in copies)
+    found = (streams.find_log_place(world, other) for other in copies)
     return next((place for place in found if place is not None), None)
 
 
@@ -349,15 +368,15 @@ READINGS_MAX: Final = 500_000
 """Values in the readings of a report, some six characters each. Assumed: seven hours of one database."""
 
 
-def _arrays(drill: DrillState, database: str, every: int = 1) -> dict[str, list[float | None]]:
+def _arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
     places = [entry.get(database) for entry in drill.logs]
-    values = drill.samples.of(
+    values = drill.samples.read_entries(
         0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
     )
     return {
         counter: [
             None if place is None else round(value, 3)
-            for place, value in zip(places[::every], values[::every, column].tolist(), strict=True)
+            for place, value in zip(places[::stride], values[::stride, column].tolist(), strict=True)
         ]
         for column, counter in enumerate(COUNTERS)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.drill.judging.counterfactual import looks
+from engine.drill.judging.counterfactual import is_inspection
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import REMARKS
@@ -22,11 +22,11 @@ LEAD_S_MAX: Final = 60.0
 """Longer texts are pasted, or typed while the clock stands still. Assumed."""
 
 
-def begin(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
+def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
     """So long before *tick* that *act* can still be typed (None: whatever it may be); acts of the *journal* before that
     moment are kept where there is time for a look after them."""
-    typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.deed)
+    typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
-    done = [item.tick for item in journal if item.verb not in REMARKS and not looks(item)]
+    done = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
     kept = [at + 1 for at in done if early <= at <= tick - ticks(LOOK_S)]
     return max(0, early, *kept)

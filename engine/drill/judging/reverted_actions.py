@@ -16,7 +16,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.ledger import UNDOES, arguments, asked
+from engine.verbs.fault_log import UNDOES, arguments, is_requested
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
@@ -33,18 +33,20 @@ OPPOSITES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Needless:
+class PointlessAction:
     """One thing that was done for nothing: what, and when."""
 
     what: str
     tick: Tick
 
 
-def found(
+def find_pointless_actions(
     world: World, journal: Sequence[Input], events: Sequence[Event], scenario: Scenario
-) -> list[Needless]:
+) -> list[PointlessAction]:
     """Everything of that kind, oldest first. What the reference solution does itself is never needless."""
-    faults = (Needless(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario))
+    faults = (
+        PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario)
+    )
     return sorted([*faults, *_commands(events, scenario)], key=lambda each: each.tick)
 
 
@@ -57,7 +59,7 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
     wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
     wanted |= {verb for back in UNDOES.values() if not back.isdisjoint(wanted) for verb in back}
     for place, fault in enumerate(world.faults):
-        if fault.verb in wanted or fault.verb in CURES or not asked(fault, journal):
+        if fault.verb in wanted or fault.verb in CURES or not is_requested(fault, journal):
             continue
         names = set(arguments(fault))
         if not any(_still_hit(other, names, fault.asked_tick) for other in world.faults[:place]):
@@ -70,12 +72,12 @@ def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
     return not names.isdisjoint(arguments(fault)) and (back is None or back >= tick)
 
 
-def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Needless]:
+def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[PointlessAction]:
     accepted = [
         event
         for event in events
         if event.kind == "sql_done"
-        and not batches.in_story(str(event.get("window", "")))
+        and not batches.is_story_window(str(event.get("window", "")))
         and not batches.errors(event)
     ]
     reference = " ".join(step.do for step in scenario.solution)
@@ -86,4 +88,4 @@ def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Needless]
             if done.search(str(event.get("batch"))) and any(
                 undone.search(str(later.get("batch"))) for later in accepted[number + 1 :]
             ):
-                yield Needless(" ".join(str(event.get("batch")).split()), event.tick)
+                yield PointlessAction(" ".join(str(event.get("batch")).split()), event.tick)

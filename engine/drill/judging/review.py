@@ -10,18 +10,25 @@ from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.judging import difference, report
-from engine.drill.judging.counterfactual import Deed, looks, weighing
+from engine.drill.judging.counterfactual import ActionImpact, evaluating_actions, is_inspection
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
 from engine.drill.judging.markers import Marker, markers
 from engine.drill.judging.mistakes import Mistake, mistakes
-from engine.drill.judging.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
+from engine.drill.judging.replay_timeline import (
+    DOWN,
+    HOLDS,
+    Lanes,
+    PreconditionHistory,
+    StateSpan,
+    recording_lanes,
+)
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
-from engine.drill.time.slices import Slices, part
-from engine.inputs import Input, InputProblem
+from engine.drill.time.cooperative_tasks import Slices, scale_progress
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
+from engine.localization import LocalizableMessage, format_run_time, join_messages, mark, say
 from engine.model import Tick
-from engine.stepwise import at_once
-from engine.words import Sentence, joined, mark, run_time, say
 
 PHASES: Final = (
     ("failed", "detected", say("detection")),
@@ -68,13 +75,13 @@ class Outage:
     """A stretch without service, and what stood against an automatic failover meanwhile."""
 
     database: str
-    span: Span
+    span: StateSpan
     server: str
     """Which had served it."""
     failed_over: bool
     by: str
     """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
-    against: tuple[tuple[Precondition, Tick], ...]
+    against: tuple[tuple[PreconditionHistory, Tick], ...]
     """Preconditions that did not hold, and since when."""
     told: str
     """Who took over, in a sentence."""
@@ -83,7 +90,7 @@ class Outage:
 
 
 @dataclass(frozen=True, slots=True)
-class LostWork:
+class LostTransactions:
     """Committed transactions that are gone for good."""
 
     tick: Tick
@@ -132,27 +139,29 @@ class Review:
     lanes: Mapping[str, Lanes]
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
-    lost: tuple[LostWork, ...]
+    lost: tuple[LostTransactions, ...]
     mistakes: tuple[Mistake, ...]
     reference: Reference | None
 
     def as_json(self) -> dict[str, object]:
         """All of it in types that JSON knows; times in ticks of 10 ms where a name says tick."""
-        plain: dict[str, object] = report.plain(asdict(self))
+        plain: dict[str, object] = report.to_json_types(asdict(self))
         plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
         return plain
 
 
 def review(drill: Drill) -> Review:
     """Look back on *drill*: it is played again, and so is the reference. Not for an exam that is not over."""
-    return at_once(reviewing(drill))
+    return run_to_completion(reviewing(drill))
 
 
 def reviewing(drill: Drill) -> Slices[Review]:
     """`review` in slices."""
-    lanes = yield from part(watching(drill), 0.0, 0.4)
-    reference = yield from part(_reference(drill), 0.4, 0.6)
-    deeds: tuple[Deed, ...] = (yield from part(weighing(drill), 0.6, 1.0)) if drill.finished else ()
+    lanes = yield from scale_progress(recording_lanes(drill), 0.0, 0.4)
+    reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
+    deeds: tuple[ActionImpact, ...] = (
+        (yield from scale_progress(evaluating_actions(drill), 0.6, 1.0)) if drill.finished else ()
+    )
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
     omitted = [step for step in steps if step.done_tick is None]
     plan = [(s.tick, s.line) for s in omitted if not s.looks]
@@ -164,9 +173,9 @@ def reviewing(drill: Drill) -> Slices[Review]:
         total=score.total if score.scored else None,
         happened=tuple(markers(drill.events)),
         lanes=lanes,
-        failovers=tuple(_failovers(drill, lanes)),
-        outages=tuple(outage for lane in lanes.values() for outage in _outages(drill, lane)),
-        lost=tuple(_lost(drill)),
+        failovers=tuple(_review_failovers(drill, lanes)),
+        outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
+        lost=tuple(_find_losses(drill)),
         mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
         reference=reference,
     )
@@ -175,9 +184,9 @@ def reviewing(drill: Drill) -> Slices[Review]:
 # --- failovers ----------------------------------------------------------------------------------------------
 
 
-def _failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]:
-    found = []
-    for place, failover in enumerate(drill.world.failovers):
+def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]:
+    reviews = []
+    for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
             continue  # an attempt: the debrief tells it among the events
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
@@ -188,9 +197,9 @@ def _failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]
             for start, end, name in PHASES
             if stamps[start] is not None and stamps[end] is not None and stamps[end] >= stamps[start]
         )
-        online, published = failover.online_tick, drill.published.get(place)
-        took = None if online is None else (online - failover.detected_tick) / TICKS_PER_S
-        found.append(
+        online, published = failover.online_tick, drill.published.get(index)
+        took_s = None if online is None else (online - failover.detected_tick) / TICKS_PER_S
+        reviews.append(
             FailoverReview(
                 failover.database,
                 failover.kind,
@@ -198,10 +207,10 @@ def _failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]
                 failover.from_server,
                 failover.to_server,
                 phases,
-                took,
+                took_s,
                 published[0] if published is not None else None,
                 published[1] if published is not None else "",
-                drill.unlike.get(place, ""),
+                drill.unlike.get(index, ""),
                 next(
                     (
                         estimate
@@ -212,12 +221,12 @@ def _failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]
                 ),
             )
         )
-    return found
+    return reviews
 
 
-def _lost(drill: Drill) -> list[LostWork]:
+def _find_losses(drill: Drill) -> list[LostTransactions]:
     return [
-        LostWork(
+        LostTransactions(
             event.tick,
             event.database or "",
             event.server or "",
@@ -240,13 +249,15 @@ TOOK_OVER: Final = {
 }
 
 
-def _outages(drill: Drill, lanes: Lanes) -> list[Outage]:
-    return [_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0]
+def _list_outages(drill: Drill, lanes: Lanes) -> list[Outage]:
+    return [
+        _build_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0
+    ]
 
 
-def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
+def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
     server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
-    done = next(
+    ending_failover = next(
         (
             failover
             for failover in drill.world.failovers
@@ -256,27 +267,35 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         ),
         None,
     )
-    automatic = done is not None and done.kind == "automatic"
-    against = (
+    automatic = ending_failover is not None and ending_failover.kind == "automatic"
+    blockers = (
         ()
         if automatic
-        else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
+        else tuple(
+            _find_blocking_preconditions(
+                lanes, span, span.to_tick if ending_failover is None else ending_failover.detected_tick
+            )
+        )
     )
-    if automatic and done is not None:
-        verdict = told = say(TOOK_OVER[done.kind], server=done.to_server)
-    elif done is not None:
-        told = say(TOOK_OVER[done.kind], server=done.to_server)
+    if automatic and ending_failover is not None:
+        verdict = outcome = say(TOOK_OVER[ending_failover.kind], server=ending_failover.to_server)
+    elif ending_failover is not None:
+        outcome = say(TOOK_OVER[ending_failover.kind], server=ending_failover.to_server)
         verdict = (
-            told if done.kind in ("manual", "role-move") else joined(" ", (told, _reasons(lanes, against)))
+            outcome
+            if ending_failover.kind in ("manual", "role-move")
+            else join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
         )
     else:
-        told = say("There was no failover.")
-        verdict = joined(" ", (told, _reasons(lanes, against)))
-    by = done.kind if done is not None else ""
-    return Outage(lanes.database, span, server, automatic, by, against, told, verdict)
+        outcome = say("There was no failover.")
+        verdict = join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
+    by = ending_failover.kind if ending_failover is not None else ""
+    return Outage(lanes.database, span, server, automatic, by, blockers, outcome, verdict)
 
 
-def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, Tick]]:
+def _find_blocking_preconditions(
+    lanes: Lanes, outage: StateSpan, end: Tick
+) -> list[tuple[PreconditionHistory, Tick]]:
     """Preconditions that stood against a failover from the loss of the principal to *end*, and since when.
 
     Those that never held meanwhile; if each held at some time, those that did not at the end of it. Of several targets
@@ -285,40 +304,42 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
     lost = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
-    never, at_the_end = [], []
+    failed_throughout, at_the_end = [], []
     for guard in lanes.preconditions:
         inside = [span for span in guard.spans if span.to_tick > start and span.from_tick < end]
-        at_the_loss = guard.at(start)
+        at_the_loss = guard.span_at(start)
         if not inside and at_the_loss is not None and at_the_loss.to_tick == start:
             inside = [at_the_loss]  # the session was removed in the tick in which the loss was noticed
         if inside and all(span.what != HOLDS for span in inside):
-            never.append((guard, inside[0].from_tick))
+            failed_throughout.append((guard, inside[0].from_tick))
         elif inside and inside[-1].what != HOLDS:
             at_the_end.append((guard, inside[-1].from_tick))
-    stood = never or at_the_end
+    stood = failed_throughout or at_the_end
     targets = list(dict.fromkeys(guard.target for guard in lanes.preconditions if guard.target))
     nearest = min(targets, key=lambda name: len([g for g, _ in stood if g.target == name]), default="")
     return [(guard, since) for guard, since in stood if guard.target in ("", nearest)]
 
 
-def _reasons(lanes: Lanes, against: Sequence[tuple[Precondition, Tick]]) -> Sentence:
-    if not against and lanes.preconditions:
+def _format_blockers(
+    lanes: Lanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
+) -> LocalizableMessage:
+    if not blockers and lanes.preconditions:
         return say("Nothing stood against one: service was back where it had been before a failover began.")
-    if not against:
+    if not blockers:
         return say("The database was not mirrored then, or the outage was too short for a failover.")
-    said = (_failed(guard, since) for guard, since in against)
-    return say("Automatic failover was not possible: {whys}.", whys=joined("; ", said))
+    said = (_format_blocker(guard, since) for guard, since in blockers)
+    return say("Automatic failover was not possible: {whys}.", whys=join_messages("; ", said))
 
 
-def _failed(guard: Precondition, since: Tick) -> Sentence:
-    if since <= 0:
+def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
+    if since_tick <= 0:
         return say(
             "“{guard}” did not hold from the start (seen in {seen})", guard=guard.name, seen=guard.seen_in
         )
     return say(
         "“{guard}” did not hold from {moment} on (seen in {seen})",
         guard=guard.name,
-        moment=run_time(since / TICKS_PER_S, 1),
+        moment=format_run_time(since_tick / TICKS_PER_S, 1),
         seen=guard.seen_in,
     )
 
@@ -326,43 +347,46 @@ def _failed(guard: Precondition, since: Tick) -> Sentence:
 # --- the reference ------------------------------------------------------------------------------------------
 
 
-def _reference(drill: Drill) -> Slices[Reference | None]:
+def _build_reference(drill: Drill) -> Slices[Reference | None]:
     """None without a reference that can be played."""
     if not drill.scenario.solution:
         return None
-    other = Drill(drill.scenario, drill.seed)
+    reference_run = Drill(drill.scenario, drill.seed)
     try:
-        yield from solving(other)
-    except InputProblem:
+        yield from solving(reference_run)
+    except InputError:
         return None
-    done = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]
+    own_inputs = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]
     steps = []
-    for item, step in zip(other.journal, drill.scenario.solution, strict=False):
-        match = next((mine for mine in done if same_act(mine, item)), None)
+    for item, step in zip(reference_run.journal, drill.scenario.solution, strict=False):
+        match = next((mine for mine in own_inputs if is_same_action(mine, item)), None)
         if match is not None:
-            done.remove(match)
+            own_inputs.remove(match)
         done_tick = None if match is None else match.tick
-        steps.append(PlannedStep(item.tick, item.words, step.why, looks(item), done_tick))
+        steps.append(PlannedStep(item.tick, item.line_without_time, step.why, is_inspection(item), done_tick))
     return Reference(
         tuple(steps),
-        tuple(done),
-        tuple(difference.outcomes(drill, other)),
-        difference.first_difference(drill, other),
+        tuple(own_inputs),
+        tuple(difference.compare_outcomes(drill, reference_run)),
+        difference.find_first_difference(drill, reference_run),
     )
 
 
-def same_act(one: Input, other: Input) -> bool:
+def is_same_action(left_input: Input, right_input: Input) -> bool:
     """Whether two inputs do the same: the same words, or both only look at the same server."""
-    if one.verb != other.verb:
+    if left_input.verb != right_input.verb:
         return False
-    if one.verb != "sql":
-        return one.args == other.args
-    if len({item.args[0].partition("#")[0] for item in (one, other)}) > 1:
+    if left_input.verb != "sql":
+        return left_input.args == right_input.args
+    if len({item.args[0].partition("#")[0] for item in (left_input, right_input)}) > 1:
         return False
-    texts = [_core(batches.plain(item.args[1], keep_literals=True)) for item in (one, other)]
-    return texts[0] == texts[1] or (looks(one) and looks(other))
+    texts = [
+        _strip_batch(batches.normalize_sql(item.args[1], keep_literals=True))
+        for item in (left_input, right_input)
+    ]
+    return texts[0] == texts[1] or (is_inspection(left_input) and is_inspection(right_input))
 
 
-def _core(text: str) -> str:
+def _strip_batch(text: str) -> str:
     """A batch without what changes nothing about its effect: the semicolon at its end, USE master before it."""
     return text.removeprefix("USE MASTER").lstrip("; ").removeprefix("GO ").rstrip("; ")

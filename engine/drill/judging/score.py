@@ -30,15 +30,15 @@ from engine.drill.authoring.schema import (
     StatusRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
-from engine.drill.judging.course import Course
+from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.judging.shapes import ItemJson, LossJson
-from engine.drill.running.questions import LATER, Inquiry, counts, verdict
-from engine.drill.team.calls import fault_of, orders
-from engine.drill.team.rights import shown
-from engine.drill.time.event_log import of
+from engine.drill.running.questions import LATER, Inquiry, format_verdict, is_counted
+from engine.drill.team.calls import describe_fault, orders
+from engine.drill.team.rights import find_role_name
+from engine.drill.time.event_log import select_events
 from engine.events import Event
+from engine.localization import LocalizableMessage, format_duration, format_run_time, join_messages, mark, say
 from engine.model import Tick, ticks
-from engine.words import Sentence, joined, lasting, mark, run_time, say
 
 TOTAL_MAX: Final = 100.0
 """What a run can be worth at most."""
@@ -70,7 +70,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RubricItem:
     """Points of one rule (negative: a deduction), why, when, and the better way where points are missing."""
 
     name: str
@@ -101,7 +101,7 @@ class Score:
     """0 to 100 points and where they come from. *scored* is False where the scenario has no rubric."""
 
     total: float
-    items: tuple[Item, ...]
+    items: tuple[RubricItem, ...]
     finished: bool
     scored: bool = True
 
@@ -109,75 +109,77 @@ class Score:
 UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
 
 
-def score(course: Course) -> Score:
+def score(run: ScoredRun) -> Score:
     """What the run is worth as it stands."""
-    if not course.scenario.scored:
+    if not run.scenario.scored:
         return UNSCORED
-    reached = len(_met(course))
-    finished = reached == len(course.scenario.goals) and not course.left_early
-    items = _shared_out([_item(course, rule) for rule in course.scenario.rubric])
+    reached = len(_list_met_goals(run))
+    finished = reached == len(run.scenario.goals) and not run.left_early
+    items = _redistribute_uncounted([_build_item(run, rule) for rule in run.scenario.rubric])
     if not finished:
         items = [
-            item if isinstance(rule, GoalsRule) else _withheld(course, item, reached)
-            for item, rule in zip(items, course.scenario.rubric, strict=True)
+            item if isinstance(rule, GoalsRule) else _zero_until_finished(run, item, reached)
+            for item, rule in zip(items, run.scenario.rubric, strict=True)
         ]
-    pairs = zip(items, course.scenario.rubric, strict=True)
+    pairs = zip(items, run.scenario.rubric, strict=True)
     besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
     for deducted in DEDUCTED:
-        taken = deducted(course, besides_goals)
+        taken = deducted(run, besides_goals)
         besides_goals += arithmetic.total(item.points for item in taken)
         items += taken
-    return Score(_all_of(item.points for item in items), tuple(items), finished)
+    return Score(_clamp_total(item.points for item in items), tuple(items), finished)
 
 
-def ceiling(course: Course, enough: float = TOTAL_MAX) -> float:
+def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
     """What no way to go on is worth more than: what is lost stays lost, and all else may still be earned. *enough*: how
     much more than this it is does not matter."""
-    goals = [goal for goal in course.scenario.goals if course.goals[goal.name].missed_tick is None]
-    of_goals = total_of_goals(course.scenario, goals)
-    if len(goals) < len(course.scenario.goals) or of_goals >= enough:
+    goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
+    of_goals = total_of_goals(run.scenario, goals)
+    if len(goals) < len(run.scenario.goals) or of_goals >= threshold:
         return of_goals
-    rules = [rule for rule in course.scenario.rubric if not isinstance(rule, GoalsRule)]
+    rules = [rule for rule in run.scenario.rubric if not isinstance(rule, GoalsRule)]
     besides_goals = arithmetic.total(
-        rule.points if rule.kind in MAY_RISE else _rounded(rule, RULES[rule.kind](course, rule).points)
+        rule.points if rule.kind in MAY_RISE else _round_points(rule, RULES[rule.kind](run, rule).points)
         for rule in rules
     )
     for deducted in DEDUCTED:
-        besides_goals += arithmetic.total(item.points for item in deducted(course, besides_goals))
-    return _all_of((of_goals, besides_goals))
+        besides_goals += arithmetic.total(item.points for item in deducted(run, besides_goals))
+    return _clamp_total((of_goals, besides_goals))
 
 
-def total_of_goals(scenario: Scenario, met: Sequence[Goal]) -> float:
+def total_of_goals(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
     """The total of a run that has not finished: nothing else counts."""
     rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
-    return _all_of(_rounded(rule, _for_goals(scenario, rule, met)) for rule in rules)
+    return _clamp_total(
+        _round_points(rule, _compute_goal_points(scenario, rule, met_goals)) for rule in rules
+    )
 
 
-def _all_of(points: Iterable[float]) -> float:
+def _clamp_total(points: Iterable[float]) -> float:
     return round(max(0.0, min(TOTAL_MAX, arithmetic.total(points))), 1)
 
 
-def _rounded(rule: AnyRule, points: float) -> float:
+def _round_points(rule: AnyRule, points: float) -> float:
     """*points* as a rule gives them."""
     return round(max(0.0, min(rule.points, points)), 1)
 
 
-def _met(course: Course) -> list[Goal]:
-    return [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+def _list_met_goals(run: ScoredRun) -> list[Goal]:
+    return [goal for goal in run.scenario.goals if run.goals[goal.name].is_reached]
 
 
-def _withheld(course: Course, item: Item, reached: int) -> Item:
+def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
     """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
-    goals = len(course.scenario.goals)
+    goals = len(run.scenario.goals)
     missing = say("Counts once all goals are reached ({n} of {of} are).", n=reached, of=goals)
     if reached == goals:
         missing = say("Does not count: the drill ended before its faults had happened.")
-    why = joined(" ", (item.why, missing))
-    return Item(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
+    why = join_messages(" ", (item.why, missing))
+    return RubricItem(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RuleResult:
     """What a rule gives: points, why, the moments that speak of it, and what each missing point was lost by."""
 
     points: float
@@ -188,7 +190,7 @@ class Judged:
     """False: the run gave no occasion to earn them."""
 
 
-def _shared_out(items: list[Item]) -> list[Item]:
+def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
     """What the run gave no occasion for takes the share of its points that the rest has of its own."""
     rest = [item for item in items if item.counted]
     share = arithmetic.total(item.points for item in rest) / max(
@@ -197,67 +199,67 @@ def _shared_out(items: list[Item]) -> list[Item]:
     return [item if item.counted else replace(item, points=round(item.max * share, 1)) for item in items]
 
 
-def _item(course: Course, rule: AnyRule) -> Item:
-    judged = RULES[rule.kind](course, rule)
-    if not judged.counted:
-        return Item(rule.name, 0.0, rule.points, judged.why, counted=False)
-    points = _rounded(rule, judged.points)
-    moments = tuple(tick / TICKS_PER_S for tick in judged.at)
+def _build_item(run: ScoredRun, rule: AnyRule) -> RubricItem:
+    result = RULES[rule.kind](run, rule)
+    if not result.counted:
+        return RubricItem(rule.name, 0.0, rule.points, result.why, counted=False)
+    points = _round_points(rule, result.points)
+    moments = tuple(tick / TICKS_PER_S for tick in result.at)
     if points >= rule.points:
-        return Item(rule.name, points, rule.points, judged.why, moments)
+        return RubricItem(rule.name, points, rule.points, result.why, moments)
     missing = round(rule.points - points, 1)
-    losses = tuple(judged.losses) or (Loss(missing, None, judged.why, rule.better),)
-    return Item(rule.name, points, rule.points, judged.why, moments, rule.better, losses)
+    losses = tuple(result.losses) or (Loss(missing, None, result.why, rule.better),)
+    return RubricItem(rule.name, points, rule.points, result.why, moments, rule.better, losses)
 
 
-def _goals(course: Course, rule: GoalsRule) -> Judged:
-    weights, met = _weight(course.scenario.goals), _met(course)
-    missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
-    at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
-    why = say("{n} of {of} goals reached.", n=len(met), of=len(course.scenario.goals))
+def _score_goals(run: ScoredRun, rule: GoalsRule) -> RuleResult:
+    weights, met_goals = _weight(run.scenario.goals), _list_met_goals(run)
+    missing = [goal for goal in run.scenario.goals if not run.goals[goal.name].is_reached]
+    met_ticks = [tick for goal in met_goals if (tick := run.goals[goal.name].met_tick) is not None]
+    why = say("{n} of {of} goals reached.", n=len(met_goals), of=len(run.scenario.goals))
     if missing:
-        left = say("Missing: {goals}.", goals=joined("; ", (goal.text for goal in missing)))
-        why = joined(" ", (why, left))
+        left = say("Missing: {goals}.", goals=join_messages("; ", (goal.text for goal in missing)))
+        why = join_messages(" ", (why, left))
     losses = [
         Loss(
             round(rule.points * goal.weight / weights, 1),
-            course.goals[goal.name].missed_tick,
+            run.goals[goal.name].missed_tick,
             say("Not reached: {goal}.", goal=goal.text),
             rule.better,
         )
         for goal in missing
     ]
-    return Judged(_for_goals(course.scenario, rule, met), why, at, losses)
+    return RuleResult(_compute_goal_points(run.scenario, rule, met_goals), why, met_ticks, losses)
 
 
-def _for_goals(scenario: Scenario, rule: GoalsRule, met: Sequence[Goal]) -> float:
-    return rule.points * _weight(met) / _weight(scenario.goals)
+def _compute_goal_points(scenario: Scenario, rule: GoalsRule, met_goals: Sequence[Goal]) -> float:
+    return rule.points * _weight(met_goals) / _weight(scenario.goals)
 
 
 def _weight(goals: Iterable[Goal]) -> float:
     return arithmetic.total(goal.weight for goal in goals)
 
 
-def graded(points: float, value: float, target: float, limit: float) -> float:
+def score_linearly(points: float, value: float, target: float, limit: float) -> float:
     """All *points* up to *target*, none from *limit* on, in a straight line between."""
     return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
 
 
-def _measured(course: Course, database: str | None, name: str) -> float:
-    names = [database] if database else list(course.world.availability)
-    return float(arithmetic.total(getattr(facts.account(course.world, each), name) for each in names))
+def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
+    names = [database] if database else list(run.world.availability)
+    return float(arithmetic.total(getattr(facts.settle_account(run.world, each), name) for each in names))
 
 
-def _only(course: Course, database: str | None) -> str:
+def _find_single_database(run: ScoredRun, database: str | None) -> str:
     """The one database of a rule; empty if there are several."""
-    names = [database] if database else list(course.world.availability)
+    names = [database] if database else list(run.world.availability)
     return names[0] if len(names) == 1 else ""
 
 
-def _moments(
-    course: Course, database: str | None, kind: str, wanted: Callable[[Event], object] = lambda e: True
+def _find_event_ticks(
+    run: ScoredRun, database: str | None, kind: str, wanted: Callable[[Event], object] = lambda e: True
 ) -> list[Tick]:
-    return [e.tick for e in of(course.events, kind) if database in (None, e.database) and wanted(e)]
+    return [e.tick for e in select_events(run.events, kind) if database in (None, e.database) and wanted(e)]
 
 
 DOWN: Final = mark("{database} was down for {time}; full points up to {target}, none after {limit}.")
@@ -272,101 +274,101 @@ ALL_UNPROTECTED: Final = mark(
 )
 
 
-def _by_time(
-    course: Course, rule: DowntimeRule | ExposedRule, t_s: float, said: tuple[str, str]
-) -> tuple[float, Sentence]:
+def _score_duration(
+    run: ScoredRun, rule: DowntimeRule | ExposedRule, t_s: float, templates: tuple[str, str]
+) -> tuple[float, LocalizableMessage]:
     """Points for so many seconds, and why; *said* of one database, and of several."""
-    only = _only(course, rule.database)
+    only = _find_single_database(run, rule.database)
     why = say(
-        said[0] if only else said[1],
+        templates[0] if only else templates[1],
         database=only,
-        time=lasting(t_s),
-        target=lasting(rule.target),
-        limit=lasting(rule.limit),
+        time=format_duration(t_s),
+        target=format_duration(rule.target),
+        limit=format_duration(rule.limit),
     )
-    return graded(rule.points, t_s, rule.target, rule.limit), why
+    return score_linearly(rule.points, t_s, rule.target, rule.limit), why
 
 
-def _downtime(course: Course, rule: DowntimeRule) -> Judged:
-    down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
-    at = _moments(course, rule.database, "availability", lambda e: e.get("serving") is not None)
-    return Judged(*_by_time(course, rule, down_s, (DOWN, ALL_DOWN)), at)
+def _score_downtime(run: ScoredRun, rule: DowntimeRule) -> RuleResult:
+    down_s = _sum_accounts(run, rule.database, "down_ticks") / TICKS_PER_S
+    at = _find_event_ticks(run, rule.database, "availability", lambda e: e.get("serving") is not None)
+    return RuleResult(*_score_duration(run, rule, down_s, (DOWN, ALL_DOWN)), at)
 
 
-def _exposed(course: Course, rule: ExposedRule) -> Judged:
-    exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
-    at = _moments(course, rule.database, "state")
-    return Judged(*_by_time(course, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), at)
+def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
+    exposed_s = _sum_accounts(run, rule.database, "exposed_ticks") / TICKS_PER_S
+    at = _find_event_ticks(run, rule.database, "state")
+    return RuleResult(*_score_duration(run, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), at)
 
 
-def _lost(course: Course, rule: LostRule) -> Judged:
-    lost = _measured(course, rule.database, "lost_transactions")
-    at = _moments(course, rule.database, "availability", lambda e: e.get("lost_transactions"))
+def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
+    lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
+    at = _find_event_ticks(run, rule.database, "availability", lambda e: e.get("lost_transactions"))
     why = say(
         "Committed transactions lost: {n:g}; full points up to {target:g}, none from {limit:g} on.",
-        n=lost,
+        n=lost_transactions,
         target=rule.target,
         limit=rule.limit,
     )
-    return Judged(graded(rule.points, lost, rule.target, rule.limit), why, at)
+    return RuleResult(score_linearly(rule.points, lost_transactions, rule.target, rule.limit), why, at)
 
 
-def _condition(course: Course, rule: ConditionRule) -> Judged:
-    holds = course.holds_now(rule.when)
+def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
+    holds = run.holds_now(rule.when)
     why = say("This held at the end: {condition}.", condition=rule.when)
     if not holds:
         why = say("This did not hold at the end: {condition}.", condition=rule.when)
-    return Judged(rule.points if holds else 0.0, why)
+    return RuleResult(rule.points if holds else 0.0, why)
 
 
-def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
-    broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
+def _score_forbidden(run: ScoredRun, rule: ForbiddenRule) -> RuleResult:
+    broken = [state for state in run.scenario.forbidden if f"forbidden:{state.name}" in run.first_held]
     if not broken:
-        return Judged(rule.points, say("No forbidden state was reached."))
-    at = [tick for state in broken if (tick := course.first_held[f"forbidden:{state.name}"]) is not None]
+        return RuleResult(rule.points, say("No forbidden state was reached."))
+    at = [tick for state in broken if (tick := run.first_held[f"forbidden:{state.name}"]) is not None]
     share = round(rule.points / len(broken), 1)
     losses = [
         Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
     ]
-    why = joined(" ", (f"{state.text}: {state.better}" for state in broken))
-    return Judged(0.0, why, at, losses)
+    why = join_messages(" ", (f"{state.text}: {state.better}" for state in broken))
+    return RuleResult(0.0, why, at, losses)
 
 
-def _diagnosis(course: Course, rule: DiagnosisRule) -> Judged:
-    return _answered(course, rule, course.scenario.questions)
+def _score_diagnosis(run: ScoredRun, rule: DiagnosisRule) -> RuleResult:
+    return _score_answers(run, rule, run.scenario.questions)
 
 
-def _prediction(course: Course, rule: PredictionRule) -> Judged:
-    return _answered(course, rule, course.scenario.predictions)
+def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
+    return _score_answers(run, rule, run.scenario.predictions)
 
 
-def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Judged:
+def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
     """Points by weight for right answers. While the drill runs nothing is told that could be used."""
-    if not course.over and not course.answers_at_once:
-        return Judged(0.0, LATER)
+    if not run.over and not run.answers_at_once:
+        return RuleResult(0.0, LATER)
     counted = [
         inquiry
         for inquiry in inquiries
-        if not course.over or counts(inquiry, course.answers[inquiry.name], course.given_up)
+        if not run.over or is_counted(inquiry, run.answers[inquiry.name], run.given_up)
     ]
     if not counted:
-        return Judged(0.0, NO_OCCASION, counted=False)
+        return RuleResult(0.0, NO_OCCASION, counted=False)
     weights = arithmetic.total(inquiry.weight for inquiry in counted)
-    points, said, at, losses = 0.0, [], [], []
+    points, verdicts, answer_ticks, losses = 0.0, [], [], []
     for inquiry in counted:
-        answer = course.answers[inquiry.name]
-        if not course.over and (answer.asked_tick is None or answer.open):
+        answer = run.answers[inquiry.name]
+        if not run.over and (answer.asked_tick is None or answer.open):
             continue
         share = rule.points * inquiry.weight / weights
-        told = verdict(inquiry, answer)
-        said.append(told)
+        told = format_verdict(inquiry, answer)
+        verdicts.append(told)
         moment = answer.answered_tick if answer.answered_tick is not None else answer.asked_tick
-        at += [moment] if moment is not None else []
+        answer_ticks += [moment] if moment is not None else []
         if answer.correct:
             points += share
         else:
             losses.append(Loss(round(share, 1), moment, told, rule.better))
-    return Judged(points, joined(" ", said) if said else LATER, at, losses)
+    return RuleResult(points, join_messages(" ", verdicts) if verdicts else LATER, answer_ticks, losses)
 
 
 NO_OCCASION: Final = say(
@@ -427,21 +429,21 @@ def is_refusal(number: int) -> bool:
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
-def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
+def find_refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
     """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
     found = []
     for event in events:
-        if event.kind == "sql_done" and not batches.in_story(str(event.get("window", ""))):
+        if event.kind == "sql_done" and not batches.is_story_window(str(event.get("window", ""))):
             wrong = [n for n in batches.errors(event) if is_refusal(n)]
             found += [(event, wrong[0])] if wrong else []
     return found
 
 
-def _conduct(course: Course, rule: ConductRule) -> Judged:
+def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     losses = []
-    for event, number in refusals(course.events):
+    for event, number in find_refusals(run.events):
         advice = REFUSAL_ADVICE.get(number, say("read the message before the next command."))
-        if number == ON_THE_PRINCIPAL and not _was_serving(course.events, event):
+        if number == ON_THE_PRINCIPAL and not _was_serving(run.events, event):
             advice = NO_PRINCIPAL
         server = event.server or ""
         said = say("{server} refused a command with {n}.", server=server, n=number)
@@ -449,12 +451,12 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
         cause = say("{batch} on {server}", batch=batch, server=server)
         losses.append(Loss(rule.refused, event.tick, said, advice, cause))
     for number, price in enumerate(rule.prices):
-        first = course.first_held.get(f"price:{rule.name}:{number}")
+        first = run.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
-        return Judged(rule.points, say("No command was refused or harmful."))
-    why = joined(
+        return RuleResult(rule.points, say("No command was refused or harmful."))
+    why = join_messages(
         " ",
         (
             say("-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.why, better=loss.better)
@@ -462,70 +464,70 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
         ),
     )
     moments = [loss.tick for loss in losses if loss.tick is not None]
-    return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
+    return RuleResult(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
 
 
-def _calls(course: Course, rule: CallsRule) -> Judged:
+def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     """Points for the share of orders whose loop was closed."""
-    given = orders(course.calls)
-    closed = [one for one in given if one.closed]
-    of = max(rule.least, len(given))
+    given_orders = orders(run.calls)
+    closed = [one for one in given_orders if one.closed]
+    of = max(rule.least, len(given_orders))
     why = say("{n} of {of} orders were read back correctly and confirmed.", n=len(closed), of=of)
-    team, each = course.scenario.team, rule.points / of
+    team, points_each = run.scenario.team, rule.points / of
     losses = [
         Loss(
-            round(each, 1),
+            round(points_each, 1),
             one.tick,
             say(
                 "{role} to {other}, “{text}”: {fault}.",
-                role=shown(team, one.by),
-                other=shown(team, one.to),
+                role=find_role_name(team, one.by),
+                other=find_role_name(team, one.to),
                 text=one.text,
-                fault=fault_of(one),
+                fault=describe_fault(one),
             ),
             rule.better,
         )
-        for one in given
+        for one in given_orders
         if not one.closed
     ]
-    if len(given) < rule.least:
-        missing = rule.least - len(given)
+    if len(given_orders) < rule.least:
+        missing = rule.least - len(given_orders)
         said = say("{n} order(s) that the drill needs were not given.", n=missing)
-        losses.append(Loss(round(each * missing, 1), None, said, rule.better))
-    return Judged(each * len(closed), why, [one.tick for one in given], losses)
+        losses.append(Loss(round(points_each * missing, 1), None, said, rule.better))
+    return RuleResult(points_each * len(closed), why, [one.tick for one in given_orders], losses)
 
 
-def _status(course: Course, rule: StatusRule) -> Judged:
+def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     """Points for the share of questions that were answered in time by what was so."""
-    within = ticks(rule.within)
-    asked = [
+    within_ticks = ticks(rule.within)
+    status_questions = [
         one
-        for one in course.calls
+        for one in run.calls
         if one.kind == "question" and one.text
-        and (one.status_tick is not None or course.world.tick >= one.tick + within)
+        and (one.status_tick is not None or run.world.tick >= one.tick + within_ticks)
     ]  # fmt: skip
-    if not asked:
-        return Judged(0.0, say("Nobody asked for the state."), counted=False)
-    if not course.over and not course.answers_at_once:
-        return Judged(0.0, LATER)
+    if not status_questions:
+        return RuleResult(0.0, say("Nobody asked for the state."), counted=False)
+    if not run.over and not run.answers_at_once:
+        return RuleResult(0.0, LATER)
     losses = []
-    team, each = course.scenario.team, rule.points / len(asked)
-    for one in asked:
+    team, points_each = run.scenario.team, rule.points / len(status_questions)
+    for call in status_questions:
         fault = ""
-        if one.status_tick is None:
+        if call.status_tick is None:
             fault = say("no answer")
-        elif not one.true:
-            fault = say("“{fact}” was not so at that moment", fact=one.status)
-        elif one.status_tick > one.tick + within:
-            took = lasting((one.status_tick - one.tick) / TICKS_PER_S)
+        elif not call.true:
+            fault = say("“{fact}” was not so at that moment", fact=call.status)
+        elif call.status_tick > call.tick + within_ticks:
+            took = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
             fault = say("the answer took {time}", time=took)
         if fault:
-            said = say("{role} asked {other}, “{text}”: {fault}.", role=shown(team, one.by),
-                       other=shown(team, one.to), text=one.text, fault=fault)  # fmt: skip
-            losses.append(Loss(round(each, 1), one.tick, said, rule.better))
-    right = len(asked) - len(losses)
-    why = say("{n} of {of} questions were answered in time and truly.", n=right, of=len(asked))
-    return Judged(each * right, why, [one.tick for one in asked], losses)
+            said = say("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
+                       other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
+            losses.append(Loss(round(points_each, 1), call.tick, said, rule.better))
+    right = len(status_questions) - len(losses)
+    why = say("{n} of {of} questions were answered in time and truly.", n=right, of=len(status_questions))
+    return RuleResult(points_each * right, why, [one.tick for one in status_questions], losses)
 
 
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
@@ -535,96 +537,107 @@ DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NE
 """Items of a score that no author named; a report that was read back has their texts."""
 
 
-def _disarmed(course: Course, besides_goals: float) -> list[Item]:
+def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Automatic failover that was given up; never more than was earned besides the goals."""
-    done = given_up_failover.found(course.events, course.scenario)
-    if not done:
+    disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
+    if not disabled:
         return []
-    taken = round(min(given_up_failover.PRICE * len(done), given_up_failover.PRICE_MAX, besides_goals), 1)
-    deeds = joined("; ", (each.what for each in done))
+    deduction = round(
+        min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
+    )
+    deeds = join_messages("; ", (each.what for each in disabled))
     why = say("Automatic failover was disabled by command: {deeds}.", deeds=deeds)
     better = say("keep witness, safety FULL and session: without them there is no automatic failover.")
     losses = tuple(
         Loss(
-            round(taken / len(done), 1),
+            round(deduction / len(disabled), 1),
             each.tick,
             say("Automatic failover was disabled by command."),
             better,
             each.what,
         )
-        for each in done
+        for each in disabled
     )
-    moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item(DISARMED, 0.0 - taken, 0.0, why, moments, better, losses)]
+    moments = tuple(each.tick / TICKS_PER_S for each in disabled)
+    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, why, moments, better, losses)]
 
 
-def _hints(course: Course, besides_goals: float) -> list[Item]:
+def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Hints cost what was said beforehand, and never more than was earned besides the goals."""
-    cost = arithmetic.total(hint.cost for hint in course.hints)
-    if not course.hints:
+    cost = arithmetic.total(hint.cost for hint in run.hints)
+    if not run.hints:
         return []
     taken = round(min(cost, besides_goals), 1)
-    why = say(
-        "{n} layer(s) of hints opened, {cost:g} point(s) by their price.", n=len(course.hints), cost=cost
-    )
-    moments = tuple(hint.tick / TICKS_PER_S for hint in course.hints)
-    return [Item(HINTS, 0.0 - taken, 0.0, why, moments)]
+    why = say("{n} layer(s) of hints opened, {cost:g} point(s) by their price.", n=len(run.hints), cost=cost)
+    moments = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
+    return [RubricItem(HINTS, 0.0 - taken, 0.0, why, moments)]
 
 
-def _needless(course: Course, besides_goals: float) -> list[Item]:
+def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """What was broken, or told and taken back, for nothing; like hints never more than was earned besides the goals."""
-    done = reverted_actions.found(course.world, course.journal, course.events, course.scenario)
-    if not done:
+    pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
+    if not pointless:
         return []
-    taken = round(min(reverted_actions.PRICE * len(done), reverted_actions.PRICE_MAX, besides_goals), 1)
-    why = say("Done for nothing: {deeds}.", deeds=joined("; ", (each.what for each in done)))
+    deduction = round(
+        min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
+    )
+    why = say("Done for nothing: {deeds}.", deeds=join_messages("; ", (each.what for each in pointless)))
     better = say(
         "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
     )
     losses = tuple(
-        Loss(round(taken / len(done), 1), each.tick, say("{deed} was for nothing.", deed=each.what), better)
-        for each in done
+        Loss(
+            round(deduction / len(pointless), 1),
+            each.tick,
+            say("{deed} was for nothing.", deed=each.what),
+            better,
+        )
+        for each in pointless
     )
-    moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item(NEEDLESS, 0.0 - taken, 0.0, why, moments, better, losses)]
+    moments = tuple(each.tick / TICKS_PER_S for each in pointless)
+    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, why, moments, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
 """Points that all ways back together cost at most. Assumed: who learns from going back must not stop doing it."""
 
 
-def _rewinds(course: Course, besides_goals: float) -> list[Item]:
+def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Going back tells what comes: a run with it is worth less than the same one without."""
-    if not course.rewinds:
+    if not run.rewinds:
         return []
-    ways = joined(
+    rewind_texts = join_messages(
         ", ",
         (
-            say("from {start} to {end}", start=run_time(a / TICKS_PER_S, 1), end=run_time(b / TICKS_PER_S, 1))
-            for a, b in course.rewinds
+            say(
+                "from {start} to {end}",
+                start=format_run_time(a / TICKS_PER_S, 1),
+                end=format_run_time(b / TICKS_PER_S, 1),
+            )
+            for a, b in run.rewinds
         ),
     )
-    moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
-    taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    why = say("Rewound {n} time(s): {ways}.", n=len(course.rewinds), ways=ways)
-    return [Item(REWINDS, 0.0 - taken, 0.0, why, moments)]
+    moments = tuple(to / TICKS_PER_S for _, to in run.rewinds)
+    taken = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
+    why = say("Rewound {n} time(s): {ways}.", n=len(run.rewinds), ways=rewind_texts)
+    return [RubricItem(REWINDS, 0.0 - taken, 0.0, why, moments)]
 
 
-DEDUCTED: Final = (_disarmed, _hints, _needless, _rewinds)
+DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)
 """In their order: each takes no more than the ones before have left."""
 
-RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
-    "goals": _goals,
-    "downtime": _downtime,
-    "exposed": _exposed,
-    "lost_transactions": _lost,
-    "condition": _condition,
-    "forbidden": _forbidden,
-    "diagnosis": _diagnosis,
-    "prediction": _prediction,
-    "conduct": _conduct,
-    "calls": _calls,
-    "status": _status,
+RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
+    "goals": _score_goals,
+    "downtime": _score_downtime,
+    "exposed": _score_exposure,
+    "lost_transactions": _score_losses,
+    "condition": _score_condition,
+    "forbidden": _score_forbidden,
+    "diagnosis": _score_diagnosis,
+    "prediction": _score_prediction,
+    "conduct": _score_conduct,
+    "calls": _score_calls,
+    "status": _score_status,
 }
 """How each kind of rule is judged."""
 

@@ -79,7 +79,7 @@ class Report(TypedDict, total=False):
     """Only inputs, end and hashes are known: the program was killed while it recorded the run."""
 
 
-class Point(TypedDict):
+class CalibrationPoint(TypedDict):
     """Answers that were given with the same sureness."""
 
     sure_percent: float
@@ -92,5 +92,5 @@ class Calibration(TypedDict):
     answers: int
     """Those that were given with a sureness and have been judged."""
     brier: float
-    curve: list[Point]
+    curve: list[CalibrationPoint]
     """By sureness, the least first."""

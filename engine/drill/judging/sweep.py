@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.agents import AGENTS, NOTHING, Agent
 from engine.drill.judging.report import availability_json
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 PERCENTS: Final = (5, 50, 95)
 
@@ -28,7 +28,7 @@ PLAYERS: Final[Mapping[str, Agent]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """One run: what it came to. A measure that the run does not have is None."""
 
     scenario: str
@@ -44,34 +44,34 @@ class Outcome:
     """Why it could not be played to its end."""
 
 
-def outcome(scenario: Scenario, player: str, seed: int) -> Outcome:
+def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
     """*player* (one of PLAYERS) takes the drill of *scenario* with *seed* to its end."""
     try:
         drill = PLAYERS[player].play(scenario, seed)
-    except InputProblem as problem:
-        return Outcome(scenario.name, player, seed, problem=str(problem))
+    except InputError as problem:
+        return RunOutcome(scenario.name, player, seed, problem=str(problem))
     score, accounts = drill.score(), availability_json(drill.world)
-    took = [
+    durations_s = [
         (failover.online_tick - failover.detected_tick) / TICKS_PER_S
         for failover in drill.world.failovers
         if failover.online_tick is not None
     ]
-    return Outcome(
+    return RunOutcome(
         scenario.name,
         player,
         seed,
         score.total if score.scored else None,
         score.finished or not drill.scenario.goals,
         accounts["downtime_s"],
-        max(took, default=None),
+        max(durations_s, default=None),
         accounts["lost_transactions"],
     )
 
 
-def summaries(outcomes: Iterable[Outcome]) -> list[dict[str, object]]:
+def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
     """A row for each scenario and player in the order in which they come: runs, failures, and of each measure its
     mean and percentiles over the runs that have it (None: no run has)."""
-    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    grouped: dict[tuple[str, str], list[RunOutcome]] = {}
     for each in outcomes:
         grouped.setdefault((each.scenario, each.player), []).append(each)
     return [
@@ -100,7 +100,7 @@ def percentile(ordered: Sequence[float], percent: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class LimitResult:
     """In how many runs of a scenario and player a measure was at most a number."""
 
     scenario: str
@@ -115,7 +115,7 @@ class Within:
     """The share that lies behind it, with 95 % confidence."""
 
 
-def within(outcomes: Iterable[Outcome], measure: str, most: float) -> list[Within]:
+def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
     """A row for each scenario and player, in the order in which they come."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for each in outcomes:
@@ -123,8 +123,18 @@ def within(outcomes: Iterable[Outcome], measure: str, most: float) -> list[Withi
         grouped.setdefault((each.scenario, each.player), []).extend([] if value is None else [value])
     rows = []
     for (scenario, player), values in grouped.items():
-        hits = len([value for value in values if value <= most])
-        rows.append(Within(scenario, player, measure, most, len(values), hits, *confident(hits, len(values))))
+        hits = len([value for value in values if value <= limit])
+        rows.append(
+            LimitResult(
+                scenario,
+                player,
+                measure,
+                limit,
+                len(values),
+                hits,
+                *compute_confidence_interval(hits, len(values)),
+            )
+        )
     return rows
 
 
@@ -132,14 +142,14 @@ NORMAL_95: Final = 1.959963984540054
 """Standard deviations of the normal distribution between which 95 % lie."""
 
 
-def confident(hits: int, of: int) -> tuple[float, float]:
+def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
     """Between which shares the true one lies with 95 % confidence (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
-    if of == 0:
+    if total == 0:
         return 0.0, 1.0
     z2 = NORMAL_95 * NORMAL_95
-    share, weight = hits / of, 1.0 + z2 / of
-    middle = (share + z2 / (2.0 * of)) / weight
-    half = NORMAL_95 * math.sqrt(share * (1.0 - share) / of + z2 / (4.0 * of * of)) / weight
+    share, weight = hits / total, 1.0 + z2 / total
+    middle = (share + z2 / (2.0 * total)) / weight
+    half = NORMAL_95 * math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total)) / weight
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -147,13 +157,13 @@ Limits = Sequence[tuple[str, float]]
 """Measures, each with the most that is asked for."""
 
 
-def told_within(outcomes: Sequence[Outcome], limits: Limits) -> list[str]:
+def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
     """For people: a line for each limit, scenario and player."""
-    rows = [row for measure, most in limits for row in within(outcomes, measure, most)]
-    return [f"{row.scenario}, {row.player}: {_counted(row)}" for row in rows]
+    rows = [row for measure, most in limits for row in check_limit(outcomes, measure, most)]
+    return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
 
 
-def _counted(row: Within) -> str:
+def _format_count(row: LimitResult) -> str:
     counted = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
     if not row.runs:
         return counted
@@ -165,18 +175,18 @@ def _percent(share: float) -> str:
     return f"{100.0 * share:.1f} %"
 
 
-def as_json(outcomes: Sequence[Outcome], limits: Limits = ()) -> dict[str, object]:
+def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
     """Rows of the table, the runs, and rows for each of *limits*."""
-    rows = [asdict(row) for measure, most in limits for row in within(outcomes, measure, most)]
+    rows = [asdict(row) for measure, most in limits for row in check_limit(outcomes, measure, most)]
     return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(each) for each in outcomes]}
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
+def table(outcomes: Sequence[RunOutcome]) -> str:
     """For people: a line for each scenario and player; of each measure the mean and p5/p50/p95."""
     head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
-        + [_told(row[measure]) for measure in MEASURES]
+        + [_format_spread(row[measure]) for measure in MEASURES]
         for row in summaries(outcomes)
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -184,7 +194,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*_lines([head, *rows], widths), *problems])
 
 
-def _told(spread: object) -> str:
+def _format_spread(spread: object) -> str:
     if not isinstance(spread, dict):
         return "-"
     mean, *ranks = spread.values()

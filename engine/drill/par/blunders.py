@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.drill.judging.labels import BLUNDER
-from engine.drill.par import ways
-from engine.drill.par.lean import Lean
-from engine.drill.par.sight import free
-from engine.drill.par.trials import Plan, Rules, Trials, tried
-from engine.drill.time.slices import Slices, part
+from engine.drill.par import continuations
+from engine.drill.par.observability import needs_no_evidence
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import Rules, SearchPlan, Trials, try_input
+from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
 MOST: Final = 80
@@ -31,15 +31,15 @@ class Blunders:
     plan that is a choice, so that it does not matter how much is seen in between, or how long is waited."""
 
     trials: Trials
-    plan: Plan
+    plan: SearchPlan
     rules: Rules
-    known: Sequence[Plan]
+    known: Sequence[SearchPlan]
     """Plans whose rests are ways to go on, beside what the scenario itself knows."""
     tried: int = 0
     found: int = 0
 
     @property
-    def told(self) -> dict[str, Any]:
+    def certificate_fields(self) -> dict[str, Any]:
         """Parts of a certificate. The share is None where none was tried."""
         return {
             "blunder_share": self.found / self.tried if self.tried else None,
@@ -50,19 +50,19 @@ class Blunders:
     def steps(self) -> Slices[None]:
         """Try them; yields the share of the work that is done."""
         offered = []
-        for choice in self._on_offer():
+        for choice in self._list_choices():
             offered.append(choice)
             yield 0.0
         order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[:MOST]
         for number, place in enumerate(order):
             run, item, rest = offered[place]
             drill = run.fork()
-            tried(drill, item)
+            try_input(drill, item)
             self.tried += 1
-            self.found += yield from self._loses(drill, rest, number / len(order))
+            self.found += yield from self._check_blunder(drill, rest, number / len(order))
             yield number / len(order)
 
-    def _on_offer(self) -> Iterator[tuple[Lean, Input, Sequence[Input]]]:
+    def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
         """Every choice that could be made at a moment of choice: the run as it stands there, the act, and what is left
         of the plan."""
         answers: set[str] = set()
@@ -70,27 +70,38 @@ class Blunders:
         for number, act in enumerate(self.plan.acts):
             run.advance_to(act.tick)
             here = run.fork()
-            for item in self.trials.on_offer(here, self.rules) if is_choice(act) else ():
+            for item in self.trials.list_candidates(here, self.rules) if is_choice(act) else ():
                 drill = here.fork()
-                if item.words in answers or not tried(drill, item) or not is_choice(drill.journal[-1]):
+                if (
+                    item.line_without_time in answers
+                    or not try_input(drill, item)
+                    or not is_choice(drill.journal[-1])
+                ):
                     continue
                 if item.verb == "answer":  # one choice, however long the question stays open
-                    answers.add(item.words)
+                    answers.add(item.line_without_time)
                 yield here, item, self.plan.acts[number:]
-            tried(run, act)
+            try_input(run, act)
 
-    def _loses(self, drill: Lean, rest: Sequence[Input], share: float) -> Slices[bool]:
-        least = self.plan.score - BLUNDER
-        if self.trials.play(drill.fork(), rest, self.rules).score > least:
+    def _check_blunder(
+        self, drill: SearchDrill, remaining_inputs: Sequence[Input], share: float
+    ) -> Slices[bool]:
+        score_min = self.plan.score - BLUNDER
+        if self.trials.play(drill.fork(), remaining_inputs, self.rules).score > score_min:
             return False
         if drill.journal[-1].verb == "answer":
             return True  # it stands
         plans = [plan.acts for plan in (self.plan, *self.known)]
-        ways_on = ways.best(ways.Still(drill), drill, ways.plays(drill, plans), least + POINT)
-        way = yield from part(ways_on, share, share)
-        return way.score <= least
+        ways_on = continuations.find_best_rollout(
+            continuations.BaselineRun(drill),
+            drill,
+            continuations.list_continuations(drill, plans),
+            score_min + POINT,
+        )
+        way = yield from scale_progress(ways_on, share, share)
+        return way.score <= score_min
 
 
 def is_choice(act: Input) -> bool:
     """More than a look or a word: what may be a blunder."""
-    return act.verb == "answer" or not free(act)
+    return act.verb == "answer" or not needs_no_evidence(act)

@@ -8,18 +8,18 @@ from contextlib import suppress
 from typing import Any, Final
 
 from engine.arithmetic import total
-from engine.drill.authoring.scenario import varied
+from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.par import robust
-from engine.drill.par.lean import Lean
-from engine.drill.par.robust import Reaction
-from engine.drill.par.search import Search, Spread
-from engine.drill.par.trials import Plan
-from engine.drill.par.waiting import Waiting
+from engine.drill.par import multi_seed
+from engine.drill.par.cost_of_waiting import WaitingCost
+from engine.drill.par.multi_seed import Reaction
+from engine.drill.par.search import ParSearch, Spread
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import SearchPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
@@ -47,27 +47,27 @@ Over = Callable[[float], bool]
 """Whether this share of the time is over."""
 
 
-def _never(_: float) -> bool:
+def _never_expires(_: float) -> bool:
     return False
 
 
-def plans(found: Mapping[str, Any]) -> list[list[Input]]:
+def read_fair_plans(certificate: Mapping[str, Any]) -> list[list[Input]]:
     """The fair plans of a certificate."""
-    over_seeds = [(found.get(name) or {}).get("plan") for name in ("robust", "safest")]
-    lines = (found["par"]["plan"], found["shortest"], *over_seeds, found.get("last_chance"))
-    return [_inputs(each) for each in lines if each]
+    over_seeds = [(certificate.get(name) or {}).get("plan") for name in ("robust", "safest")]
+    lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
+    return [_parse_inputs(each) for each in lines if each]
 
 
-def bound(found: Mapping[str, Any]) -> list[Input]:
+def read_clairvoyant_plan(certificate: Mapping[str, Any]) -> list[Input]:
     """The clairvoyant plan of a certificate."""
-    return _inputs(found["clairvoyant"]["plan"])
+    return _parse_inputs(certificate["clairvoyant"]["plan"])
 
 
-def _inputs(lines: Sequence[str]) -> list[Input]:
+def _parse_inputs(lines: Sequence[str]) -> list[Input]:
     return parse_script("\n".join(lines))[0]
 
 
-class Certifying:
+class CertificateBuilder:
     """The fair search, then the clairvoyant one with the fair plan as a seed, so that its bound is never less."""
 
     def __init__(
@@ -79,195 +79,199 @@ class Certifying:
     ) -> None:
         """*spread*: what tries the decisions of either search; None: this process. *before*: an earlier certificate of
         the same drill, whose plans are played first, so that the new one proves as much at least."""
-        self.fair = Search(scenario, seed, spread=spread)
-        self.clairvoyant = Search(scenario, seed, fair=False, spread=spread)
+        self.fair = ParSearch(scenario, seed, spread=spread)
+        self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
         self.now = self.fair
         """The search that goes on."""
         self._enough = False
         self._before = before
-        self._own = varied(scenario, seed).model_copy(update={"variants": {}})
+        self._own = select_variant(scenario, seed).model_copy(update={"variants": {}})
         """What is wrong with this seed, for any other."""
-        self._acts: dict[Plan, tuple[Reaction, ...]] = {}
-        self._worth: dict[tuple[Plan, int], float] = {}
+        self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
+        self._worth: dict[tuple[SearchPlan, int], float] = {}
         """Of plans with other seeds."""
 
     def steps(self) -> Iterator[float]:
         """Go on by a node or less; yields the share of all the time at which the present search has to end."""
-        known = [] if self._before is None else plans(self._before)
-        for _ in self.fair.steps(known):
+        known_plans = [] if self._before is None else read_fair_plans(self._before)
+        for _ in self.fair.steps(known_plans):
             yield SHARES[0]
             if self._enough and self.fair.begun_with_all:
                 break
         self.now = self.clairvoyant
-        self._enough = self._has_all()  # there is no better bound
-        known = [] if self._before is None else [bound(self._before)]
-        for _ in self.clairvoyant.steps(known, after=self.fair):
+        self._enough = self._has_full_score()  # there is no better bound
+        known_plans = [] if self._before is None else [read_clairvoyant_plan(self._before)]
+        for _ in self.clairvoyant.steps(known_plans, narrower_search=self.fair):
             if self._enough and self.clairvoyant.begun_with_all:
                 break
             yield SHARES[-1]
 
-    def _has_all(self) -> bool:
+    def _has_full_score(self) -> bool:
         """A fair plan has all points."""
         return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
-    def enough(self) -> None:
+    def end_search(self) -> None:
         """The present search has had its time: it ends as soon as it has played what it begins with."""
         self._enough = True
 
-    def certificate(self, over: Over = _never) -> dict[str, Any]:
+    def certificate(self, is_expired: Over = _never_expires) -> dict[str, Any]:
         """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again.
 
         What takes time ends when its share is *over*, and is told as far as it has come.
         """
-        par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
-        assert par is not None and bound is not None, "doing nothing is a plan, and fair"
-        runs = {plan: self._again(plan) for plan in dict.fromkeys((par, bound))}
+        par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
+        assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
+        runs = {plan: self._replay_plan(plan) for plan in dict.fromkeys((par, upper_bound))}
         shortest = self.fair.shortest
         idle = next(plan for plan in self.fair.plans if not plan.acts)
         blunders = self.fair.blunders()
         for _ in blunders.steps():
-            if over(BLUNDERS_SHARE):
+            if is_expired(BLUNDERS_SHARE):
                 break
-        waited = self._waited(idle, shortest)
+        waited = self._build_waiting_cost(idle, shortest)
         for _ in waited.steps():
-            if over(WAITING_SHARE):
+            if is_expired(WAITING_SHARE):
                 break
-        found = {
+        fields = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
             "method": METHOD,
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
-            "optimal": self.fair.complete or self._has_all(),
+            "optimal": self.fair.complete or self._has_full_score(),
             "par": {"score": runs[par].total(), "plan": par.lines},
-            "clairvoyant": {"score": runs[bound].total(), "plan": bound.lines},
+            "clairvoyant": {"score": runs[upper_bound].total(), "plan": upper_bound.lines},
             "reference": {
                 "score": None if reference is None else reference.score,
                 "fair": None if reference is None else reference.fair,
             },
             "idle": {"score": idle.score},
-            **waited.told(),
-            **blunders.told,
+            **waited.certificate_fields(),
+            **blunders.certificate_fields,
             "shortest": shortest.lines if shortest is not None else None,
-            "luck": self._luck(reference or idle, over),
-            "robust": self._robust(over),
-            "safest": self._safest(shortest, over),
-            "traps": self._traps(),
-            "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[bound].state_hash()},
+            "luck": self._measure_luck(reference or idle, is_expired),
+            "robust": self._find_robust_plan(is_expired),
+            "safest": self._find_safest_plan(shortest, is_expired),
+            "traps": self._list_traps(),
+            "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[upper_bound].state_hash()},
         }
-        return found if self._before is None else _with(self._before, found)
+        return fields if self._before is None else _merge_previous(self._before, fields)
 
-    def _waited(self, idle: Plan, shortest: Plan | None) -> Waiting:
+    def _build_waiting_cost(self, idle: SearchPlan, shortest: SearchPlan | None) -> WaitingCost:
         par = self.fair.best
         assert par is not None
         chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
         # Of a later search from a moment, so that it need not be fair as a plan from the beginning.
-        earlier = _inputs((self._before or {}).get("last_chance") or ())
-        if earlier and all(state.met for state in self._come_to(earlier).goals.values()):
+        earlier = _parse_inputs((self._before or {}).get("last_chance") or ())
+        if earlier and all(state.is_reached for state in self._play_delayed(earlier).goals.values()):
             chances.append(tuple(earlier))
         last_chance = () if idle.reached else max(chances, key=_begin, default=())
-        return Waiting(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
+        return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
-    def _luck(self, plan: Plan, over: Over) -> dict[str, Any]:
+    def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> dict[str, Any]:
         """What the reference is worth with further seeds beside its own: mean, least and most."""
         scores = [plan.score]
         for seed in self._seeds:
-            if over(1.0):
+            if is_expired(1.0):
                 break
-            run = Lean(self.fair.scenario, seed)
-            with suppress(InputProblem):
+            run = SearchDrill(self.fair.scenario, seed)
+            with suppress(InputError):
                 play_solution(run)
             scores.append(run.total())
         return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
 
-    def _robust(self, over: Over) -> dict[str, Any] | None:
+    def _find_robust_plan(self, is_expired: Over) -> dict[str, Any] | None:
         """The plan that is worth most in the mean of several seeds with the same thing wrong, its own among them."""
-        worth: dict[Plan, list[float]] = {}
-        known = [*self._fair_reference, *self._known("robust")]
-        for plan in dict.fromkeys([*robust.archive(self.fair.plans), *known]):
-            scores = [plan.score, *self._elsewhere(plan, over)]
+        scores_by_plan: dict[SearchPlan, list[float]] = {}
+        known = [*self._fair_reference, *self._find_earlier_plans("robust")]
+        for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *known]):
+            scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= SEEDS:
                 break
-            worth[plan] = scores
+            scores_by_plan[plan] = scores
             if min(scores) == TOTAL_MAX:
                 break
-        best = max(worth, key=lambda plan: _mean(worth[plan]), default=None)
+        best = max(scores_by_plan, key=lambda plan: _mean(scores_by_plan[plan]), default=None)
         found = None
         if best is not None:
-            scores = worth[best]
+            scores = scores_by_plan[best]
             found = {"plan": best.lines, "seeds": SEEDS, "mean": _mean(scores), "least": min(scores)}
             found["most"] = max(scores)
-        return self._or_earlier("robust", found, "mean", worth)
+        return self._select_better_entry("robust", found, "mean", scores_by_plan)
 
-    def _known(self, name: str) -> list[Plan]:
+    def _find_earlier_plans(self, name: str) -> list[SearchPlan]:
         """The plan of this name in the earlier certificate."""
-        earlier = self._earlier(name)
+        earlier = self._read_earlier_entry(name)
         return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
 
-    def _earlier(self, name: str) -> dict[str, Any] | None:
+    def _read_earlier_entry(self, name: str) -> dict[str, Any] | None:
         found: dict[str, Any] | None = None if self._before is None else self._before.get(name)
         return found
 
-    def _or_earlier(
-        self, name: str, found: dict[str, Any] | None, worth: str, weighed: Mapping[Plan, object]
+    def _select_better_entry(
+        self, name: str, entry: dict[str, Any] | None, value_key: str, weighed: Mapping[SearchPlan, object]
     ) -> dict[str, Any] | None:
         """*found*, or what the earlier certificate has, if that is worth more and was not *weighed* again."""
-        earlier = self._earlier(name)
-        if earlier is None or all(plan in weighed for plan in self._known(name)):
-            return found
-        return earlier if found is None or found[worth] < earlier[worth] else found
+        earlier = self._read_earlier_entry(name)
+        if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
+            return entry
+        return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
 
-    def _safest(self, shortest: Plan | None, over: Over) -> dict[str, Any] | None:
+    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> dict[str, Any] | None:
         """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
         whole = [plan for plan in self.fair.plans if plan.reached]
-        known = [*self._acts, *self._fair_reference, *self._known("safest")]
+        known = [*self._acts, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
-        least: dict[Plan, float] = {}
+        least_scores: dict[SearchPlan, float] = {}
         for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
-            scores = [plan.score, *self._elsewhere(plan, over)]
+            scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= SEEDS:
                 break
-            least[plan] = min(*scores, *(self._late(plan, ticks(late_s)) for late_s in LATE_S))
-        safest = min(least, key=lambda plan: (-least[plan], *plan.key), default=None)
-        found = None if safest is None else {"plan": safest.lines, "least": least[safest]}
-        return self._or_earlier("safest", found, "least", least)
+            least_scores[plan] = min(
+                *scores, *(self._score_delayed(plan, ticks(late_s)) for late_s in LATE_S)
+            )
+        safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
+        found = None if safest is None else {"plan": safest.lines, "least": least_scores[safest]}
+        return self._select_better_entry("safest", found, "least", least_scores)
 
     @property
-    def _fair_reference(self) -> list[Plan]:
+    def _fair_reference(self) -> list[SearchPlan]:
         return [plan for plan in [self.fair.reference] if plan is not None and plan.fair]
 
     @property
     def _seeds(self) -> range:
         return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
 
-    def _elsewhere(self, plan: Plan, over: Over) -> list[float]:
+    def _score_other_seeds(self, plan: SearchPlan, is_expired: Over) -> list[float]:
         """What it is worth, as reactions, with other seeds; with another variant it is another drill."""
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._acts:
-            self._acts[plan] = robust.reactions(scenario, seed, plan.acts)
+            self._acts[plan] = multi_seed.build_reactions(scenario, seed, plan.acts)
         for other in self._seeds:
-            if (plan, other) not in self._worth and not over(1.0):
-                self._worth[plan, other] = robust.react(Lean(self._own, other), self._acts[plan])
+            if (plan, other) not in self._worth and not is_expired(1.0):
+                self._worth[plan, other] = multi_seed.play_reactions(
+                    SearchDrill(self._own, other), self._acts[plan]
+                )
         return [self._worth[plan, other] for other in self._seeds if (plan, other) in self._worth]
 
-    def _late(self, plan: Plan, late: Tick) -> float:
-        return self._come_to(plan.acts, late).total()
+    def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
+        return self._play_delayed(plan.acts, delay).total()
 
-    def _come_to(self, acts: Sequence[Input], late: Tick = 0) -> Lean:
+    def _play_delayed(self, acts: Sequence[Input], delay: Tick = 0) -> SearchDrill:
         """The end of the run with all of them, each so *late*."""
-        run = Lean(self.fair.scenario, self.fair.seed)
+        run = SearchDrill(self.fair.scenario, self.fair.seed)
         for item in acts:
-            run.advance_to(item.tick + late)
-            with suppress(InputProblem):
-                run.do(item.words)
+            run.advance_to(item.tick + delay)
+            with suppress(InputError):
+                run.do(item.line_without_time)
         run.advance_to(default_end(run, run.tick))
         return run
 
-    def _traps(self) -> list[dict[str, Any]]:
+    def _list_traps(self) -> list[dict[str, Any]]:
         """Each trap with the best total of a plan that ran into it; None: no plan did."""
         plans = [*self.fair.plans, *self.clairvoyant.plans]
-        traps = Lean(self.fair.scenario, self.fair.seed).traps
+        traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
         return [
             {
                 "name": name,
@@ -277,7 +281,7 @@ class Certifying:
             for name, text in traps.items()
         ]
 
-    def _again(self, plan: Plan) -> Drill:
+    def _replay_plan(self, plan: SearchPlan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.acts)
         drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
@@ -293,23 +297,23 @@ def _begin(acts: Sequence[Input]) -> Tick:
     return acts[0].tick
 
 
-def _key(plan: Plan) -> tuple[object, ...]:
+def _key(plan: SearchPlan) -> tuple[object, ...]:
     """Sorts the best plan first."""
     return plan.key
 
 
-def _with(before: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def _merge_previous(previous: Mapping[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
     """*found*, with what an earlier search has proved of the same bounds and this one had no time for."""
-    if any(before[name].get("score") != found[name]["score"] for name in ("par", "clairvoyant")):
-        return found
-    found["nodes"] = max(before.get("nodes", 0), found["nodes"])
+    if any(previous[name].get("score") != certificate[name]["score"] for name in ("par", "clairvoyant")):
+        return certificate
+    certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])
     for proved in ("complete", "optimal"):
-        found[proved] = before.get(proved, False) or found[proved]
-    same = before.get("choices") == found["choices"]
-    if same and before.get("acts_tried", 0) > found["acts_tried"]:
-        found |= {name: before[name] for name in ("acts_tried", "blunder_share")}
-    sprung = {trap["name"]: trap["best"] for trap in before.get("traps") or () if trap["best"] is not None}
-    for trap in found["traps"]:
+        certificate[proved] = previous.get(proved, False) or certificate[proved]
+    same = previous.get("choices") == certificate["choices"]
+    if same and previous.get("acts_tried", 0) > certificate["acts_tried"]:
+        certificate |= {name: previous[name] for name in ("acts_tried", "blunder_share")}
+    sprung = {trap["name"]: trap["best"] for trap in previous.get("traps") or () if trap["best"] is not None}
+    for trap in certificate["traps"]:
         known = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]
         trap["best"] = max(known, default=None)
-    return found
+    return certificate

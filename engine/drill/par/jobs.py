@@ -12,7 +12,7 @@ Drill = tuple[str, str, int]
 """Name and text of its scenario, and the seed."""
 
 
-def ready(drill: Drill) -> None:
+def warm_up(drill: Drill) -> None:
     """Load all that a job of the drill needs."""
     trials = _trials(drill)
     trials.play(trials.begun.fork(), (), Rules())
@@ -26,10 +26,10 @@ def trials_at(
     *keep*: nor those of states that it has found itself, where it does all that it is asked in its turn, and nobody
     else does any of it again: who has asked knows them from an earlier one.
     """
-    known = _known(search, rules)
+    known = _known_states(search, rules)
     known.update(news)
     found = []
-    for trial in _trials(drill).at(decision, rules, known, part):
+    for trial in _trials(drill).try_neighbors(decision, rules, known, part):
         if trial is not None:
             found.append(trial)
             if keep:
@@ -44,6 +44,6 @@ def _trials(drill: Drill) -> Trials:
 
 
 @lru_cache(maxsize=2)  # the fair search and the clairvoyant one
-def _known(search: str, rules: Rules) -> set[bytes]:
+def _known_states(search: str, rules: Rules) -> set[bytes]:
     """States that this process knows from *search*: every call for the same search gives the same set, to add to."""
     return set()

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from engine.drill.authoring import batches
 from engine.drill.authoring.facts import Facts
-from engine.drill.par.lean import Lean
+from engine.drill.par.search_drill import SearchDrill
 
 PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
@@ -23,7 +23,7 @@ PARTS: Final = (
 """Of a world: what can be looked at."""
 
 
-def facts(idle: Lean, drill: Lean) -> frozenset[str]:
+def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     """What stands otherwise at the end of *drill* than where nothing was done, but for numbers, and the errors that
     servers answered."""
     found = {f"{batch.server} {number}" for batch in drill._batches for number in batches.errors(batch)}
@@ -31,25 +31,25 @@ def facts(idle: Lean, drill: Lean) -> frozenset[str]:
         before, now = getattr(idle.world, part), getattr(drill.world, part)
         for key, thing in now.items():
             if thing is not before.get(key):
-                found.update(f"{part} {key} {what}" for what in _otherwise(before.get(key), thing))
+                found.update(f"{part} {key} {what}" for what in _list_changes(before.get(key), thing))
         found.update(f"{part} {key} gone" for key in before.keys() - now.keys())
     return frozenset(found)
 
 
-def _otherwise(before: object, now: object) -> Iterator[str]:
+def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
     """Fields of *now* that are other than *before* and no numbers."""
-    if isinstance(now, bool | str | Enum) or now is None:
-        yield str(now)
-    elif isinstance(now, tuple):
-        yield from (what for each in now for what in _otherwise(None, each))
-    elif isinstance(now, Struct):
-        for name in now.__struct_fields__:
-            value, old = getattr(now, name), getattr(before, name, None)
+    if isinstance(new_value, bool | str | Enum) or new_value is None:
+        yield str(new_value)
+    elif isinstance(new_value, tuple):
+        yield from (what for each in new_value for what in _list_changes(None, each))
+    elif isinstance(new_value, Struct):
+        for name in new_value.__struct_fields__:
+            value, old = getattr(new_value, name), getattr(old_value, name, None)
             if value != old:
-                yield from (f"{name} {what}" for what in _otherwise(old, value))
+                yield from (f"{name} {what}" for what in _list_changes(old, value))
 
 
-def held(drill: Lean) -> int:
+def count_held_parts(drill: SearchDrill) -> int:
     """How many parts of goals, joined by `and`, hold."""
     seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:

@@ -20,20 +20,20 @@ from typing import Final
 
 from engine.arithmetic import exp, total
 from engine.drill.judging import retry
-from engine.drill.judging.counterfactual import looks
+from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.par import ways
-from engine.drill.par.lean import Lean
-from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.search import Search
-from engine.drill.par.sight import second_after, seen
-from engine.drill.par.ways import Play, Still, Way
+from engine.drill.par import continuations
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
+from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
+from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.time.slices import Slices, passing
-from engine.inputs import Input, InputProblem
+from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
-from engine.stepwise import at_once
 
 LABELS: Final = (*SIZES, (0.5, "good"))
 """Points of V lost from which on an act or a wait is called so; below the last it was best. That 0.5 points are nothing
@@ -81,7 +81,7 @@ WAITING: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class RunSegment:
     """An act, or a wait up to the next one or to the next thing that could be seen."""
 
     tick: Tick
@@ -105,17 +105,17 @@ class Move:
         return self.plan[self.done :]
 
     @property
-    def lost(self) -> float:
+    def regret(self) -> float:
         return self.before - self.after
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RunMoment:
     """The run as it stood, and what came then."""
 
-    run: Lean
+    run: SearchDrill
     line: str
-    still: Still
+    still: BaselineRun
     """The run as it would go on by itself, from this moment or an earlier one since the last act."""
 
 
@@ -142,7 +142,7 @@ class LastChance:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class BoundGap:
     """How far V may be too low at a moment: it is what is known, not all that there is."""
 
     tick: Tick
@@ -152,7 +152,7 @@ class Doubt:
     """What no way to go on is worth more than, by what was lost for good by then."""
 
 
-Best = Move | LastChance
+Best = RunSegment | LastChance
 """What can be watched from its moment on."""
 
 
@@ -160,14 +160,14 @@ Best = Move | LastChance
 class Account:
     """What a run was worth from moment to moment."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[RunSegment, ...]
     accuracy: float
     """0 to 100: how near the acts and the waits between them came to the best from their moments, in the mean, as
     Lichess has it of a game. Who loses all by one act may have been right in all others before it; those after it, when
     nothing was left to lose, do not count."""
     last_chance: LastChance | None
     """None: every goal was reached, or none of the known ways reaches them all."""
-    doubt: Doubt | None = None
+    doubt: BoundGap | None = None
     """Where it is least certain that V is all that was possible; None: nobody could have had more at any moment."""
     risen: float = 0.0
     """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
@@ -186,18 +186,18 @@ class Account:
         )
 
     @property
-    def worst(self) -> Move | None:
+    def worst(self) -> RunSegment | None:
         """The first of those that lost the most; None: nothing was lost."""
-        lossy = [move for move in self.moves if move.lost >= LABELS[-1][0]]
-        return max(lossy, key=lambda move: (move.lost, -move.tick), default=None)
+        lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
+        return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)
 
 
-def account(
+def build_account(
     drill: Drill,
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
-    drawn: Callable[[Account], None] = lambda _: None,
-    harder: int = HARDER,
+    on_progress: Callable[[Account], None] = lambda _: None,
+    node_limit: int = HARDER,
 ) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
     *doubting*: where V is low it is searched whether there is more, with *harder* plans from a moment. *drawn* is told
@@ -205,92 +205,100 @@ def account(
 
     It is played again as practice without charts; the run itself is not touched.
     """
-    moments = yield from _moments(drill)
-    doubting = doubting and (harder > HARDER or len(drill.world.availability) <= DATABASES_MAX)
+    moments = yield from _collect_moments(drill)
+    doubting = doubting and (node_limit > HARDER or len(drill.world.availability) <= DATABASES_MAX)
     if doubting and not (plans or drill.scenario.solution):
-        plans = [(yield from _searched(moments[0], Way(0.0, False, (), 0), plans, harder)).acts]
-    known = yield from _ways_between(moments, plans, quick=True)
-    drawn((yield from _told(moments, known)))
-    known = yield from _ways_between(moments, plans)
+        plans = [
+            (yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)).acts
+        ]
+    known = yield from _find_rollouts(moments, plans, quick=True)
+    on_progress((yield from _build_account(moments, known)))
+    known = yield from _find_rollouts(moments, plans)
     if doubting:
-        known = yield from _looked_harder(moments, known, plans, harder)
-    return (yield from _told(moments, known, plans))
+        known = yield from _improve_rollouts(moments, known, plans, node_limit)
+    return (yield from _build_account(moments, known, plans))
 
 
-def stopped(found: Account) -> Account:
+def exclude_finish(account: Account) -> Account:
     """*found* of a run that somebody else has ended: nobody gave up, so that cost nothing."""
-    moves = tuple(move for move in found.moves if move.line != FINISH)
-    chance = found.last_chance
+    moves = tuple(move for move in account.moves if move.line != FINISH)
+    chance = account.last_chance
     still = chance is not None and chance.line == FINISH
-    return replace(found, moves=moves, accuracy=_accuracy(moves), last_chance=None if still else chance)
+    return replace(
+        account, moves=moves, accuracy=_compute_accuracy(moves), last_chance=None if still else chance
+    )
 
 
-def tried_again(best: Best) -> tuple[Tick, Tick]:
+def find_retry_start(best: Best) -> tuple[Tick, Tick]:
     """From when on a person can still do it, and when its first act is due, or what the run did instead."""
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due = best.tick if first is None or best.line != WAITING else first.tick
-    return min(best.tick + 1, retry.begin(due, first, own)), due  # an act at its beginning is kept
+    return min(best.tick + 1, retry.find_retry_tick(due, first, own)), due  # an act at its beginning is kept
 
 
-def reachable(run: Lean, plans: Sequence[Sequence[Input]] = ()) -> float:
+def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
     """V where *run* stands, by what is known; the run is not touched."""
-    return at_once(ways.best(Still(run), run, ways.plays(run, plans), TOTAL_MAX)).score
+    return run_to_completion(
+        continuations.find_best_rollout(
+            BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
+        )
+    ).score
 
 
-def accuracy(lost: float) -> float:
+def compute_accuracy(regret: float) -> float:
     """0 to 100 of one move that loses so many points [Lichess, AccuracyPercent.scala]."""
-    return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * lost) - 3.1669 + 1.0))
+    return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * regret) - 3.1669 + 1.0))
 
 
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _told(
-    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]] | None = None
+def _build_account(
+    moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
 ) -> Slices[Account]:
     """The account by what is *known* at each moment; the last chance to the second by shifts of *plans*, if there are
     any."""
-    still = moments[-1].still
-    own = yield from still.way(moments[-1].run, ways.nothing())
-    assert isinstance(own, Way), "nothing is asked of it"
-    worth, reached = [way.score for way in known], [way.reached for way in known]
-    surprises = [after - before for before, after in pairwise(worth)]
-    risen = max(0.0, own.score - worth[-1], *surprises)
-    worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
-    for place in range(len(worth) - 2, -1, -1):
-        worth[place] = max(worth[place], worth[place + 1])
-        reached[place] = reached[place] or reached[place + 1]
+    baseline = moments[-1].still
+    own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
+    assert isinstance(own, Rollout), "nothing is asked of it"
+    values, reached = [way.score for way in rollouts], [way.reached for way in rollouts]
+    surprises = [after - before for before, after in pairwise(values)]
+    risen = max(0.0, own.score - values[-1], *surprises)
+    values[-1], reached[-1] = max(values[-1], own.score), reached[-1] or own.reached
+    for index in range(len(values) - 2, -1, -1):
+        values[index] = max(values[index], values[index + 1])
+        reached[index] = reached[index] or reached[index + 1]
     moves = []
-    for place, (here, then) in enumerate(pairwise(moments)):
+    for index, (here, then) in enumerate(pairwise(moments)):
         if here.line == WAITING and then.run.tick == here.run.tick:
             continue
-        points = worth[place] - worth[place + 1]
-        label = _label(points, 0.0 if here.line == WAITING else surprises[place])
-        plan = known[place].acts if points >= LABELS[-1][0] else ()
+        points = values[index] - values[index + 1]
+        label = _label(points, 0.0 if here.line == WAITING else surprises[index])
+        plan = rollouts[index].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
-        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
-    doubt = _doubt(moments, worth)
+        moves.append(RunSegment(*ends, here.line, values[index], values[index + 1], label, plan, done))
+    doubt = _find_bound_gap(moments, values)
     if reached[-1] or not reached[0]:
-        return Account(tuple(moves), _accuracy(moves), None, doubt, risen)
+        return Account(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
     last = max(place for place, still in enumerate(reached) if still)
     if plans is None:
-        chance = yield from _chance(moments[last], moments[last + 1].run, known[last])
-        return Account(tuple(moves), _accuracy(moves), chance, doubt, risen)
-    chance, around = yield from _no_return(moments[last], moments[last + 1].run, known[last], plans)
-    parts = [part for move in moves for part in _split(move, around)]
-    return Account(tuple(parts), _accuracy(moves), chance, doubt, risen)
+        chance = yield from _build_last_chance(moments[last], moments[last + 1].run, rollouts[last])
+        return Account(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
+    chance, around = yield from _find_last_chance(moments[last], moments[last + 1].run, rollouts[last], plans)
+    parts = [part for move in moves for part in _split_wait(move, around)]
+    return Account(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
 
 
-def _doubt(moments: Sequence[Moment], worth: Sequence[float]) -> Doubt | None:
+def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> BoundGap | None:
     doubts = [
-        Doubt(moment.run.tick, known, moment.run.ceiling())
-        for moment, known in zip(moments, worth, strict=True)
+        BoundGap(moment.run.tick, known, moment.run.compute_upper_bound())
+        for moment, known in zip(moments, values, strict=True)
     ]
     widest = max(doubts, key=lambda doubt: doubt.most - doubt.known)
     return widest if widest.most - widest.known >= LABELS[-1][0] else None
 
 
-def _accuracy(moves: Sequence[Move]) -> float:
+def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     """Of the run, as long as there was something to lose; a wait between two acts counts once, into however many it was
     split.
 
@@ -300,16 +308,16 @@ def _accuracy(moves: Sequence[Move]) -> float:
     counted = [move for move in moves if move.before >= LABELS[-1][0]]
     stretches = [
         stretch
-        for act, together in groupby(counted, key=_acts)
+        for act, together in groupby(counted, key=_is_action)
         for stretch in ([[move] for move in together] if act else [list(together)])
     ]
     if not stretches:
         return 100.0
     worth = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
-    of_each = [accuracy(total(move.lost for move in stretch)) for stretch in stretches]
+    of_each = [compute_accuracy(total(move.regret for move in stretch)) for stretch in stretches]
     width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
     weights = [
-        min(WEIGHT[1], max(WEIGHT[0], _spread(worth[max(0, place + 2 - width) :][:width])))
+        min(WEIGHT[1], max(WEIGHT[0], _compute_deviation(worth[max(0, place + 2 - width) :][:width])))
         for place in range(len(stretches))
     ]
     weighted: float = total(map(mul, of_each, weights)) / total(weights)
@@ -317,273 +325,317 @@ def _accuracy(moves: Sequence[Move]) -> float:
     return (weighted + harmonic) / 2.0
 
 
-def _acts(move: Move) -> bool:
+def _is_action(move: RunSegment) -> bool:
     return move.line != WAITING
 
 
-def _spread(values: Sequence[float]) -> float:
+def _compute_deviation(values: Sequence[float]) -> float:
     """Standard deviation."""
     mean = total(values) / len(values)
     return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
 
-def _ways_between(
-    moments: Sequence[Moment], plans: Sequence[Sequence[Input]], quick: bool = False
-) -> Slices[list[Way]]:
+def _find_rollouts(
+    moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
+) -> Slices[list[Rollout]]:
     """The best way from each moment. Between two that are worth the same nothing is played: V does not rise. *quick*:
     of few ways, and no more is looked for than what the moment before is worth."""
-    found = {0: (yield from _best(moments[0], plans, quick=quick))}
+    rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
     while spans:
         first, last = spans.pop()
-        if last not in found:
-            found[last] = yield from _best(moments[last], plans, found[first], quick)
-        same = (found[first].score, found[first].reached) == (found[last].score, found[last].reached)
+        if last not in rollouts:
+            rollouts[last] = yield from _find_best_rollout(moments[last], plans, rollouts[first], quick)
+        same = (rollouts[first].score, rollouts[first].reached) == (
+            rollouts[last].score,
+            rollouts[last].reached,
+        )
         if last - first > 1 and not same:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
-        yield len(found) / len(moments) * 0.9
-    last_known = found[0]
-    return _waited(moments, [last_known := found.get(place, last_known) for place in range(len(moments))])
+        yield len(rollouts) / len(moments) * 0.9
+    last_known = rollouts[0]
+    return _apply_waiting(
+        moments, [last_known := rollouts.get(place, last_known) for place in range(len(moments))]
+    )
 
 
-def _best(
-    moment: Moment, plans: Sequence[Sequence[Input]], before: Way | None = None, quick: bool = False
-) -> Slices[Way]:
+def _find_best_rollout(
+    moment: RunMoment,
+    plans: Sequence[Sequence[Input]],
+    earlier_rollout: Rollout | None = None,
+    quick: bool = False,
+) -> Slices[Rollout]:
     """The best that is known from *moment*. *before*: from an earlier one, which is tried first."""
-    known = ways.whole(moment.run, plans) if quick else ways.plays(moment.run, plans)
-    if before is not None:
-        known = chain([ways.of_plan(before.acts[before.done :])], known)
-    enough = before.score if quick and before is not None else math.inf
-    return (yield from ways.best(moment.still, moment.run, known, enough))
+    known = (
+        continuations.list_whole_continuations(moment.run, plans)
+        if quick
+        else continuations.list_continuations(moment.run, plans)
+    )
+    if earlier_rollout is not None:
+        known = chain(
+            [continuations.build_plan_continuation(earlier_rollout.acts[earlier_rollout.done :])], known
+        )
+    enough = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
+    return (yield from continuations.find_best_rollout(moment.still, moment.run, known, enough))
 
 
-def _looked_harder(
-    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]], harder: int
-) -> Slices[list[Way]]:
+def _improve_rollouts(
+    moments: Sequence[RunMoment],
+    rollouts: Sequence[Rollout],
+    plans: Sequence[Sequence[Input]],
+    node_limit: int,
+) -> Slices[list[Rollout]]:
     """*known*, with better ones.
 
     Where V fell it is tried to come back to the way from before; where it still rises, and where it has come far below
     what is not lost for good, a search goes on from there. What is found is tried from the moments before it that
     are worth less, alone and after each act that is on offer there.
     """
-    found = yield from _come_back(moments, known)
+    improved = yield from _bridge_back(moments, rollouts)
     looked = set[int]()
     for _ in range(HARDER_MAX):
-        found = yield from _carried_back(moments, found)
+        improved = yield from _propagate_backward(moments, improved)
         poor = {
             at: then.score - here.score
-            for at, (here, then) in enumerate(pairwise(found))
+            for at, (here, then) in enumerate(pairwise(improved))
             if then.score - here.score > RISE_MAX
         }
         if not poor.keys() - looked:
             poor = {
-                at: short for at in _doubtful(moments, found) if (short := _short(moments[at], found[at]))
+                at: short
+                for at in _find_doubtful_moments(moments, improved)
+                if (short := _compute_shortfall(moments[at], improved[at]))
             }
         left = [at for at in poor if at not in looked and not moments[at].run.finished]
         if not left:
             break
         place = max(left, key=lambda at: poor[at])
         looked.add(place)
-        found[place] = yield from _searched(moments[place], found[place], plans, harder)
-        yield from _carry_on(moments, found, place)
-    return (yield from _carried_back(moments, found))
+        improved[place] = yield from _search_from_moment(moments[place], improved[place], plans, node_limit)
+        yield from _propagate_forward(moments, improved, place)
+    return (yield from _propagate_backward(moments, improved))
 
 
-def _doubtful(moments: Sequence[Moment], known: Sequence[Way]) -> list[int]:
+def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
     """Where an act had just been done, or much had just been lost by waiting."""
     return [
         at + 1
-        for at, (before, after) in enumerate(pairwise(known))
+        for at, (before, after) in enumerate(pairwise(rollouts))
         if moments[at].line != WAITING or before.score - after.score >= LABELS[0][0]
     ]
 
 
-def _short(moment: Moment, way: Way) -> float:
+def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
     """Points by which *way* falls short of all that is not lost for good there, if that is much; else 0."""
-    short = moment.run.ceiling() - way.score
+    short = moment.run.compute_upper_bound() - rollout.score
     return short if short >= LABELS[0][0] else 0.0
 
 
-def _come_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
+def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
     """*known*, where from behind an act that lost points one act on offer may lead back to the way from before it."""
-    found, tries = list(known), 0
+    improved, tries = list(rollouts), 0
     for place, moment in enumerate(moments[:-1]):
-        before, after = found[place], place + 1
+        rollout_before, next_index = improved[place], place + 1
         if (
             moment.line == WAITING
-            or before.score - found[after].score < LABELS[-1][0]
+            or rollout_before.score - improved[next_index].score < LABELS[-1][0]
             or tries >= BRIDGED_MAX
         ):
             continue
         tries += 1
-        found[after] = yield from _bridged(moments[after], found[after], before, patient=True)
-        yield from _carry_on(moments, found, after)
-    return found
+        improved[next_index] = yield from _bridge_rollout(
+            moments[next_index], improved[next_index], rollout_before, patient=True
+        )
+        yield from _propagate_forward(moments, improved, next_index)
+    return improved
 
 
-def _carry_on(moments: Sequence[Moment], found: list[Way], place: int) -> Slices[None]:
+def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
     """The way that was found from *place* may go on so later, too."""
-    for later in range(place + 1, len(found)):
-        way = found[later - 1]
-        if found[later].score >= way.score:
+    for later in range(index + 1, len(rollouts)):
+        way = rollouts[later - 1]
+        if rollouts[later].score >= way.score:
             break
-        again = [ways.of_plan(way.acts[way.done :])]
-        found[later] = yield from _better(moments[later], found[later], again)
+        again = [continuations.build_plan_continuation(way.acts[way.done :])]
+        rollouts[later] = yield from _improve_rollout(moments[later], rollouts[later], again)
 
 
-def _carried_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
+def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
     """*known*, where V rose, with the way from behind the rise as it goes from before it."""
-    found = list(known)
+    found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         here, then = moments[place], found[place + 1]
         if here.line == WAITING and found[place].score < then.score:
             found[place] = replace(then, done=len(here.run.journal))  # to wait as the run did is a way, too
         elif found[place].score < then.score:
-            found[place] = yield from _bridged(here, found[place], then)
+            found[place] = yield from _bridge_rollout(here, found[place], then)
     return found
 
 
-def _bridged(moment: Moment, way: Way, other: Way, patient: bool = False) -> Slices[Way]:
+def _bridge_rollout(
+    moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
+) -> Slices[Rollout]:
     """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
-    run, rest = moment.run, other.acts[other.done :]
-    on_offer = offers(run, vocabulary(run.scenario))
-    lines = dict.fromkeys([*ways.own_faults(run), *ways.recoveries(run.world), *on_offer])
-    known = chain([ways.of_plan(rest)], ways.bridged(lines, rest))
-    return (yield from _better(moment, way, known, other.score, patient))
+    run, rest = moment.run, target_rollout.acts[target_rollout.done :]
+    on_offer = list_candidates(run, list_scenario_lines(run.scenario))
+    lines = dict.fromkeys(
+        [*continuations.list_own_fault_reversals(run), *continuations.list_recoveries(run.world), *on_offer]
+    )
+    known = chain(
+        [continuations.build_plan_continuation(rest)], continuations.list_bridged_continuations(lines, rest)
+    )
+    return (yield from _improve_rollout(moment, rollout, known, target_rollout.score, patient))
 
 
-def _better(
-    moment: Moment, way: Way, known: Iterable[Play], enough: float = math.inf, patient: bool = False
-) -> Slices[Way]:
+def _improve_rollout(
+    moment: RunMoment,
+    rollout: Rollout,
+    candidates: Iterable[Continuation],
+    threshold: float = math.inf,
+    patient: bool = False,
+) -> Slices[Rollout]:
     """*way*, or the best of the *known* ones, or the first that is worth *enough*."""
-    for play in known:
-        other = yield from moment.still.way(moment.run, play, way.score, patient)
-        if isinstance(other, Way):
-            way = max(way, other, key=ways.rank)
-        if way.score >= enough:
+    for play in candidates:
+        other = yield from moment.still.evaluate(moment.run, play, rollout.score, patient)
+        if isinstance(other, Rollout):
+            rollout = max(rollout, other, key=continuations.rank)
+        if rollout.score >= threshold:
             break
-    return way
+    return rollout
 
 
-def _waited(moments: Sequence[Moment], known: Sequence[Way]) -> list[Way]:
+def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
     """*known*, where to wait as the run did is a way, too."""
-    found = list(known)
+    found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         if moments[place].line == WAITING and found[place].score < found[place + 1].score:
             found[place] = replace(found[place + 1], done=len(moments[place].run.journal))
     return found
 
 
-def _searched(moment: Moment, way: Way, plans: Sequence[Sequence[Input]], harder: int) -> Slices[Way]:
+def _search_from_moment(
+    moment: RunMoment, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
+) -> Slices[Rollout]:
     """*way*, or a better one that patience or a search finds from its moment; the search also begins with everything
     mended at once."""
-    run, done = moment.run, len(moment.run.journal)
-    way = yield from _better(moment, way, ways.rests(run, plans, early=False), patient=True)
-    search, rest = Search(run.scenario, run.seed, start=run), way.acts[way.done :]
-    for _ in takewhile(lambda _: search.nodes < harder, search.steps([rest, (*ways.mending(run), *rest)])):
+    run, done_count = moment.run, len(moment.run.journal)
+    rollout = yield from _improve_rollout(
+        moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
+    )
+    search, rest = ParSearch(run.scenario, run.seed, start=run), rollout.acts[rollout.done :]
+    for _ in takewhile(
+        lambda _: search.nodes < node_limit,
+        search.steps([rest, (*continuations.list_repair_inputs(run), *rest)]),
+    ):
         yield 0.9
     best = search.best
-    if best is None or best.score <= way.score:
-        return way
-    return Way(best.score, best.reached, (*run.journal, *best.acts), done)
+    if best is None or best.score <= rollout.score:
+        return rollout
+    return Rollout(best.score, best.reached, (*run.journal, *best.acts), done_count)
 
 
-def _label(lost: float, surprise: float) -> str:
+def _label(regret: float, surprise: float) -> str:
     if surprise >= BRILLIANT:
         return "brilliant"
-    return next((label for points, label in LABELS if lost >= points), "best")
+    return next((label for points, label in LABELS if regret >= points), "best")
 
 
-def _moments(drill: Drill) -> Slices[list[Moment]]:
+def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
     """The run before each act that is weighed, at what could be seen during a wait, and at its end."""
     acts = [item for item in drill.journal if item.verb != "rewind"]
-    order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, looks(acts[at])))
+    order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, is_inspection(acts[at])))
     weighed = set(order[:MOVES_MAX])
-    stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
-    run = Lean(drill.scenario, drill.seed)
-    moments: list[Moment] = []
+    stops = sorted({next_whole_second(event.tick) for event in drill.events if is_observable(event)})
+    run = SearchDrill(drill.scenario, drill.seed)
+    moments: list[RunMoment] = []
 
     def note(line: str) -> None:
         before = moments[-1] if moments else None
         same = before is not None and len(before.run.journal) == len(run.journal)
         here = run.fork()
-        moments.append(Moment(here, line, before.still if same and before is not None else Still(here)))
+        moments.append(
+            RunMoment(here, line, before.still if same and before is not None else BaselineRun(here))
+        )
 
     for place, item in enumerate((*acts, None)):
         end = drill.tick if item is None else item.tick
         if item is not None and place not in weighed:
             if not moments or moments[-1].line != WAITING:
                 note(WAITING)
-            for _ in passing(run, end):
+            for _ in advance_in_slices(run, end):
                 yield 0.0
-            with suppress(InputProblem):
-                run.do(item.words)
+            with suppress(InputError):
+                run.do(item.line_without_time)
             continue
         for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
             note(WAITING)
-            for _ in passing(run, stop):
+            for _ in advance_in_slices(run, stop):
                 yield 0.0
         if item is not None:
-            note(item.words)
-            with suppress(InputProblem):
-                run.do(item.words)
+            note(item.line_without_time)
+            with suppress(InputError):
+                run.do(item.line_without_time)
     note(WAITING)
     return moments
 
 
-Worth = tuple[Tick, Way]
+Worth = tuple[Tick, Rollout]
 """The best from a moment."""
 
 
-def _no_return(
-    moment: Moment, after: Lean, way: Way, plans: Sequence[Sequence[Input]]
+def _find_last_chance(
+    moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
     """The last chance, sought between *moment*, from which *way* reaches every goal, and *after*, from which none does;
     and the best from there and from soon after it."""
-    still, low = moment.still, moment.run.tick
-    own = ways.of_plan(way.acts[way.done :])
-    for step in ways.last_chances(still, low, after.tick, chain([own], ways.plays(moment.run, plans))):
+    baseline, low = moment.still, moment.run.tick
+    own = continuations.build_plan_continuation(rollout.acts[rollout.done :])
+    for step in continuations.find_last_chances(
+        baseline, low, later_run.tick, chain([own], continuations.list_continuations(moment.run, plans))
+    ):
         if isinstance(step, tuple):
-            low, way = step
+            low, rollout = step
         else:
             yield step
-    if low + ticks(ways.NEAR_S) < after.tick:
-        after = yield from still.at(low + ticks(ways.NEAR_S))
-    run = yield from still.at(low)
-    chance = yield from _chance(Moment(run, moment.line, still), after, way)
-    best = yield from _best(Moment(run, WAITING, still), plans, way)
-    here = still if len(after.journal) == len(run.journal) else Still(after)
-    later = yield from _best(Moment(after, WAITING, here), plans, best)
-    return chance, ((low, best), (after.tick, later))
+    if low + ticks(continuations.NEAR_S) < later_run.tick:
+        later_run = yield from baseline.fork_at(low + ticks(continuations.NEAR_S))
+    run = yield from baseline.fork_at(low)
+    chance = yield from _build_last_chance(RunMoment(run, moment.line, baseline), later_run, rollout)
+    best = yield from _find_best_rollout(RunMoment(run, WAITING, baseline), plans, rollout)
+    here = baseline if len(later_run.journal) == len(run.journal) else BaselineRun(later_run)
+    later = yield from _find_best_rollout(RunMoment(later_run, WAITING, here), plans, best)
+    return chance, ((low, best), (later_run.tick, later))
 
 
-def _chance(moment: Moment, after: Lean, way: Way) -> Slices[LastChance]:
+def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
     """*way* from *moment*, which misses a goal from *after* on."""
-    missed = yield from _missed(after.fork(), way.acts[way.done :])
-    return LastChance(moment.run.tick, way.acts, way.done, moment.line, missed)
+    missed = yield from _find_missed_goals(later_run.fork(), rollout.acts[rollout.done :])
+    return LastChance(moment.run.tick, rollout.acts, rollout.done, moment.line, missed)
 
 
-def _missed(run: Lean, plan: Sequence[Input]) -> Slices[tuple[tuple[str, Tick | None], ...]]:
+def _find_missed_goals(
+    run: SearchDrill, plan: Sequence[Input]
+) -> Slices[tuple[tuple[str, Tick | None], ...]]:
     """Goals that *run* misses although it follows *plan*, and until when each had to be reached."""
-    for _ in ways.played(run, partial(ways.planned, plan=plan)):
+    for _ in continuations.run_continuation(run, partial(continuations.follow_plan, plan=plan)):
         yield 0.95
-    yield from ways.ended(run)
+    yield from continuations.finish_rollout(run)
     return tuple(
         (goal.text, run.end_tick if goal.within is None else ticks(goal.within))
         for goal in run.scenario.goals
-        if not run.goals[goal.name].met
+        if not run.goals[goal.name].is_reached
     )
 
 
-def _split(move: Move, lost: tuple[Worth, Worth]) -> list[Move]:
+def _split_wait(move: RunSegment, boundary_rollouts: tuple[Worth, Worth]) -> list[RunSegment]:
     """A wait in which the last chance went by, told apart there."""
-    if not move.tick < lost[1][0] <= move.until:
+    if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
     parts = []
-    for tick, way in lost:
+    for tick, way in boundary_rollouts:
         if move.tick < tick < move.until:
             worth = min(move.before, max(move.after, way.score))
             parts.append(replace(move, until=tick, after=worth, label=_label(move.before - worth, 0.0)))
             move = replace(move, tick=tick, before=worth, plan=way.acts, done=way.done)
-    return [*parts, replace(move, label=_label(move.lost, 0.0))]
+    return [*parts, replace(move, label=_label(move.regret, 0.0))]

@@ -16,8 +16,8 @@ from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.blunders import Blunders
-from engine.drill.par.lean import Lean
-from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import POINTS_MAX, Decision, Key, Rules, SearchPlan, Trial, Trials
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
@@ -29,7 +29,7 @@ known states may be among them, and None where there is only time to look at the
 
 
 @dataclass(slots=True)
-class Search:
+class ParSearch:
     """One search of a scenario with a seed. `steps` goes on with it; its results can be read at any time."""
 
     scenario: Scenario
@@ -41,7 +41,7 @@ class Search:
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
     """Offer these lines alone; None: what the seat could try."""
-    start: Lean | None = None
+    start: SearchDrill | None = None
     """Search from this moment of a run on; None: from the beginning. Plans hold what is done after it alone."""
     spread: Spread | None = None
     """What tries the decisions of a round; None: this process, one after another."""
@@ -50,59 +50,63 @@ class Search:
     """Nothing is left to try within deeds_max and the decision points."""
     begun_with_all: bool = False
     """Every plan to begin with has been played."""
-    reference: Plan | None = None
-    best: Plan | None = None
-    plans: list[Plan] = field(default_factory=list)
-    _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, Plan]]] = field(default_factory=dict)
+    reference: SearchPlan | None = None
+    best: SearchPlan | None = None
+    plans: list[SearchPlan] = field(default_factory=list)
+    _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
     """Of each length, those with more points first, then with more of what goals ask for, then with something new."""
     _facts: set[str] = field(default_factory=set)
     """What any plan has brought about."""
     _known: set[bytes] = field(default_factory=set)
     _trials: Trials | None = None
 
-    def steps(self, seeds: Iterable[Sequence[Input]] = (), after: Search | None = None) -> Iterator[None]:
+    def steps(
+        self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
+    ) -> Iterator[None]:
         """Search until nothing is left, with a pause after each node (a plan played to its end), and some between.
 
         *seeds*: further plans to begin with, beside doing nothing and the reference solution. *after*: a search with
         narrower rules, whose plans are played already.
         """
-        trials = None if after is None else after._trials
+        trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
-        begun: list[Plan] = [] if after is None else list(after.plans)
-        given = [tuple(acts) for acts in seeds]
-        if after is None and self.start is None:
-            begun.append(trials.reference(self._rules()))
+        start_plans: list[SearchPlan] = [] if narrower_search is None else list(narrower_search.plans)
+        start_inputs = [tuple(acts) for acts in seeds]
+        if narrower_search is None and self.start is None:
+            start_plans.append(trials.play_reference(self._rules()))
             self.nodes += 1
-            self.reference = begun[0] if trials.begun.scenario.solution else None
-        if after is None:
-            given.insert(0, ())
+            self.reference = start_plans[0] if trials.begun.scenario.solution else None
+        if narrower_search is None:
+            start_inputs.insert(0, ())
         if self.deeds_max is None:
-            self.deeds_max = max(len(acts) for acts in (*given, *(plan.acts for plan in begun))) + DEEDS_MORE
-        for plan in begun:
-            self._keep(plan)
-        for acts in given:
+            self.deeds_max = (
+                max(len(acts) for acts in (*start_inputs, *(plan.acts for plan in start_plans))) + DEEDS_MORE
+            )
+        for plan in start_plans:
+            self._add_plan(plan)
+        for acts in start_inputs:
             yield
-            self._keep(trials.play(trials.begun.fork(), acts, self._rules()))
+            self._add_plan(trials.play(trials.begun.fork(), acts, self._rules()))
             self.nodes += 1
         self.begun_with_all = True
         yield
-        spread = self.spread or self._here
-        while plans := self._round():
+        spread = self.spread or self._try_in_process
+        while plans := self._pop_round():
             decisions = [Decision(plan.acts, tick) for plan in plans for tick in plan.points]
             for several in spread(decisions, self._rules(), self._known):
                 for trial in several:
-                    if trial is None or self._take(trial):
+                    if trial is None or self._accept_trial(trial):
                         yield
         self.complete = True
 
-    def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> Search:
+    def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
         """Search with at most so many nodes."""
         for _ in takewhile(lambda _: self.nodes < nodes, self.steps(seeds)):
             pass
         return self
 
     @property
-    def shortest(self) -> Plan | None:
+    def shortest(self) -> SearchPlan | None:
         """The plan with the fewest acts of those that reach every goal."""
         return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
 
@@ -120,21 +124,21 @@ class Search:
     def _rules(self) -> Rules:
         return Rules(self.fair, self.deeds_max or 0, self.points_max, self.offered)
 
-    def _here(
-        self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+    def _try_in_process(
+        self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         assert self._trials is not None, "steps begins"
         for decision in decisions:
-            yield self._trials.at(decision, rules, known)
+            yield self._trials.try_neighbors(decision, rules, known_states)
 
-    def _round(self) -> list[Plan]:
+    def _pop_round(self) -> list[SearchPlan]:
         """The best open plan of each length, that of the best plan's length first."""
         assert self.best is not None, "doing nothing is a plan"
         best = len(self.best.acts)
         lengths = sorted(self._open, key=lambda length: (length != best, length))
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
-    def _take(self, trial: Trial) -> bool:
+    def _accept_trial(self, trial: Trial) -> bool:
         """Keep a trial whose state is new; whether a plan was played."""
         if trial.state in self._known:
             return False
@@ -142,10 +146,10 @@ class Search:
         if trial.plan is None:
             return False
         self.nodes += 1
-        self._keep(trial.plan, trial.facts)
+        self._add_plan(trial.plan, trial.facts)
         return True
 
-    def _keep(self, plan: Plan, facts: frozenset[str] = frozenset()) -> None:
+    def _add_plan(self, plan: SearchPlan, facts: frozenset[str] = frozenset()) -> None:
         if self.fair and not plan.fair:
             return
         self.plans.append(plan)
@@ -157,6 +161,6 @@ class Search:
         heapq.heappush(entries, ((-plan.score, -plan.held, not new), plan.key, len(self.plans), plan))
 
 
-def _length(plan: Plan) -> tuple[object, ...]:
+def _length(plan: SearchPlan) -> tuple[object, ...]:
     """Sorts the plan with the fewest acts first."""
     return (len(plan.acts), *plan.key)

@@ -16,14 +16,20 @@ from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.par.causes import Causes
-from engine.drill.par.lean import Lean, what_matters
-from engine.drill.par.novelty import facts, held
-from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.sight import blind, free, second_after, seen, too_early
-from engine.drill.par.vain import in_vain
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
+from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.noop_actions import is_noop
+from engine.drill.par.novelty import collect_facts, count_held_parts
+from engine.drill.par.observability import (
+    find_premature_inputs,
+    is_observable,
+    lacks_evidence,
+    needs_no_evidence,
+    next_whole_second,
+)
+from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
 from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 
 WAITS_S: Final = (10.0, 30.0, 60.0)
@@ -39,7 +45,7 @@ Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """What to do and when, and what it comes to."""
 
     acts: tuple[Input, ...]
@@ -63,7 +69,7 @@ class Plan:
     @property
     def key(self) -> Key:
         """Sorts the better one first: more points, then fewer acts, then earlier ones."""
-        return (-self.score, len(self.acts), tuple((item.tick, item.words) for item in self.acts))
+        return (-self.score, len(self.acts), tuple((item.tick, item.line_without_time) for item in self.acts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ class Trial:
 
     state: bytes
     """16 bytes that are equal for trials with the same state there and the same rest of acts: they come to the same."""
-    plan: Plan | None
+    plan: SearchPlan | None
     """None: the act was in vain, so that the plan of the decision is worth as much at least."""
     facts: frozenset[str] = frozenset()
     """What the plan brings about, where there is more to have."""
@@ -106,11 +112,11 @@ WHOLE: Final = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class DecisionState:
     """A run at a decision, and every neighbour of the plan there."""
 
     asked: tuple[Decision, Rules]
-    run: Lean
+    run: SearchDrill
     left: int
     """Acts of the plan that are still to come."""
     neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
@@ -123,164 +129,170 @@ class Trials:
 
     scenario: Scenario
     seed: int
-    start: Lean | None = None
+    start: SearchDrill | None = None
     """The moment of a run from which plans begin; None: the beginning of the drill."""
-    begun: Lean = field(init=False)
+    begun: SearchDrill = field(init=False)
     """The drill where plans begin, to fork."""
     _done: int = field(init=False)
     """Acts of the run before its start: of no plan."""
-    _causes: Causes | None = field(init=False)
+    _causes: HiddenCauses | None = field(init=False)
     """What else may be wrong; None: nothing, or the run has come too far to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
-    _idle: Lean | None = None
-    _last: tuple[Decision, Lean, list[Input]] | None = None
+    _idle: SearchDrill | None = None
+    _last: tuple[Decision, SearchDrill, list[Input]] | None = None
     """The run of the decision before: that of the next one of the same plan goes on from there."""
-    _crossing: Crossing | None = None
+    _crossing: DecisionState | None = None
     """The one asked for last: a decision may be tried in parts."""
 
     def __post_init__(self) -> None:
-        self.begun = Lean(self.scenario, self.seed) if self.start is None else self.start.fork()
+        self.begun = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
         self._done = len(self.begun.journal)
-        causes = Causes(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
-        self._causes = causes if causes is not None and causes.several else None
-        self._known_lines = vocabulary(self.begun.scenario, looking=self._causes is not None)
+        causes = (
+            HiddenCauses(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
+        )
+        self._causes = causes if causes is not None and causes.has_alternatives else None
+        self._known_lines = list_scenario_lines(self.begun.scenario, looking=self._causes is not None)
 
-    def at(
-        self, decision: Decision, rules: Rules, known: Container[bytes] = (), part: Part = WHOLE
+    def try_neighbors(
+        self, decision: Decision, rules: Rules, known_states: Container[bytes] = (), part: Part = WHOLE
     ) -> Iterator[Trial | None]:
         """Every neighbour of a plan at one of its decision points, but those whose state is *known*; None for each of
         these, so that who has to can look at the clock. *part*: of the neighbours that one."""
-        crossing = self._at(decision, rules)
+        crossing = self._get_decision_state(decision, rules)
         run, neighbours = crossing.run, crossing.neighbours
         number, of = part
         first, end = (len(neighbours) * each // of for each in (number, number + 1))
-        for inserted, rest in neighbours[first:end]:
+        for inserted, later_inputs in neighbours[first:end]:
             drill = run.fork()
-            if inserted is not None and not tried(drill, inserted):
+            if inserted is not None and not try_input(drill, inserted):
                 yield None
                 continue
-            state = hashlib.blake2b(what_matters(drill), digest_size=16)
-            state.update("\n".join(item.line for item in rest).encode())
-            if state.digest() in known:
+            state = hashlib.blake2b(compute_transposition_key(drill), digest_size=16)
+            state.update("\n".join(item.line for item in later_inputs).encode())
+            if state.digest() in known_states:
                 yield None
                 continue
-            one_more = inserted is not None and len(rest) == crossing.left
-            vain = one_more and self._causes is None and in_vain(run, drill)
-            plan = None if vain else self.play(drill, rest, rules)
+            one_more = inserted is not None and len(later_inputs) == crossing.left
+            vain = one_more and self._causes is None and is_noop(run, drill)
+            plan = None if vain else self.play(drill, later_inputs, rules)
             more = plan is not None and plan.score < TOTAL_MAX
-            yield Trial(state.digest(), plan, facts(self._left_alone(), drill) if more else frozenset())
+            yield Trial(
+                state.digest(), plan, collect_facts(self._play_idle(), drill) if more else frozenset()
+            )
 
-    def width(self, decision: Decision, rules: Rules) -> int:
+    def count_neighbors(self, decision: Decision, rules: Rules) -> int:
         """How many neighbours there are."""
-        return len(self._at(decision, rules).neighbours)
+        return len(self._get_decision_state(decision, rules).neighbours)
 
-    def _at(self, decision: Decision, rules: Rules) -> Crossing:
+    def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
         if self._crossing is None or self._crossing.asked != (decision, rules):
-            run, left = self._taken_to(decision)
-            neighbours = () if run.finished else tuple(self.neighbours(run, left, rules))
-            self._crossing = Crossing((decision, rules), run, len(left), neighbours)
+            run, left = self._play_to_decision(decision)
+            neighbours = () if run.finished else tuple(self.list_neighbors(run, left, rules))
+            self._crossing = DecisionState((decision, rules), run, len(left), neighbours)
         return self._crossing
 
-    def _left_alone(self) -> Lean:
+    def _play_idle(self) -> SearchDrill:
         """The end of the drill where nothing is done."""
         if self._idle is None:
             self._idle = self.begun.fork()
             self._idle.advance_to(default_end(self._idle))
         return self._idle
 
-    def _taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
+    def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""
-        run, left = self.begun.fork(), list(decision.acts)
+        run, remaining_inputs = self.begun.fork(), list(decision.acts)
         if self._last is not None and self._last[0].acts == decision.acts:
             before, known_run, known_left = self._last
             if before.tick <= decision.tick:
-                run, left = known_run.fork(), known_left.copy()
-        while left and left[0].tick <= decision.tick:
-            run.advance_to(left[0].tick)
-            tried(run, left.pop(0))
+                run, remaining_inputs = known_run.fork(), known_left.copy()
+        while remaining_inputs and remaining_inputs[0].tick <= decision.tick:
+            run.advance_to(remaining_inputs[0].tick)
+            try_input(run, remaining_inputs.pop(0))
         run.advance_to(decision.tick)
-        self._last = decision, run, left
-        return run, left
+        self._last = decision, run, remaining_inputs
+        return run, remaining_inputs
 
-    def neighbours(
-        self, run: Lean, left: Sequence[Input], rules: Rules
+    def list_neighbors(
+        self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: Rules
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
         """(what is done now, what is still to come) of each plan that leaves the run here."""
         tick = run.tick
-        if left:
-            here = _moved(left[0], tick)
-            if free(here) or not _is_blind(run, rules):
-                earlier = left[0].tick - tick
-                yield here, left[1:]
-                yield here, [_moved(item, item.tick - earlier) for item in left[1:]]
-            yield None, left[1:]
-        if len(run.journal) - self._done + len(left) < rules.deeds_max:
-            for item in self.on_offer(run, rules):
-                yield item, left
+        if remaining_inputs:
+            here = _move_input(remaining_inputs[0], tick)
+            if needs_no_evidence(here) or not _lacks_evidence(run, rules):
+                earlier = remaining_inputs[0].tick - tick
+                yield here, remaining_inputs[1:]
+                yield here, [_move_input(item, item.tick - earlier) for item in remaining_inputs[1:]]
+            yield None, remaining_inputs[1:]
+        if len(run.journal) - self._done + len(remaining_inputs) < rules.deeds_max:
+            for item in self.list_candidates(run, rules):
+                yield item, remaining_inputs
 
-    def on_offer(self, run: Lean, rules: Rules) -> Iterator[Input]:
+    def list_candidates(self, run: SearchDrill, rules: Rules) -> Iterator[Input]:
         """What the seat could try now."""
-        is_blind = _is_blind(run, rules)
-        for line in rules.offered if rules.offered is not None else offers(run, self._known_lines):
+        is_blind = _lacks_evidence(run, rules)
+        for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
             verb, _, rest = line.partition(" ")
             if not is_blind or verb == "answer":
                 yield Input(run.tick, verb, (rest,))
 
-    def play(self, drill: Lean, acts: Sequence[Input], rules: Rules) -> Plan:
+    def play(self, drill: SearchDrill, acts: Sequence[Input], rules: Rules) -> SearchPlan:
         """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
         for item in acts:
             drill.advance_to(item.tick)
-            tried(drill, item)
-        return self.come_to(drill, rules)
+            try_input(drill, item)
+        return self.finish_plan(drill, rules)
 
-    def reference(self, rules: Rules) -> Plan:
+    def play_reference(self, rules: Rules) -> SearchPlan:
         """The reference solution as a plan; doing nothing where there is none, or it cannot be done."""
         drill = self.begun.fork()
         try:
             play_solution(drill)
-        except InputProblem:
+        except InputError:
             return self.play(self.begun.fork(), (), rules)
-        return self.come_to(drill, rules)
+        return self.finish_plan(drill, rules)
 
-    def come_to(self, drill: Lean, rules: Rules) -> Plan:
+    def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
         """The plan of what was done in *drill*, which is taken to its end."""
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.total(), tuple(drill.journal[self._done :])
-        fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
-        if rules.fair and fair and self._causes is not None:
-            fair = self._causes.guess(journal) is None
-        reached = all(state.met for state in drill.goals.values())
+        is_fair_plan = not find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, journal)
+        if rules.fair and is_fair_plan and self._causes is not None:
+            is_fair_plan = self._causes.find_guess(journal) is None
+        reached = all(state.is_reached for state in drill.goals.values())
         sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = BEGIN if self.start is None else self.start.tick
         happened = tuple(bisect(drill.story_ticks, item.tick) for item in journal)
-        points = _points(drill, first)[: rules.points_max]
-        return Plan(journal, total, reached, fair, points, sprung, held(drill), happened)
+        points = _find_decision_points(drill, first)[: rules.points_max]
+        return SearchPlan(
+            journal, total, reached, is_fair_plan, points, sprung, count_held_parts(drill), happened
+        )
 
 
-def tried(drill: Lean, item: Input) -> bool:
+def try_input(drill: SearchDrill, item: Input) -> bool:
     """Whether *item* could be done; it is done then."""
     if drill.finished:
         return False
     try:
-        drill.do(item.words)
-    except InputProblem:
+        drill.do(item.line_without_time)
+    except InputError:
         return False
     return True
 
 
-def _is_blind(run: Lean, rules: Rules) -> bool:
-    return rules.fair and blind(run.scenario, run.story_ticks, run.events, run.tick)
+def _lacks_evidence(run: SearchDrill, rules: Rules) -> bool:
+    return rules.fair and lacks_evidence(run.scenario, run.story_ticks, run.events, run.tick)
 
 
-def _moved(item: Input, tick: Tick) -> Input:
+def _move_input(item: Input, tick: Tick) -> Input:
     return replace(item, tick=tick)
 
 
-def _points(drill: Lean, first: Tick) -> tuple[Tick, ...]:
+def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
     """From *first* on: the whole second after each thing that was seen, and some waits after it."""
-    moments = {first} | {second_after(event.tick) for event in drill.events if seen(event)}
-    shown = sorted(moment for moment in moments if moment >= first)
+    moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
+    shown = sorted(moment for moment in moments if moment >= first_tick)
     for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
         moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
-    return tuple(sorted(moment for moment in moments if first <= moment < drill.tick))
+    return tuple(sorted(moment for moment in moments if first_tick <= moment < drill.tick))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine import model, simulator
 from engine.chance import Chance
-from engine.drill.authoring.schema import Database, Scenario, Server, Session
+from engine.drill.authoring.schema import DatabaseSpec, Scenario, ServerSpec, SessionSpec
 from engine.drill.running import build_cluster
 from engine.drill.running.preparation import prepare
 from engine.flow import Flow
@@ -47,9 +47,11 @@ def start_world(scenario: Scenario, seed: int) -> World:
         settings=model.Settings(**scenario.settings.model_dump()),
     )
     for host, server in enumerate(scenario.servers):
-        world.computers[server.name] = _computer(server)
+        world.computers[server.name] = _build_computer(server)
         if server.sql:
-            world.instances[server.name] = _instance(server, host, _endpoint_name(scenario, server.name))
+            world.instances[server.name] = _build_instance(
+                server, host, _endpoint_name(scenario, server.name)
+            )
     build_cluster.add_clusters(world, scenario)
     for link in scenario.links:
         path = model.Link(**link.model_dump(exclude={"ends"}))
@@ -63,7 +65,9 @@ def start_world(scenario: Scenario, seed: int) -> World:
         session = sessions.get(database.name)
         named = database.model_copy(update={"name": name})
         if database.name in grouped:
-            build_cluster.add_grouped(world, grouped[database.name], partial(_copy, named, number), name)
+            build_cluster.add_grouped(
+                world, grouped[database.name], partial(_build_copy, named, number), name
+            )
         elif session is None:
             _add_alone(world, named, number)
         else:
@@ -80,7 +84,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     return world
 
 
-def _computer(server: Server) -> model.Computer:
+def _build_computer(server: ServerSpec) -> model.Computer:
     return model.Computer(
         name=server.name,
         cores=server.cores or SITES[server.site].cores,
@@ -97,7 +101,7 @@ def _endpoint_name(scenario: Scenario, server: str) -> str:
     return build_cluster.ENDPOINT if clustered and not mirrored else model.Endpoint().name
 
 
-def _instance(server: Server, host: int, endpoint_name: str) -> model.Instance:
+def _build_instance(server: ServerSpec, host: int, endpoint_name: str) -> model.Instance:
     end = server.endpoint
     endpoint = model.Endpoint(
         name=endpoint_name,
@@ -124,7 +128,7 @@ def _instance(server: Server, host: int, endpoint_name: str) -> model.Instance:
     )
 
 
-def _copy(database: Database, number: int, server: str) -> model.DatabaseCopy:
+def _build_copy(database: DatabaseSpec, number: int, server: str) -> model.DatabaseCopy:
     return model.DatabaseCopy(
         server=server,
         database=database.name,
@@ -147,16 +151,16 @@ def _copy(database: Database, number: int, server: str) -> model.DatabaseCopy:
     )
 
 
-def _add_alone(world: World, database: Database, number: int) -> None:
+def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
     server = database.server
     assert server is not None, "checked: a database has a server or a session"
-    world.copies[server, database.name] = _copy(database, number, server)
+    world.copies[server, database.name] = _build_copy(database, number, server)
     for other in database.restored_on:
-        restored = replace(_copy(database, number, other), db_state=DbState.RESTORING)
+        restored = replace(_build_copy(database, number, other), db_state=DbState.RESTORING)
         world.copies[other, database.name] = restored
 
 
-def _add_mirrored(world: World, database: Database, number: int, session: Session) -> None:
+def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
     """Both copies of a session as each of their servers knows it, and the witness's record."""
     guid = world.new_session(database.name)
     witness = session.witness
@@ -166,7 +170,7 @@ def _add_mirrored(world: World, database: Database, number: int, session: Sessio
         (session.mirror, session.principal, Role.MIRROR),
     ):
         world.copies[me, database.name] = replace(
-            _copy(database, number, me),
+            _build_copy(database, number, me),
             db_state=DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
             mirroring=model.Membership(
                 guid=guid,
@@ -174,9 +178,9 @@ def _add_mirrored(world: World, database: Database, number: int, session: Sessio
                 state=state,
                 safety=Safety[session.safety],
                 partner=peer,
-                partner_address=address(world, peer),
+                partner_address=format_address(world, peer),
                 witness=witness,
-                witness_address=address(world, witness) if witness else None,
+                witness_address=format_address(world, witness) if witness else None,
                 witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
                 timeout_s=session.timeout_s,
                 trace=roles.STEADY_TRACE[role, state, witness is not None],
@@ -189,7 +193,7 @@ def _add_mirrored(world: World, database: Database, number: int, session: Sessio
         sync.new_record(world, world.copies[session.principal, database.name], witness)
 
 
-def address(world: World, server: str) -> str:
+def format_address(world: World, server: str) -> str:
     """The network address of a server's endpoint, as SET PARTNER was given it."""
     end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
@@ -199,16 +203,16 @@ def address(world: World, server: str) -> str:
 def _add_clients(world: World, scenario: Scenario) -> None:
     world.programs = {name: model.Program() for name in scenario.programs}
     for client in scenario.clients:
-        made = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
-        found, refusal = clients.behind(world, made, client.data_source)
+        client_state = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
+        found, refusal = clients.find_login_arrival(world, client_state, client.data_source)
         server = found or client.data_source
         keys = [(server, database) for database in client.databases]
         there = refusal is None and all(key in world.copies for key in keys)
-        serves = there and clients.answer(world, made, server) == "serves"
+        serves = there and clients.answer(world, client_state, server) == "serves"
         if serves:
             clients.count_arrival(world, client.data_source, client.databases[0], client.read_only)
         world.clients[client.name] = replace(
-            made,
+            client_state,
             connected_to=server if serves else None,
             known_partner=groups.policy(world.copies[keys[0]]).partner(world.copies[keys[0]])
             if serves

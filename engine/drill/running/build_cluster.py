@@ -12,7 +12,7 @@ from engine.availability import failover
 from engine.availability.role import role_of
 from engine.cluster import commands, config, instances, quorum
 from engine.drill.authoring.cluster_references import is_basic
-from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
+from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterSpec, ReplicaSpec, Scenario
 from engine.model import (
     AvailabilityMembership,
     ClusterConfig,
@@ -36,56 +36,56 @@ def add_clusters(world: World, scenario: Scenario) -> None:
     """Clusters with quorum, and the failover cluster instances that they run."""
     for cluster in scenario.clusters:
         _add_cluster(world, cluster)
-    for number, made in enumerate(scenario.instances, 1):
-        end = made.endpoint
-        owner = world.computers[made.owners[0]]
-        world.instances[made.name] = model.Instance(
-            name=made.name,
+    for number, spec in enumerate(scenario.instances, 1):
+        end = spec.endpoint
+        owner = world.computers[spec.owners[0]]
+        world.instances[spec.name] = model.Instance(
+            name=spec.name,
             computer=owner.name,
             host=len(world.instances),
-            version=made.version,
-            edition=made.edition,
+            version=spec.version,
+            edition=spec.edition,
             clustered=True,
-            installed=made.owners,
-            no_tempdb_path=made.no_tempdb_path,
-            service_account=made.service_account,
+            installed=spec.owners,
+            no_tempdb_path=spec.no_tempdb_path,
+            service_account=spec.service_account,
             endpoint=model.Endpoint(
                 name=ENDPOINT, port=end.port, state=model.EndpointState[end.state], role=end.role
             ),
         )
-        _add_role(world, owner.name, instances.new_role(made.name, made.owners, number))
+        _add_role(world, owner.name, instances.new_role(spec.name, spec.owners, number))
 
 
-def _add_cluster(world: World, made: Cluster) -> None:
-    threshold, cross = quorum.THRESHOLDS.get(made.windows, quorum.THRESHOLDS_SINCE_2016)
-    cluster = world.clusters[made.name] = model.Cluster(
-        name=made.name,
-        windows=made.windows,
-        nodes=made.nodes,
-        dynamic_quorum=made.dynamic_quorum,
+def _add_cluster(world: World, spec: ClusterSpec) -> None:
+    threshold, cross = quorum.THRESHOLDS.get(spec.windows, quorum.THRESHOLDS_SINCE_2016)
+    cluster = world.clusters[spec.name] = model.Cluster(
+        name=spec.name,
+        windows=spec.windows,
+        nodes=spec.nodes,
+        dynamic_quorum=spec.dynamic_quorum,
         threshold=threshold,
         cross_threshold=cross,
-        witness_there=made.witness is not None,
+        witness_there=spec.witness is not None,
     )
     witness = (
-        model.Witness(kind=commands.WITNESS_KINDS[made.witness_kind], name=made.witness)
-        if made.witness
+        model.Witness(kind=commands.WITNESS_KINDS[spec.witness_kind], name=spec.witness)
+        if spec.witness
         else None
     )
-    known = ClusterConfig(
-        weights=tuple((node, int(node not in made.without_vote)) for node in made.nodes), witness=witness
+    cluster_config = ClusterConfig(
+        weights=tuple((node, int(node not in spec.without_vote)) for node in spec.nodes), witness=witness
     )
-    counted, with_witness = quorum.count(cluster, known, made.nodes, witness is not None)
-    known = replace(known, counted=counted, witness_counts=with_witness)
+    counted, with_witness = quorum.count(cluster, cluster_config, spec.nodes, witness is not None)
+    cluster_config = replace(cluster_config, counted=counted, witness_counts=with_witness)
     partition = world.next_id()
-    for number, name in enumerate(made.nodes, 1):
+    for number, name in enumerate(spec.nodes, 1):
         world.nodes[name] = model.Node(
             name=name,
-            cluster=made.name,
+            cluster=spec.name,
             number=number,
             partition=partition,
-            config=known,
-            subnet=made.subnets[number - 1] if made.subnets else "10.0.0",
+            config=cluster_config,
+            subnet=spec.subnets[number - 1] if spec.subnets else "10.0.0",
         )
 
 
@@ -93,9 +93,9 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
     config.update(world, node, roles=(*world.nodes[node].config.roles, role))
 
 
-def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]:
+def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
     """Groups in the databases of their clusters; database as written in the file -> its group."""
-    grouped: dict[str, AvailabilityGroup] = {}
+    grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
         guid = world.next_id()
         names = tuple(name for d in scenario.databases if d.name in group.databases for name in d.names)
@@ -114,11 +114,11 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
             if group.listener
             else None
         )
-        made = model.AvailabilityGroup(
+        group_state = model.AvailabilityGroup(
             name=group.name,
             guid=guid,
             primary=group.primary,
-            replicas=tuple(_replica(world, replica) for replica in group.replicas),
+            replicas=tuple(_build_replica(world, replica) for replica in group.replicas),
             databases=names,
             joined=places,
             ready=tuple(place for place in places if place[1] in in_step or place[1] == group.primary),
@@ -132,7 +132,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
         )
         owner = world.instances[group.primary].computer
         nodes = tuple(world.instances[server].computer for server in hosts)
-        config.update(world, owner, groups=(*world.nodes[owner].config.groups, made))
+        config.update(world, owner, groups=(*world.nodes[owner].config.groups, group_state))
         _add_role(world, owner, role_of(group.name, listener, nodes, owner))
         for server in hosts:
             first = server == group.primary
@@ -150,30 +150,30 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
     return grouped
 
 
-def _in_step(group: AvailabilityGroup, server: str) -> bool:
+def _in_step(group: AvailabilityGroupSpec, server: str) -> bool:
     modes = {replica.server: replica.mode for replica in group.replicas}
     return modes[group.primary] == modes[server] == "SYNCHRONOUS_COMMIT"
 
 
-def _replica(world: World, made: Replica) -> model.Replica:
-    end = world.instances[made.server].endpoint
+def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
+    end = world.instances[spec.server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
     return model.Replica(
-        server=made.server,
-        endpoint_url=f"TCP://{made.server}:{end.port}",
-        mode=CommitMode[made.mode],
-        failover=FailoverMode[made.failover],
-        session_timeout_s=made.session_timeout_s,
-        backup_priority=made.backup_priority,
-        primary_connections=made.primary_connections,
-        secondary_connections=made.secondary_connections,
-        read_only_routing_url=f"TCP://{made.server}:1433" if made.routing_url else None,
-        read_only_routing_list=made.routing_list,
+        server=spec.server,
+        endpoint_url=f"TCP://{spec.server}:{end.port}",
+        mode=CommitMode[spec.mode],
+        failover=FailoverMode[spec.failover],
+        session_timeout_s=spec.session_timeout_s,
+        backup_priority=spec.backup_priority,
+        primary_connections=spec.primary_connections,
+        secondary_connections=spec.secondary_connections,
+        read_only_routing_url=f"TCP://{spec.server}:1433" if spec.routing_url else None,
+        read_only_routing_list=spec.routing_list,
     )
 
 
 def add_grouped(
-    world: World, group: AvailabilityGroup, copy: Callable[[str], DatabaseCopy], name: str
+    world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
     """The copies of one database of a group, as each server knows it."""
     guid = next(
@@ -182,15 +182,15 @@ def add_grouped(
     number = world.next_id()
     others = [replica for replica in group.replicas if replica.server != group.primary]
     for replica in group.replicas:
-        first = replica.server == group.primary
+        is_primary = replica.server == group.primary
         synchronous = _in_step(group, replica.server)
-        peers = tuple(sorted((r.server, _state(group, r.server)) for r in others)) if first else ()
+        peers = tuple(sorted((r.server, _state(group, r.server)) for r in others)) if is_primary else ()
         world.copies[replica.server, name] = replace(
             copy(replica.server),
             availability=AvailabilityMembership(
                 guid=guid,
                 database_guid=number,
-                role=ReplicaRole.PRIMARY if first else ReplicaRole.SECONDARY,
+                role=ReplicaRole.PRIMARY if is_primary else ReplicaRole.SECONDARY,
                 state=SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING,
                 peers=peers,
                 readers=replica.secondary_connections,
@@ -199,13 +199,13 @@ def add_grouped(
         )
 
 
-def _state(group: AvailabilityGroup, server: str) -> SyncState:
+def _state(group: AvailabilityGroupSpec, server: str) -> SyncState:
     return SyncState.SYNCHRONIZED if _in_step(group, server) else SyncState.SYNCHRONIZING
 
 
 def follows(world: World, key: Key) -> bool:
     """The copy is a secondary: it writes no log of its own."""
-    return groups.policy(world.copies[key]).follows(world.copies[key])
+    return groups.policy(world.copies[key]).is_follower(world.copies[key])
 
 
 def attach(world: World) -> None:

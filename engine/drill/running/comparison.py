@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.localization import say
 from engine.mirroring import settings
 from engine.model import Failover, World
 from engine.protocol import network
 from engine.published.table6 import FAILOVER_S, REFERENCE
-from engine.words import say
 
 LAN_RTT_MS_MAX: Final = 2.0
 """What the paper calls a local network: 0 to 2 ms. Documented [WP table 7]."""
@@ -29,16 +29,16 @@ NO_ROW: Final = {
 """Kinds of failover whose cause the table has with another kind."""
 
 
-def published(world: World, failover: Failover) -> tuple[float, str] | None:
+def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:
     """Seconds and reference of the matching row of Table 6; None if the conditions are not those of the paper."""
-    if unlike(world, failover):
+    if explain_difference(world, failover):
         return None
     name, idle_s, loaded_s = FAILOVER_S[failover.cause]
     load = "normal load" if failover.under_load else "no load"
     return (loaded_s if failover.under_load else idle_s), f"{REFERENCE}, {name}, {load}"
 
 
-def unlike(world: World, failover: Failover) -> str:
+def explain_difference(world: World, failover: Failover) -> str:
     """What sets the failover apart from the paper's, in words for the trainee; empty if it may be compared.
 
     The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its hardware, a
@@ -61,19 +61,19 @@ def unlike(world: World, failover: Failover) -> str:
         return say("the paper measured with Workload1, not {name}", name=copy.workload)
     if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
         return say("the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale)
-    if not all(_as_published(world, server) for server in servers):
+    if not all(_has_published_hardware(world, server) for server in servers):
         return say("the paper measured with SQL Server 2005 on other hardware, with nothing slowed down")
-    if not all(_local(world, a, b) for a in servers for b in (*servers, witness) if a != b):
+    if not all(_is_local_network(world, a, b) for a in servers for b in (*servers, witness) if a != b):
         return say("the paper measured on a local network")
     return ""
 
 
-def _as_published(world: World, server: str) -> bool:
+def _has_published_hardware(world: World, server: str) -> bool:
     computer, version = world.computer_of(server), world.instances[server].version
     factors = (computer.log_disk_factor, computer.data_disk_factor, computer.cpu_factor)
     return computer.site == "nec" and version == 2005 and set(factors) == {1.0}
 
 
-def _local(world: World, a: str, b: str) -> bool:
+def _is_local_network(world: World, a: str, b: str) -> bool:
     path = network.link(world, a, b)
     return path.rtt_ms <= LAN_RTT_MS_MAX and path.bandwidth_mbps >= LAN_MBPS_MIN and path.loss == 0.0

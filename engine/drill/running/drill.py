@@ -14,30 +14,30 @@ from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches, conditions, facts
-from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
-from engine.drill.running import comparison, locks, questions, rewind, seat
-from engine.drill.running.goals import Opened, judge, told
-from engine.drill.running.look import Looks
-from engine.drill.running.modes import Mode
-from engine.drill.running.questions import Answer, Inquiry
-from engine.drill.running.state import HASH_EVERY, Awaited, End, SampledState, StateHash
+from engine.drill.running import comparison, locks, questions, rewind, visibility
+from engine.drill.running.condition_polling import ConditionPoller
+from engine.drill.running.goals import OpenedHint, format_goal_news, update_goal
+from engine.drill.running.modes import DrillMode
+from engine.drill.running.questions import Inquiry, InquiryAnswer
+from engine.drill.running.state import HASH_EVERY, DrillEnd, PendingItem, SampledState, StateHash
 from engine.drill.team import rights
-from engine.drill.team.calls import HEARS, Calls, heard
-from engine.drill.time.moments import give_past, lengths_of
+from engine.drill.team.calls import HEARS, Calls, update_calls
+from engine.drill.time.snapshots import attach_history, lengths_of
 from engine.events import Event, EventKind
 from engine.flow import Samples
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import join_messages, mark, say
 from engine.model import Tick, ticks
 from engine.protocol import streams
 from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line, parse_script
-from engine.words import joined, mark, say
 
-__all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
+__all__ = ["Drill", "DrillEnd", "DrillMode", "PendingItem", "play_inputs", "replay"]
 
 NO_REVERT_ALL: Final = say(
     "revert-all would undo the story's faults before they are found: in a drill with points each "
@@ -71,18 +71,20 @@ SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 *
 50,000 samples."""
 
 
-class Drill(Looks):
+class Drill(ConditionPoller):
     """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
 
     Whole seconds are when goals, prices and conditional injects are looked at; within a tick, timers come first,
     then that look, then the timeline's inputs, then the trainee's. So a run is the same in any slices.
     """
 
-    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
+    ) -> None:
         """Begin at tick 0; what is given is as for DrillState."""
         super().__init__(scenario, seed, mode)
         self._schedule()
-        self._give_due()
+        self._apply_due_inputs()
         self._note_hash()
 
     @property
@@ -95,20 +97,22 @@ class Drill(Looks):
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
         event; returns what happened."""
-        first, world = len(self.events), self.world
-        while world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
+        first_event, world = len(self.events), self.world
+        while world.tick < tick and not self.finished and not (to_event and len(self.events) > first_event):
             begun, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            still = self._is_still() and self._next_look > whole_second
+            still = self._is_unchanged() and self._next_look > whole_second
             due = self._waiting[0][0] if self._waiting else tick
             until = min(tick, due, min(self._next_look, self._next_record()) if still else whole_second)
-            self._take(simulator.advance(world, until, (), self._sampled(), to_event, to_change=still))
+            self._record_events(
+                simulator.advance(world, until, (), self._sample_target(), to_event, to_change=still)
+            )
             self._record(begun)
-            if world.tick % TICKS_PER_S == 0 and self._may_find():
-                self._look()
-            self._give_due()
+            if world.tick % TICKS_PER_S == 0 and self._may_have_changed():
+                self._poll_conditions()
+            self._apply_due_inputs()
             if world.tick % HASH_EVERY == 0:
                 self._note_hash()
-        return self.events[first:]
+        return self.events[first_event:]
 
     def do(self, line: str) -> Input:
         """Do an input line (without its time) now and write it into the journal, names as the world spells them.
@@ -120,31 +124,33 @@ class Drill(Looks):
     def do_item(self, item: Input) -> Input:
         """`do` for an input line that has been read at this tick."""
         if self.ended_by is not None:
-            raise InputProblem(say("the drill is over: {why}", why=self.ended_by.value))
+            raise InputError(say("the drill is over: {why}", why=self.ended_by.value))
         item = simulator.resolve(self.world, item)
-        item = rights.authored(self.scenario.team, item, self.calls, self.mode is Mode.LAB)
+        item = rights.assign_role(self.scenario.team, item, self.calls, self.mode is DrillMode.LAB)
         self._check_allowed(item)
-        calls = self._heard(item)
+        calls = self._update_calls(item)
         untold: list[Event] = []
         try:
-            simulator.carry_out(self.world, item)
-        except InputProblem:
-            if not seat.hides_refusal(self, item):
+            simulator.apply_resolved_input(self.world, item)
+        except InputError:
+            if not visibility.hides_refusal(self, item):
                 raise
-            untold = [seat.done(self.world, item)]
+            untold = [visibility.build_neutral_event(self.world, item)]
         self.journal.append(item)
         self.calls = calls
         if item.by and item.verb == "sql":
             self.windows[item.args[0]] = item.by
-        self._take(untold, item)
+        self._record_events(untold, item)
         events = simulator.advance(self.world, self.world.tick)
-        self._take(seat.veiled(events, item) if seat.secret(self) else events, item)
+        self._record_events(
+            visibility.hide_effects(events, item) if visibility.is_truth_hidden(self) else events, item
+        )
         if not only_reads(item):
             self._note_hash()
         if item.verb == "rewind":
-            self._came_back(item)
+            self._apply_rewind(item)
         if item.verb == "finish":
-            self._end(End.ASKED)
+            self._end(DrillEnd.ASKED)
         return item
 
     def finish(self) -> None:
@@ -166,8 +172,8 @@ class Drill(Looks):
 
     def fork(self) -> Drill:
         """An independent drill with the same past."""
-        twin = self.apart()
-        give_past(twin, self, lengths_of(self))
+        twin = self.fork_shallow()
+        attach_history(twin, self, lengths_of(self))
         return twin
 
     # --- inside ---------------------------------------------------------------------------------------------
@@ -191,39 +197,39 @@ class Drill(Looks):
     def _check_allowed(self, item: Input) -> None:
         """Raises InputProblem for what neither the mode nor the story allows now."""
         if item.verb == "hint" and self.next_hint() is None:
-            raise InputProblem(
+            raise InputError(
                 say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
             )
         if item.verb == "answer":
             self._check_answer(*item.args)
         if item.verb == "rewind":
             if not self.terms.rewind:
-                raise InputProblem(say("an exam cannot be rewound"))
-            rewind.known_in(" ".join(item.args[1:]), self.scenario)
-        if item.verb in ("sql", "cancel") and batches.in_story(item.args[0]):
-            raise InputProblem(say("the window {window} belongs to the story", window=item.args[0]))
-        if self.mode is Mode.LAB:
+                raise InputError(say("an exam cannot be rewound"))
+            rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario)
+        if item.verb in ("sql", "cancel") and batches.is_story_window(item.args[0]):
+            raise InputError(say("the window {window} belongs to the story", window=item.args[0]))
+        if self.mode is DrillMode.LAB:
             return
         if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
-            raise InputProblem(NO_REVERT_ALL)
+            raise InputError(NO_REVERT_ALL)
         for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= ticks(lock.until):
                 continue
-            if item.verb == "revert-all" or locks.covers(locks.understood(lock.do, self.world), item):
-                raise InputProblem(lock.why)
+            if item.verb == "revert-all" or locks.covers(locks.parse_lock(lock.do, self.world), item):
+                raise InputError(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:
-        answer = self.answers.get(name, Answer())
+        answer = self.answers.get(name, InquiryAnswer())
         if not answer.open:
             given = answer.asked_tick is not None and answer.choice is not None
-            raise InputProblem(
+            raise InputError(
                 say("{name} is answered already", name=name)
                 if given
                 else say("there is no open question {name}", name=name)
             )
         count = len(self._inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
-            raise InputProblem(
+            raise InputError(
                 say(
                     "the answer {name} is a number from 1 to {most}, not {choice!r}",
                     name=name,
@@ -232,153 +238,159 @@ class Drill(Looks):
                 )
             )
 
-    def _give_due(self) -> None:
+    def _apply_due_inputs(self) -> None:
         """Do the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
             if item.verb not in HEARS:  # a question is heard, and changes nothing that could be hidden
                 self.story_ticks.append(self.world.tick)
-            with suppress(InputProblem):  # in the story a role may say what nobody waits for
-                self.calls = self._heard(item)
-            self._take(simulator.advance(self.world, self.world.tick, [item]), item)
+            with suppress(InputError):  # in the story a role may say what nobody waits for
+                self.calls = self._update_calls(item)
+            self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
 
-    def _heard(self, item: Input) -> Calls:
+    def _update_calls(self, item: Input) -> Calls:
         """What the roles have said after *item*. Raises InputProblem."""
         if not item.by:
             return self.calls
         names = names_of(self.scenario)
         things = (*names.servers, *names.computers, *names.databases, *names.clients)
-        return heard(self.calls, item, things, self._is_so)
+        return update_calls(self.calls, item, things, self._is_fact_true)
 
-    def _is_so(self, text: str) -> bool:
+    def _is_fact_true(self, text: str) -> bool:
         """Whether a fact is so at this moment. Raises InputProblem for what is none."""
         try:
-            condition = conditions.fact(text, names_of(self.scenario))
-        except ConditionProblem as problem:
-            raise InputProblem(str(problem)) from problem
+            condition = conditions.parse_fact(text, names_of(self.scenario))
+        except ConditionError as problem:
+            raise InputError(str(problem)) from problem
         return condition.holds(facts.Facts(self.world, self._batches, self._operations))
 
-    def _told_by(self, event: Event, by: str) -> Event:
+    def _attribute_to_role(self, event: Event, role_key: str) -> Event:
         """*event* with the role whose act it is."""
         team = self.scenario.team
-        name = rights.shown(team, by)
+        name = rights.find_role_name(team, role_key)
         if event.kind in HEARS:
-            to, said = rights.shown(team, str(event.get("to"))), event.text
+            to, said = rights.find_role_name(team, str(event.get("to"))), event.text
             spoken = say(SPOKEN[event.kind], role=name, other=to, text=said)
             return replace(event, text=spoken, data=(*event.data, ("said", said)))
         if event.kind not in ACTS:
             return event  # what it brought about
         text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
-        return replace(event, text=text, data=(*event.data, ("by", by)))
+        return replace(event, text=text, data=(*event.data, ("by", role_key)))
 
-    def _take(self, events: Iterable[Event], item: Input | None = None) -> None:
+    def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
         """*item*: what was done, if its events are."""
         for event in events:
             if event.kind == "sql_done" and (by := self.windows.get(str(event.get("window", "")))):
                 event = replace(event, data=(*event.data, ("by", by)))
             elif item is not None and item.by:
-                event = self._told_by(event, item.by)
+                event = self._attribute_to_role(event, item.by)
             if event.kind == "hint":
                 hint = self.next_hint()
                 assert hint is not None, "do has refused to open a hint that is not there"
-                event = self._opened(event, hint, int(event.get("layer")))
+                event = self._open_hint(event, hint, int(event.get("layer")))
             elif event.kind == "answer":
-                event = self._answered(event)
+                event = self._record_answer(event)
             elif event.kind == "sql_done":
-                if not (batches.in_story(str(event.get("window", ""))) or event.get("program")):
-                    self._batches.append(batches.conduct(event))
+                if not (batches.is_story_window(str(event.get("window", ""))) or event.get("program")):
+                    self._batches.append(batches.summarize_batch(event))
             elif event.kind == "powershell":
-                self._batches.append(batches.at_prompt(event))
+                self._batches.append(batches.summarize_prompt_line(event))
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)
 
-    def _opened(self, event: Event, hint: Hint, layer: int) -> Event:
+    def _open_hint(self, event: Event, hint: Hint, layer: int) -> Event:
         opened = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
         cost = hint.cost[layer - 1] if self.terms.hints_cost and not opened else 0.0
-        self.hints.append(Opened(event.tick, hint.goal, layer, cost))
+        self.hints.append(OpenedHint(event.tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
         data = (("goal", hint.goal), ("layer", layer), ("cost", cost))
         return Event(event.tick, "hint", None, None, text, data)
 
-    def _answered(self, event: Event) -> Event:
+    def _record_answer(self, event: Event) -> Event:
         name, choice = str(event.get("question")), int(event.get("choice"))
         inquiry = self._inquiry(name)
-        answer = self.answers[name] = questions.given(
+        answer = self.answers[name] = questions.record_answer(
             self.answers[name], choice, event.tick, event.get("sure_percent")
         )
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
         data: tuple[tuple[str, object], ...] = (("question", name), ("choice", choice))
         if answer.right and self.terms.answers_at_once:
-            text, data = questions.verdict(inquiry, answer), (*data, ("right", answer.correct))
+            text, data = questions.format_verdict(inquiry, answer), (*data, ("right", answer.correct))
         return replace(event, text=text, data=data)
 
-    def _came_back(self, item: Input) -> None:
+    def _apply_rewind(self, item: Input) -> None:
         """Note what is known already from the future that was given up."""
         tick = self.world.tick
         self.rewinds.append((ticks(float(item.args[0])), tick))
         hints = {hint.goal: hint for hint in self.scenario.hints}
-        for known in rewind.known_in(" ".join(item.args[1:]), self.scenario):
+        for known in rewind.parse_learned_facts(" ".join(item.args[1:]), self.scenario):
             if known.what == "hint":
                 event = Event(tick, "hint", None, None, "")
-                self.events.append(self._opened(event, hints[known.name], known.number))
+                self.events.append(self._open_hint(event, hints[known.name], known.number))
             elif known.what == "missed":
-                self.answers[known.name] = questions.missed(self.answers[known.name], tick)
+                self.answers[known.name] = questions.record_missed(self.answers[known.name], tick)
             else:
-                self.answers[known.name] = questions.given(self.answers[known.name], known.number, tick)
+                self.answers[known.name] = questions.record_answer(
+                    self.answers[known.name], known.number, tick
+                )
 
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
-    def _tell(self, kind: EventKind, text: str, **data: object) -> None:
+    def _emit_event(self, kind: EventKind, text: str, **data: object) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
 
-    def _look_at_all(self) -> None:
+    def _poll_all(self) -> None:
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):
                 del self._unfired[number]
                 self._queue(number, inject, self.world.tick + ticks(inject.after))
         for goal in self.scenario.goals:
-            state, news = judge(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
+            state, news = update_goal(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
             self.goals[goal.name] = state
             if news is not None:
-                self._tell("goal", told(news, goal), goal=goal.name, news=news)
+                self._emit_event("goal", format_goal_news(news, goal), goal=goal.name, news=news)
         self._note_first_held()
-        if self.mode is Mode.LAB:
+        if self.mode is DrillMode.LAB:
             return
         for inquiry in self.scenario.inquiries:
             self._ask(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
-            self._end(End.FORBIDDEN)
-        elif self.goals and all(state.met for state in self.goals.values()) and not self._untold():
-            self._end(End.GOALS)
+            self._end(DrillEnd.FORBIDDEN)
+        elif (
+            self.goals
+            and all(state.is_reached for state in self.goals.values())
+            and not self._list_pending_kinds()
+        ):
+            self._end(DrillEnd.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
-            self._end(End.TIME)
+            self._end(DrillEnd.TIME)
 
-    def _sampled(self) -> Samples | None:
+    def _sample_target(self) -> Samples | None:
         """Where the counters of each sample go."""
         return self.samples
 
     def _next_record(self) -> Tick:
         """When a hash is noted, or samples are taken less often: no run goes on beyond it."""
-        samples, now = self.samples, self.world.tick
+        samples, tick = self.samples, self.world.tick
         width = max(1, len(self.world.sources))
         most = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
         left = min(
             [share * most for every, share in SAMPLED_EVERY if every > samples.every], default=math.inf
         )
-        next_hash = (now // HASH_EVERY + 1) * HASH_EVERY
+        next_hash = (tick // HASH_EVERY + 1) * HASH_EVERY
         if left - samples.count > HASH_EVERY / samples.every:
             return next_hash
-        return min(next_hash, (now // samples.every + 1) * samples.every)
+        return min(next_hash, (tick // samples.every + 1) * samples.every)
 
-    def _record(self, begun: Tick) -> None:
+    def _record(self, start_tick: Tick) -> None:
         """What only report and charts need, of each sample since tick *begun*; until now nothing had changed."""
         every, now = self.samples.every, self.world.tick
-        for _ in range((now - 1) // every - begun // every):
+        for _ in range((now - 1) // every - start_tick // every):
             self._note_sample()
         if now % TICKS_PER_S == 0:
-            self._see()
+            self._update_sampled_state()
             if now % every == 0:
                 self._note_sample()
                 self._sample_less_often()
@@ -389,12 +401,12 @@ class Drill(Looks):
         self.logs.append(self._log_of)
         self.standings.append(self._standing)
 
-    def _see(self) -> None:
+    def _update_sampled_state(self) -> None:
         """What goes with a sample that is taken now."""
         seen, world = self._standing, self.world
         if seen is None or world.sources != seen.sources or world.streams != seen.streams:
             self._log_of = {name: report.log_of(world, name) for name in world.availability}
-            self._places = streams.places(world)
+            self._places = streams.find_log_places(world)
             seen = None
         if seen is None or world.instances != seen.instances or world.computers != seen.computers:
             self._standing = SampledState(
@@ -415,20 +427,22 @@ class Drill(Looks):
 
     def _ask(self, inquiry: Inquiry) -> None:
         name = inquiry.name
-        answer, news = questions.look(inquiry, self.answers[name], self.holds, self.world.tick)
+        answer, news = questions.poll_inquiry(inquiry, self.answers[name], self.holds, self.world.tick)
         self.answers[name] = answer
         if news == "asked":
-            self._tell("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
-                       prediction=questions.predicts(inquiry), within_s=inquiry.within)  # fmt: skip
+            self._emit_event("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
+                       prediction=questions.is_prediction(inquiry), within_s=inquiry.within)  # fmt: skip
         elif news == "missed":
-            self._tell(
+            self._emit_event(
                 "answer",
                 say("no answer in time: {question}", question=inquiry.text),
                 question=name,
                 missed=True,
             )
         elif news == "judged" and self.terms.answers_at_once:
-            self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
+            self._emit_event(
+                "answer", questions.format_verdict(inquiry, answer), question=name, right=answer.correct
+            )
 
     def _note_first_held(self) -> None:
         for name, when, premise, text in self._watched:
@@ -437,35 +451,39 @@ class Drill(Looks):
             so = premise is None or self.holds(premise)
             self.first_held[name] = self.world.tick if so else None
             if so:
-                self._tell("score", text, rule=name)
+                self._emit_event("score", text, rule=name)
 
     def _compare_failovers(self) -> None:
         """Find the published row for each new failover, while the world is still as it was when it began."""
         for place in range(self._compared, len(self.world.failovers)):
-            found = comparison.published(self.world, self.world.failovers[place])
+            found = comparison.find_published_time(self.world, self.world.failovers[place])
             if found is not None:
                 self.published[place] = found
             else:
-                self.unlike[place] = comparison.unlike(self.world, self.world.failovers[place])
+                self.unlike[place] = comparison.explain_difference(self.world, self.world.failovers[place])
         self._compared = len(self.world.failovers)
 
-    def _end(self, why: End) -> None:
-        self.ended_by = why
-        self._tell("note", say("the drill is over: {why}", why=why.value), ended_by=why.name.lower())
-        self._tell_score()
+    def _end(self, reason: DrillEnd) -> None:
+        self.ended_by = reason
+        self._emit_event(
+            "note", say("the drill is over: {why}", why=reason.value), ended_by=reason.name.lower()
+        )
+        self._emit_score()
 
-    def _tell_score(self) -> None:
+    def _emit_score(self) -> None:
         for item in self.score().items:
             text = say("{rule}: {points:g} of {max:g}. {why}",
                        rule=item.name, points=item.points, max=item.max, why=item.why)  # fmt: skip
-            self._tell("score", text, name=item.name, points=item.points, max=item.max)
+            self._emit_event("score", text, name=item.name, points=item.points, max=item.max)
 
 
-def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick = 0) -> Drill:
+def replay(
+    scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick = 0
+) -> Drill:
     """The drill as it was at *tick* after the journal's *lines*. Raises InputProblem for a journal of another drill."""
     inputs, problems = parse_script("\n".join(lines))
     if problems:
-        raise InputProblem(joined("; ", problems))
+        raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
     play_inputs(drill, inputs)
     drill.advance_to(tick)
@@ -473,14 +491,14 @@ def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str]
 
 
 def play_inputs(
-    drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputProblem], None] | None = None
+    drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputError], None] | None = None
 ) -> None:
     """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputProblem without it."""
     for item in inputs:
         drill.advance_to(item.tick)
         try:
-            drill.do(item.words)
-        except InputProblem as problem:
+            drill.do(item.line_without_time)
+        except InputError as problem:
             if refused is None:
                 raise
             refused(item, problem)

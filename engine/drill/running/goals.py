@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.drill.authoring.schema import Goal
+from engine.localization import LocalizableMessage, mark, say
 from engine.model import Tick, ticks
-from engine.words import Sentence, mark, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class GoalState:
     missed_tick: Tick | None = None
 
     @property
-    def met(self) -> bool:
+    def is_reached(self) -> bool:
         return self.met_tick is not None
 
 
@@ -33,12 +33,12 @@ NEWS = {
 """What may be said of a goal, as its event says it."""
 
 
-def told(news: str, goal: Goal) -> Sentence:
+def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
     """The *news* (a key of NEWS) of *goal*."""
     return say(NEWS[news], goal=goal.text)
 
 
-def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
+def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
     """The goal's state after a look at *tick*, and the news (a key of NEWS) if there is any.
 
     A goal that is reached has to be kept; one that is not reached in its time is missed for good.
@@ -46,21 +46,21 @@ def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalSt
     if tick < ticks(goal.after) or state.missed_tick is not None:
         return state, None
     if not holds:
-        news = "lost" if state.met else None
+        news = "lost" if state.is_reached else None
         state = NOT_SO
     else:
         since, news = tick if state.since_tick is None else state.since_tick, None
-        if not state.met and tick - since >= ticks(goal.hold):
+        if not state.is_reached and tick - since >= ticks(goal.hold):
             state, news = GoalState(since, tick), "met"
         elif state.since_tick is None:
             state = GoalState(since, state.met_tick)
-    if goal.within is not None and not state.met and tick >= ticks(goal.within):
+    if goal.within is not None and not state.is_reached and tick >= ticks(goal.within):
         return GoalState(state.since_tick, missed_tick=tick), "missed"
     return state, news
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedHint:
     """A hint that was opened, with what it costs."""
 
     tick: Tick

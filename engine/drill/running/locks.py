@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from engine import simulator
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import say
 from engine.model import World
 from engine.verbs import VERBS
-from engine.words import say
 
 
-def understood(text: str, world: World) -> Input:
+def parse_lock(text: str, world: World) -> Input:
     """The verb and the first arguments that *text* names, as the world spells them. Raises InputProblem."""
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
-        raise InputProblem(say("there is no verb {name!r}", name=name))
+        raise InputError(say("there is no verb {name!r}", name=name))
     if len(words) == 1 and verb.has_ends:
-        raise InputProblem(say("{verb} is locked for both ends of a link, or for all", verb=verb.name))
+        raise InputError(say("{verb} is locked for both ends of a link, or for all", verb=verb.name))
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
-        raise InputProblem(
+        raise InputError(
             say("{verb} takes no more than {n} argument(s)", verb=verb.name, n=len(verb.parameters))
         )
     item = Input(0, verb.name, tuple(words))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Mode(StrEnum):
+class DrillMode(StrEnum):
     """How a drill is taken."""
 
     GUIDED = "guided"
@@ -35,11 +35,11 @@ class Terms:
     """What the instructor sees may be shown: the state of things that nobody has asked a server for."""
 
 
-TERMS: Final[dict[Mode, Terms]] = {
-    Mode.GUIDED: Terms(
+TERMS: Final[dict[DrillMode, Terms]] = {
+    DrillMode.GUIDED: Terms(
         hints=True, hints_cost=False, rewind=True, progress=True, answers_at_once=True, truth=True
     ),
-    Mode.PRACTICE: Terms(
+    DrillMode.PRACTICE: Terms(
         hints=True,
         hints_cost=True,
         rewind=True,
@@ -48,10 +48,10 @@ TERMS: Final[dict[Mode, Terms]] = {
         answers_at_once=False,
         truth=True,
     ),
-    Mode.EXAM: Terms(
+    DrillMode.EXAM: Terms(
         hints=False, hints_cost=False, rewind=False, progress=False, answers_at_once=False, truth=False
     ),
-    Mode.LAB: Terms(
+    DrillMode.LAB: Terms(
         hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
     ),
 }

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from engine import simulator
 from engine.drill.authoring import batches
+from engine.localization import say
 from engine.model import World
 from engine.verbs.lines import parse_line
-from engine.words import say
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:
@@ -18,7 +18,7 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
     """
     refused: list[str] = []
     for line in lines:
-        simulator.perform(world, parse_line(line.strip()))
+        simulator.apply_input(world, parse_line(line.strip()))
         for event in simulator.advance(world, world.tick):
             if event.kind == "sql_done" and batches.errors(event):
                 refused.append(say("{input}: error {n}", input=line.strip(), n=batches.errors(event)[0]))

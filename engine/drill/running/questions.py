@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Prediction, Question
+from engine.localization import LocalizableMessage, join_messages, say
 from engine.model import Tick, ticks
-from engine.words import Sentence, joined, say
 
 Inquiry = Question | Prediction
 
@@ -20,7 +20,7 @@ LATER: Final = say("The right answer is shown when the drill is over.")
 News = Literal["asked", "missed", "judged"]
 
 
-class Answer(Struct, frozen=True):
+class InquiryAnswer(Struct, frozen=True):
     """One inquiry of a run: when it was asked, what was answered, and what is right."""
 
     since_tick: Tick | None = None
@@ -52,7 +52,7 @@ class Answer(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenQuestion:
     """A question that waits for its answer, as it may be shown: nothing here tells what is right."""
 
     name: str
@@ -63,24 +63,24 @@ class Asked:
     until_tick: Tick | None
 
 
-def shown(inquiry: Inquiry, answer: Answer) -> Asked:
+def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion:
     assert answer.asked_tick is not None, "only what has been asked is shown"
-    return Asked(
+    return OpenQuestion(
         inquiry.name,
-        predicts(inquiry),
+        is_prediction(inquiry),
         inquiry.text,
         inquiry.texts,
         answer.asked_tick,
-        _until(inquiry, answer.asked_tick),
+        _find_answer_deadline(inquiry, answer.asked_tick),
     )
 
 
-def predicts(inquiry: Inquiry) -> bool:
+def is_prediction(inquiry: Inquiry) -> bool:
     """It asks for what will be, not for what is."""
     return isinstance(inquiry, Prediction)
 
 
-def counts(inquiry: Inquiry, answer: Answer, given_up: bool) -> bool:
+def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
     """Whether it takes part in the score of a drill that is over.
 
     Not where the run took another course: it was never asked, the drill ended before it could be judged, or none of
@@ -89,19 +89,19 @@ def counts(inquiry: Inquiry, answer: Answer, given_up: bool) -> bool:
     """
     if answer.void_tick is not None:
         return False
-    if answer.asked_tick is None or (predicts(inquiry) and answer.judged_tick is None):
-        return given_up
+    if answer.asked_tick is None or (is_prediction(inquiry) and answer.judged_tick is None):
+        return ended_by_trainee
     return bool(answer.right) or answer.choice is None
 
 
-def settled(inquiry: Inquiry, answer: Answer) -> bool:
+def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
     """Nothing about it is open any more: the drill need not wait for it."""
-    return not answer.open and (answer.judged_tick is not None or not predicts(inquiry))
+    return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
-def look(
-    inquiry: Inquiry, answer: Answer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[Answer, News | None]:
+def poll_inquiry(
+    inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
+) -> tuple[InquiryAnswer, News | None]:
     """The answer's state after a look at *tick*, and the news if there is any. *holds* tells conditions."""
     if answer.void_tick is not None:
         return answer, None
@@ -111,33 +111,33 @@ def look(
         judged = _maybe_judge(inquiry, answer, answer.asked_tick, holds, tick)
         if judged is not None:
             return judged, "judged"
-    until = _until(inquiry, answer.asked_tick)
+    until = _find_answer_deadline(inquiry, answer.asked_tick)
     if answer.open and until is not None and tick >= until:
         return replace(answer, missed_tick=tick), "missed"
     return answer, None
 
 
 def _maybe_ask(
-    inquiry: Inquiry, answer: Answer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[Answer, News | None]:
-    since = answer.since_tick
-    if since is None:
+    inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
+) -> tuple[InquiryAnswer, News | None]:
+    since_tick = answer.since_tick
+    if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
             return answer, None
-        since = tick if inquiry.when is not None else ticks(inquiry.at or 0.0)
-    if tick < since + ticks(inquiry.after):
-        return replace(answer, since_tick=since), None
+        since_tick = tick if inquiry.when is not None else ticks(inquiry.at or 0.0)
+    if tick < since_tick + ticks(inquiry.after):
+        return replace(answer, since_tick=since_tick), None
     if not all(holds(text) for text in (inquiry.when, inquiry.premise) if text is not None):
         return replace(answer, since_tick=None, void_tick=tick if inquiry.when is None else None), None
-    right, why = _known(inquiry, holds)
-    asked = replace(answer, since_tick=since, asked_tick=tick, right=right, why=why)
+    right, why = _find_right_choices(inquiry, holds)
+    asked = replace(answer, since_tick=since_tick, asked_tick=tick, right=right, why=why)
     return asked, "asked" if asked.open else None  # before a rewind it may have been answered already
 
 
 def _maybe_judge(
-    inquiry: Prediction, answer: Answer, asked: Tick, holds: Callable[[str], bool], tick: Tick
-) -> Answer | None:
-    if tick < asked + ticks(inquiry.judged_after):
+    inquiry: Prediction, answer: InquiryAnswer, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
+) -> InquiryAnswer | None:
+    if tick < asked_tick + ticks(inquiry.judged_after):
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
     return replace(
@@ -145,7 +145,7 @@ def _maybe_judge(
     )
 
 
-def _known(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
+def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
     """The right choices of a question on the course that the run has taken, and why; a prediction's are not settled."""
     if not isinstance(inquiry, Question):
         return (), inquiry.why
@@ -153,46 +153,48 @@ def _known(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, .
     return fitting.right, fitting.why
 
 
-def until(inquiry: Inquiry, answer: Answer) -> Tick | None:
+def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
     """When the wait for its answer, or for its judgement once it is answered, is over; None: never."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + ticks(inquiry.judged_after)
-    return _until(inquiry, answer.asked_tick)
+    return _find_answer_deadline(inquiry, answer.asked_tick)
 
 
-def _until(inquiry: Inquiry, asked: Tick) -> Tick | None:
-    return None if inquiry.within is None else asked + ticks(inquiry.within)
+def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
+    return None if inquiry.within is None else asked_tick + ticks(inquiry.within)
 
 
-def given(answer: Answer, choice: int, tick: Tick, sure_percent: float | None = None) -> Answer:
+def record_answer(
+    answer: InquiryAnswer, choice: int, tick: Tick, sure_percent: float | None = None
+) -> InquiryAnswer:
     """The answer with *choice* given at *tick*."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
-def missed(answer: Answer, tick: Tick) -> Answer:
+def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
     """No answer will be taken any more."""
     return replace(answer, missed_tick=tick)
 
 
-def verdict(inquiry: Inquiry, answer: Answer) -> Sentence:
+def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
     """What was said, what is right, and why, in sentences: only for when it may be told."""
     if answer.asked_tick is None:
-        return joined(" ", (inquiry.text, say("It was never asked.")))
-    said = say("No answer was given.")
+        return join_messages(" ", (inquiry.text, say("It was never asked.")))
+    answer_text = say("No answer was given.")
     if answer.choice is not None:
-        said = say("You said: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
+        answer_text = say("You said: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        return joined(" ", (inquiry.text, said, say("The drill ended before the outcome.")))
+        return join_messages(" ", (inquiry.text, answer_text, say("The drill ended before the outcome.")))
     right = say("None of the choices came true.")
     if answer.correct:
         right = say("That is right.")
     elif answer.right:
         right = say("Right: {choice}.", choice=_quoted(inquiry, answer.right))
-    return joined(" ", (inquiry.text, said, right, answer.why))
+    return join_messages(" ", (inquiry.text, answer_text, right, answer.why))
 
 
-def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> Sentence:
+def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMessage:
     first, *more = (say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers)
     for choice in more:
         first = say("{choice} or {other}", choice=first, other=choice)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.state import DrillState
-from engine.inputs import InputProblem, format_time
-from engine.words import say
+from engine.inputs import InputError, format_time
+from engine.localization import say
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LearnedFact:
     """Something that was learnt: a layer of a hint, an answer, or a question whose time ran out."""
 
     what: str
@@ -30,37 +30,43 @@ class Known:
         return f"{self.what}:{self.name}" + (f":{self.number}" if self.number else "")
 
 
-def line(there: DrillState, here: DrillState, seen: Iterable[DrillState] = ()) -> str:
+def format_rewind_line(
+    abandoned_run: DrillState, resumed_run: DrillState, other_runs: Iterable[DrillState] = ()
+) -> str:
     """The input line for coming back from *there* to *here*, knowing what was learnt there and in *seen*."""
-    known = [fact for drill in (there, *seen) for fact in _learnt(drill, here)]
-    return " ".join(["rewind", format_time(there.tick), *dict.fromkeys(map(str, known))])
+    known = [
+        fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
+    ]
+    return " ".join(["rewind", format_time(abandoned_run.tick), *dict.fromkeys(map(str, known))])
 
 
-def _learnt(there: DrillState, here: DrillState) -> Iterator[Known]:
-    opened = {(hint.goal, hint.layer) for hint in here.hints}
-    yield from (Known("hint", h.goal, h.layer) for h in there.hints if (h.goal, h.layer) not in opened)
-    for name, answer in there.answers.items():
-        before = here.answers[name]
+def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> Iterator[LearnedFact]:
+    opened = {(hint.goal, hint.layer) for hint in resumed_run.hints}
+    yield from (
+        LearnedFact("hint", h.goal, h.layer) for h in abandoned_run.hints if (h.goal, h.layer) not in opened
+    )
+    for name, answer in abandoned_run.answers.items():
+        before = resumed_run.answers[name]
         if before.choice is not None or before.missed_tick is not None:
             continue
         if answer.choice is not None:
-            yield Known("answer", name, answer.choice)
+            yield LearnedFact("answer", name, answer.choice)
         elif answer.missed_tick is not None:
-            yield Known("missed", name)
+            yield LearnedFact("missed", name)
 
 
-def known_in(text: str, scenario: Scenario) -> list[Known]:
+def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
     """What the words of a rewind line tell. Raises InputProblem for words that no such scenario gives."""
     layers = {("hint", hint.goal): 3 for hint in scenario.hints}
     choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
     missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}
     most = {**layers, **choices, **missed}
-    found = []
+    facts = []
     for word in text.split():
         what, _, rest = word.partition(":")
         name, _, number = rest.partition(":")
-        known = Known(what, name, int(number[:9]) if number.isdecimal() else 0)
+        known = LearnedFact(what, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
-            raise InputProblem(say("rewind: {word!r} is unknown in this drill", word=word))
-        found.append(known)
-    return found
+            raise InputError(say("rewind: {word!r} is unknown in this drill", word=word))
+        facts.append(known)
+    return facts

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.schema import Scenario, Step
+from engine.drill.authoring.schema import Scenario, SolutionStep
 from engine.drill.running.drill import Drill
 from engine.drill.running.state import DrillState
-from engine.drill.time.slices import Run, Slices, passing
+from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
+from engine.generators import run_to_completion
 from engine.model import Tick, ticks
-from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
 
 SETTLE_S: Final = 120.0
@@ -24,12 +24,12 @@ Begin = Callable[[Scenario, int | None], Drill]
 """Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
 
 
-def default_end(drill: DrillState, last: Tick = 0) -> Tick:
+def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
     """When a headless run ends unless told: the scenario's length, or some time after the *last* input."""
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]
-    return max(last, ticks(max(timeline, default=0.0))) + ticks(SETTLE_S)
+    return max(last_tick, ticks(max(timeline, default=0.0))) + ticks(SETTLE_S)
 
 
 def play_solution(drill: Drill) -> None:
@@ -38,10 +38,10 @@ def play_solution(drill: Drill) -> None:
     A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputProblem
     for a step that cannot be done.
     """
-    at_once(solving(drill))
+    run_to_completion(solving(drill))
 
 
-def solving(run: Run, steps: Sequence[Step] | None = None) -> Slices[None]:
+def solving(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
     """`play_solution` in slices, in whatever holds a drill. *steps*: those that are left of it, or of another one."""
     drill = run.drill
     expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
@@ -51,29 +51,29 @@ def solving(run: Run, steps: Sequence[Step] | None = None) -> Slices[None]:
             for _ in _waiting_for(run, drill, step.when):
                 yield min(1.0, drill.tick / expected)
         relative = step.do.lstrip().startswith("+")
-        for _ in passing(run, item.tick + (drill.tick if relative else 0)):
+        for _ in advance_in_slices(run, item.tick + (drill.tick if relative else 0)):
             yield min(1.0, drill.tick / expected)
         if drill.finished:
             return
-        run.do(item.words)
-    for _ in passing(run, default_end(drill, drill.tick)):
+        run.do(item.line_without_time)
+    for _ in advance_in_slices(run, default_end(drill, drill.tick)):
         yield min(1.0, drill.tick / expected)
 
 
 def _waiting_for(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
     give_up = drill.tick + ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
     while not drill.finished and not drill.holds(condition) and drill.tick < give_up:
-        yield from passing(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
+        yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
-def played(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+def play_reference(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
     """A finished drill in which the reference solution was played."""
     drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
-def left_alone(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+def play_idle(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
     """A drill in which nobody did anything until its end."""
     drill = begin(scenario, seed)
     drill.advance_to(default_end(drill))

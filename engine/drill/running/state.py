@@ -13,24 +13,24 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.references import names_of
-from engine.drill.authoring.scenario import varied
+from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.judging import score
-from engine.drill.judging.course import Course
 from engine.drill.judging.score import Score
+from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.goals import GoalState, Opened
-from engine.drill.running.modes import TERMS, Mode, Terms
-from engine.drill.running.questions import Answer, Asked, Inquiry
+from engine.drill.running.goals import GoalState, OpenedHint
+from engine.drill.running.modes import TERMS, DrillMode, Terms
+from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenQuestion
 from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
+from engine.localization import say
 from engine.model import Computer, Instance, Key, Tick, World, ticks
 from engine.protocol import groups
-from engine.words import say
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
 """Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
@@ -53,7 +53,7 @@ class StateHash:
     digest: str
 
 
-class End(Enum):
+class DrillEnd(Enum):
     """Why a drill is over."""
 
     GOALS = say("all goals are reached")
@@ -62,7 +62,7 @@ class End(Enum):
     ASKED = say("the drill was ended")
 
 
-class Holder(StrEnum):
+class PendingKind(StrEnum):
     """Why a drill is not over although its goals are reached."""
 
     QUESTION = "question"
@@ -87,7 +87,7 @@ class SampledState:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class PendingItem:
     """One thing for which a drill waits whose goals are all reached."""
 
     what: Literal["answer", "judgement", "story"]
@@ -101,15 +101,17 @@ class Awaited:
 class DrillState:
     """Scenario, seed and mode; the world; what has been done and has happened. `Drill` is what moves it on."""
 
-    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
+    ) -> None:
         """At tick 0, nothing of the story scheduled. *seed* None: the scenario's own; *mode* None: practice, or free
         play without a rubric.
 
         The seed also picks the variant, which is then the drill's scenario.
         """
         self.seed = scenario.seed if seed is None else seed
-        self.scenario = scenario = varied(scenario, self.seed)
-        self.mode = Mode(mode or (Mode.PRACTICE if scenario.scored else Mode.LAB))
+        self.scenario = scenario = select_variant(scenario, self.seed)
+        self.mode = DrillMode(mode or (DrillMode.PRACTICE if scenario.scored else DrillMode.LAB))
         self.world: World = build_world(scenario, self.seed)
         self.errorlog_before = self.world.errorlog.copy()
         """What the ERRORLOGs held before the first event."""
@@ -132,8 +134,8 @@ class DrillState:
         self.first_held: dict[str, Tick | None] = {}
         """When each forbidden state and each price's act was first seen; None: what the price takes for granted was
         not so then."""
-        self.hints: list[Opened] = []
-        self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
+        self.hints: list[OpenedHint] = []
+        self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
         """(from, to) of each time that time went back, oldest first."""
         self.story_ticks: list[Tick] = []
@@ -146,11 +148,11 @@ class DrillState:
         """What the roles of a team have said to one another, oldest first."""
         self.windows: dict[str, str] = {}
         """T-SQL window -> the role of a team that sent to it last."""
-        self.ended_by: End | None = None
+        self.ended_by: DrillEnd | None = None
         self._batches: list[Event] = []
         self._operations: list[Event] = []
-        self._conditions = _conditions(scenario)
-        self._watched = _watched(scenario)
+        self._conditions = _parse_conditions(scenario)
+        self._watched = _list_watched(scenario)
         self._compared = 0
         self._standing: SampledState | None = None
         self._places: dict[Key, Place] = {}
@@ -185,17 +187,17 @@ class DrillState:
 
     def score(self) -> Score:
         """The score as it stands; final when the drill is finished."""
-        return score.UNSCORED if self.mode is Mode.LAB else score.score(self._course())
+        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(self._build_scored_run())
 
     def total(self) -> float:
         """`score().total`, without what is said of it."""
-        met = [goal for goal in self.scenario.goals if self.goals[goal.name].met]
-        if self.mode is Mode.LAB or not self.scenario.scored or len(met) == len(self.goals):
+        met = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
+        if self.mode is DrillMode.LAB or not self.scenario.scored or len(met) == len(self.goals):
             return self.score().total
         return score.total_of_goals(self.scenario, met)
 
-    def _course(self) -> Course:
-        return Course(
+    def _build_scored_run(self) -> ScoredRun:
+        return ScoredRun(
             scenario=self.scenario,
             world=self.world,
             events=self.events,
@@ -205,8 +207,8 @@ class DrillState:
             hints=self.hints,
             answers=self.answers,
             over=self.finished,
-            left_early=self.ended_by is End.ASKED and bool(self._waiting),
-            given_up=self.ended_by is End.ASKED,
+            left_early=self.ended_by is DrillEnd.ASKED and bool(self._waiting),
+            given_up=self.ended_by is DrillEnd.ASKED,
             answers_at_once=self.terms.answers_at_once,
             rewinds=self.rewinds,
             rewind_cost=self.terms.rewind_cost,
@@ -230,8 +232,8 @@ class DrillState:
 
     def _share(self, goal: Goal) -> float:
         state = self.goals[goal.name]
-        if state.met or state.since_tick is None:
-            return float(state.met)
+        if state.is_reached or state.since_tick is None:
+            return float(state.is_reached)
         return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
 
     def holds(self, text: str) -> bool:
@@ -247,36 +249,38 @@ class DrillState:
     def _facts(self) -> Facts:
         return Facts(self.world, self._batches, self._operations, self.calls)
 
-    def open_questions(self) -> list[Asked]:
+    def open_questions(self) -> list[OpenQuestion]:
         """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
-        shown = [questions.shown(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
+        shown = [questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
         return sorted(shown, key=lambda asked: asked.asked_tick)
 
-    def awaited(self) -> list[Awaited]:
+    def list_pending_items(self) -> list[PendingItem]:
         """With every goal reached, what keeps the drill from ending; empty before, and where the mode tells nothing.
 
         Of a story that is still to come only that it is: its moment and its kind are the drill's secret.
         """
         if self.finished or not (
-            self.terms.progress and self.goals and all(s.met for s in self.goals.values())
+            self.terms.progress and self.goals and all(s.is_reached for s in self.goals.values())
         ):
             return []
         waiting = []
         for inquiry in self.scenario.inquiries:
             answer = self.answers[inquiry.name]
-            if answer.asked_tick is None or questions.settled(inquiry, answer):
+            if answer.asked_tick is None or questions.is_settled(inquiry, answer):
                 continue
-            until = questions.until(inquiry, answer)
-            waiting.append(Awaited("answer" if answer.open else "judgement", inquiry.name, until))
-        return waiting or ([Awaited("story", "", None)] if self._waiting else [])
+            until = questions.find_deadline(inquiry, answer)
+            waiting.append(PendingItem("answer" if answer.open else "judgement", inquiry.name, until))
+        return waiting or ([PendingItem("story", "", None)] if self._waiting else [])
 
     def next_hint(self) -> Hint | None:
         """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
         if not self.terms.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
-        return next((by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.met), None)
+        return next(
+            (by_goal[g] for g, state in self.goals.items() if g in by_goal and not state.is_reached), None
+        )
 
     def hint_cost(self, layer: int) -> float:
         """Points that opening *layer* (1 to 3) of the next hint costs now; ones already open are free."""
@@ -291,7 +295,7 @@ class DrillState:
     def state_hash(self) -> str:
         return self.world.state_hash()
 
-    def apart(self) -> Self:
+    def fork_shallow(self) -> Self:
         """A drill in the same state that still shares the record of the past: half a fork."""
         twin = object.__new__(type(self))
         own = twin.__dict__
@@ -304,28 +308,28 @@ class DrillState:
     def _inquiry(self, name: str) -> Inquiry:
         return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
-    def coming(self) -> list[tuple[Tick, Input]]:
+    def list_scheduled_inputs(self) -> list[tuple[Tick, Input]]:
         """What the scenario does by itself from now on, as far as its moment is known, soonest first."""
         return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
 
-    def held_by(self) -> list[Holder]:
+    def list_pending_kinds(self) -> list[PendingKind]:
         """What the drill still waits for although every goal is reached; empty while one is not."""
-        if self.finished or not self.goals or not all(state.met for state in self.goals.values()):
+        if self.finished or not self.goals or not all(state.is_reached for state in self.goals.values()):
             return []
-        return self._untold()
+        return self._list_pending_kinds()
 
-    def _untold(self) -> list[Holder]:
+    def _list_pending_kinds(self) -> list[PendingKind]:
         """Parts of the story that are not over, each kind once."""
         asked = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        left = [(i, a) for i, a in asked if not questions.settled(i, a)]
+        left = [(i, a) for i, a in asked if not questions.is_settled(i, a)]
         kinds = {"question": any(a.open for _, a in left), "prediction": any(not a.open for _, a in left)}
         kinds["story"] = bool(self._waiting)
-        return [Holder(kind) for kind, there in kinds.items() if there]
+        return [PendingKind(kind) for kind, there in kinds.items() if there]
 
 
-def _conditions(scenario: Scenario) -> dict[str, Condition]:
+def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
     """Every condition of the scenario by its text."""
     texts = [inject.when for inject in scenario.timeline if inject.when is not None]
     texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
@@ -335,7 +339,7 @@ def _conditions(scenario: Scenario) -> dict[str, Condition]:
     return {text: conditions.parse(text, names) for text in texts}
 
 
-def _watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
+def _list_watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
     """What counts once it has held: its name, condition and premise, and what is said of it."""
     watched: list[tuple[str, str, str | None, str]] = [
         (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden

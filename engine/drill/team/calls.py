@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine import arithmetic
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
+from engine.localization import say
 from engine.model import Tick
-from engine.words import say
 
 Calls = tuple["Call", ...]
 Truth = Callable[[str], bool]
@@ -29,7 +29,7 @@ NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "n
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TeamCall:
     """What one role said to another, and what came of it."""
 
     kind: Literal["order", "question"]
@@ -58,7 +58,7 @@ class Call:
     """Whether the fact was so at that moment."""
 
     @property
-    def right(self) -> bool:
+    def is_correct(self) -> bool:
         """It was read back with all that matters, and with nothing else."""
         return bool(self.read_back) and not self.missing and not self.strange
 
@@ -70,7 +70,7 @@ class Call:
         return self.confirmed_tick is None and self.repeated_tick is None
 
     @property
-    def early(self) -> bool:
+    def is_premature(self) -> bool:
         """It was carried out before its read-back was confirmed."""
         confirmed = self.confirmed_tick
         return self.acted_tick is not None and (confirmed is None or self.acted_tick < confirmed)
@@ -78,15 +78,15 @@ class Call:
     @property
     def closed(self) -> bool:
         """The loop was closed: read back rightly, confirmed, and not carried out before."""
-        return self.right and self.confirmed_tick is not None and not self.early
+        return self.is_correct and self.confirmed_tick is not None and not self.is_premature
 
 
-def words_of(text: str) -> list[str]:
+def extract_keywords(text: str) -> list[str]:
     """The words that matter, in small letters: `power-off` is power and off."""
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
 
 
-def heard(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
+def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
     """*calls* after *item*, which has a role. *names*: of servers, databases and clients.
 
     Raises InputProblem for what cannot be said now.
@@ -94,52 +94,54 @@ def heard(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls
     hear = HEARS.get(item.verb)
     if hear is not None:
         return hear(calls, item, {name.lower() for name in names}, true)
-    about = {word for arg in item.args for word in words_of(arg.partition("#")[0])}
+    about = {word for arg in item.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
         replace(one, acted_tick=item.tick)
         if one.kind == "order" and one.to == item.by and one.acted_tick is None
-        and one.repeated_tick is None and about & set(words_of(one.text))
+        and one.repeated_tick is None and about & set(extract_keywords(one.text))
         else one
         for one in calls
     )  # fmt: skip
 
 
 def _call(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    to, text = item.args
+    receiver, text = item.args
     again = tuple(
         replace(one, repeated_tick=item.tick)
-        if one.kind == "order" and (one.by, one.to) == (item.by, to) and one.waits
-        and ((not one.right and one.read_back) or words_of(one.text) == words_of(text))
+        if one.kind == "order" and (one.by, one.to) == (item.by, receiver) and one.waits
+        and ((not one.is_correct and one.read_back) or extract_keywords(one.text) == extract_keywords(text))
         else one
         for one in calls
     )  # fmt: skip
-    return (*again, Call("order", item.by, to, text, item.tick))
+    return (*again, TeamCall("order", item.by, receiver, text, item.tick))
 
 
 def _read_back(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    to, text = item.args
-    said = set(words_of(text))
+    caller, text = item.args
+    spoken_keywords = set(extract_keywords(text))
     waiting = [
         one
         for one in calls
-        if one.kind == "order" and (one.by, one.to) == (to, item.by) and one.waits and not one.right
+        if one.kind == "order" and (one.by, one.to) == (caller, item.by) and one.waits and not one.is_correct
     ]
     if not waiting:
-        raise InputProblem(say("no order of {name} waits to be read back", name=to))
-    call = max(waiting, key=lambda one: (len(said & set(words_of(one.text))), -one.tick))
-    wanted = words_of(call.text)
+        raise InputError(say("no order of {name} waits to be read back", name=caller))
+    call = max(waiting, key=lambda one: (len(spoken_keywords & set(extract_keywords(one.text))), -one.tick))
+    wanted = extract_keywords(call.text)
     special = names | NEGATIONS
     strange = (
-        word for word in words_of(text) if word not in wanted and (word in special or word[0].isdigit())
+        word
+        for word in extract_keywords(text)
+        if word not in wanted and (word in special or word[0].isdigit())
     )
-    return _changed(
+    return _replace_call(
         calls,
         call,
         replace(
             call,
             read_back=text,
             read_back_tick=item.tick,
-            missing=tuple(dict.fromkeys(word for word in wanted if word not in said)),
+            missing=tuple(dict.fromkeys(word for word in wanted if word not in spoken_keywords)),
             strange=tuple(dict.fromkeys(strange)),
             wrong_before=call.wrong_before or call.read_back,
         ),
@@ -154,25 +156,27 @@ def _confirm(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
         if one.kind == "order" and (one.by, one.to) == (item.by, to) and one.waits and one.read_back
     ]
     if not read:
-        raise InputProblem(say("{name} has read back no order that waits for a confirmation", name=to))
-    return _changed(calls, read[0], replace(read[0], confirmed_tick=item.tick))
+        raise InputError(say("{name} has read back no order that waits for a confirmation", name=to))
+    return _replace_call(calls, read[0], replace(read[0], confirmed_tick=item.tick))
 
 
 def _ask(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
     to, text = item.args
-    return (*calls, Call("question", item.by, to, text, item.tick))
+    return (*calls, TeamCall("question", item.by, to, text, item.tick))
 
 
 def _status(calls: Calls, item: Input, names: set[str], true: Truth) -> Calls:
-    to, fact = item.args
+    caller, fact = item.args
     so = true(fact)
     for call in calls:
-        if call.kind == "question" and (call.by, call.to) == (to, item.by) and call.waits:
-            asked = set(words_of(call.text)) & names
-            if asked and not asked & set(words_of(fact)):
+        if call.kind == "question" and (call.by, call.to) == (caller, item.by) and call.waits:
+            asked = set(extract_keywords(call.text)) & names
+            if asked and not asked & set(extract_keywords(fact)):
                 continue  # about something else
-            return _changed(calls, call, replace(call, status=fact, status_tick=item.tick, true=so))
-    unasked = Call("question", to, item.by, "", item.tick, status=fact, status_tick=item.tick, true=so)
+            return _replace_call(calls, call, replace(call, status=fact, status_tick=item.tick, true=so))
+    unasked = TeamCall(
+        "question", caller, item.by, "", item.tick, status=fact, status_tick=item.tick, true=so
+    )
     return (*calls, unasked)
 
 
@@ -186,52 +190,52 @@ HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
 """What each verb of speech does."""
 
 
-def _changed(calls: Calls, before: Call, after: Call) -> Calls:
-    return tuple(after if one is before else one for one in calls)
+def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
+    return tuple(new_call if one is old_call else one for one in calls)
 
 
-def partner(calls: Calls, item: Input, keys: Iterable[str]) -> str:
+def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
     """Who may say *item*, which names no role: whose turn it is, else the first role that is not spoken to."""
-    to = item.args[0]
-    turns: dict[str, Callable[[Call], bool]] = {
-        "read-back": lambda one: one.by == to and one.kind == "order" and not one.right,
-        "confirm": lambda one: one.to == to and one.kind == "order" and bool(one.read_back),
-        "status": lambda one: one.by == to and one.kind == "question",
+    addressee = item.args[0]
+    turns: dict[str, Callable[[TeamCall], bool]] = {
+        "read-back": lambda one: one.by == addressee and one.kind == "order" and not one.is_correct,
+        "confirm": lambda one: one.to == addressee and one.kind == "order" and bool(one.read_back),
+        "status": lambda one: one.by == addressee and one.kind == "question",
     }
     turn = turns.get(item.verb)
     for one in calls if turn is not None else ():
         if one.waits and turn is not None and turn(one):
             return one.by if item.verb == "confirm" else one.to
-    return next((key for key in keys if key != to), "")
+    return next((key for key in keys if key != addressee), "")
 
 
 # --- what it is worth ---------------------------------------------------------------------------------------
 
 
-def orders(calls: Calls) -> list[Call]:
+def orders(calls: Calls) -> list[TeamCall]:
     """Orders that stand: one that was given again as its read-back was wrong is not counted twice."""
     return [one for one in calls if one.kind == "order" and one.repeated_tick is None]
 
 
-def fault_of(call: Call) -> str:
+def describe_fault(call: TeamCall) -> str:
     """What was wrong with the loop of an order; empty: nothing."""
     if not call.read_back:
         return say("the order was not read back")
-    if not call.right:
+    if not call.is_correct:
         parts = (*call.missing, *call.strange)
         return say("the order was read back wrongly ({words})", words=", ".join(parts))
     if call.confirmed_tick is None:
         return say("the read-back was not confirmed")
-    if call.early:
+    if call.is_premature:
         return say("the order was carried out before it was confirmed")
     return ""
 
 
-def closed_by(calls: Calls, role: str) -> int:
+def count_closed_orders(calls: Calls, role: str) -> int:
     """Orders of *role* whose loop was closed."""
     return arithmetic.total(one.by == role and one.closed for one in orders(calls))
 
 
-def true_statuses(calls: Calls, role: str) -> int:
+def count_true_statuses(calls: Calls, role: str) -> int:
     """Facts that *role* told and that were so."""
     return arithmetic.total(one.to == role and one.true is True for one in calls)

@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.drill.authoring.schema import Role
+from engine.drill.authoring.schema import StoryRole
 from engine.drill.running import locks
 from engine.drill.team import calls
 from engine.drill.team.calls import HEARS, Calls
-from engine.inputs import Input, InputProblem
-from engine.words import say
+from engine.inputs import Input, InputError
+from engine.localization import say
 
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
 """What every role may do: speak, and answer what the drill asks."""
@@ -20,61 +20,61 @@ OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
 """Remarks that need no role: of one person who plays all roles, and of the instructor."""
 
 
-def role_of(team: Sequence[Role], key: str) -> Role:
+def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     """Raises InputProblem for a role that is not there."""
-    found = next((role for role in team if role.key == key), None)
-    if found is None:
+    matching_role = next((role for role in team if role.key == key), None)
+    if matching_role is None:
         there = ", ".join(str(role.key) for role in team)
-        raise InputProblem(
+        raise InputError(
             say("there is no role {name!r} in this team; there are {names}", name=key, names=there)
             if team
             else say("this drill has no team")
         )
-    return found
+    return matching_role
 
 
-def may(role: Role, item: Input) -> bool:
+def is_allowed(role: StoryRole, item: Input) -> bool:
     """Whether *role* may do *item*, whose names are as the world spells them."""
     if item.verb in EVERY_ROLE:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""
     plain = replace(item, args=(first, *item.args[1:]) if item.args else ())
-    return any(locks.covers(allowed(line), plain) for line in role.does)
+    return any(locks.covers(parse_right(line), plain) for line in role.does)
 
 
-def allowed(line: str) -> Input:
+def parse_right(line: str) -> Input:
     """A line of `does`: a verb and its first arguments."""
     name, *words = line.split()
     return Input(0, name.lower(), tuple(words))
 
 
-def authored(team: Sequence[Role], item: Input, said: Calls, free: bool) -> Input:
+def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
     """*item* with the role whose act it is. Without one it is the first role's that may do it: one person may play all.
 
     *free*: what no role may do is done without one. Raises InputProblem.
     """
     if not team:
         if item.by or item.verb in HEARS:
-            raise InputProblem(say("this drill has no team"))
+            raise InputError(say("this drill has no team"))
         return item
     if item.verb in HEARS:
-        role_of(team, item.args[0])
+        find_role(team, item.args[0])
     if item.by:
-        role = role_of(team, item.by)
-        if not may(role, item):
-            raise InputProblem(say("{role} may not do this: {deed}", role=role.name, deed=item.deed))
+        role = find_role(team, item.by)
+        if not is_allowed(role, item):
+            raise InputError(say("{role} may not do this: {deed}", role=role.name, deed=item.command_text))
     elif item.verb in HEARS:
-        item = replace(item, by=calls.partner(said, item, [str(role.key) for role in team]))
+        item = replace(item, by=calls.find_speaker(team_calls, item, [str(role.key) for role in team]))
     elif item.verb not in OF_ALL:
-        able = next((role for role in team if may(role, item)), None)
-        if able is None and not free:
-            raise InputProblem(say("no role of this team may do this: {deed}", deed=item.deed))
+        able = next((role for role in team if is_allowed(role, item)), None)
+        if able is None and not allow_unassigned:
+            raise InputError(say("no role of this team may do this: {deed}", deed=item.command_text))
         item = replace(item, by=str(able.key)) if able is not None else item
     if item.verb in HEARS and item.by == item.args[0]:
-        raise InputProblem(say("{name} cannot speak to itself", name=item.by))
+        raise InputError(say("{name} cannot speak to itself", name=item.by))
     return item
 
 
-def shown(team: Sequence[Role], key: str) -> str:
+def find_role_name(team: Sequence[StoryRole], key: str) -> str:
     """The name of the role with *key*."""
     return next((role.name for role in team if role.key == key), key)

@@ -8,10 +8,10 @@ from typing import Final, TypedDict
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
-from engine.drill.authoring.schema import Role
+from engine.drill.authoring.schema import StoryRole
 from engine.drill.running.state import DrillState
-from engine.drill.team.calls import HEARS, Call
-from engine.drill.team.rights import shown
+from engine.drill.team.calls import HEARS, TeamCall
+from engine.drill.team.rights import find_role_name
 from engine.events import Event
 from engine.model import World
 from engine.protocol import groups, network
@@ -22,7 +22,7 @@ LATEST: Final = 200
 """Events of a role that are shown at most. Assumed."""
 
 
-class View(TypedDict):
+class RoleObservation(TypedDict):
     """One moment of a run as one role sees it."""
 
     role: str
@@ -42,10 +42,10 @@ class View(TypedDict):
     """Events that it has noticed, oldest first."""
 
 
-def view(drill: DrillState, role: Role, since: int = 0) -> View:
+def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
     """What *role* sees of *drill* now; news from event number *since* on."""
     world, sees = drill.world, role.sees
-    told = bool(drill.terms.progress or drill.finished)
+    may_reveal = bool(drill.terms.progress or drill.finished)
     return {
         "role": str(role.key),
         "t_s": world.t_s,
@@ -65,7 +65,7 @@ def view(drill: DrillState, role: Role, since: int = 0) -> View:
         else [],
         "queues": list(_queues(drill, role)) if "queues" in sees else [],
         "goals": [
-            {"text": goal.text, "met": drill.goals[goal.name].met if told else None}
+            {"text": goal.text, "met": drill.goals[goal.name].is_reached if may_reveal else None}
             for goal in drill.scenario.goals
         ]
         if "goals" in sees
@@ -77,23 +77,23 @@ def view(drill: DrillState, role: Role, since: int = 0) -> View:
         "calls": [_call(drill, one) for one in drill.calls if hears(role, one)],
         "news": [
             _news(event)
-            for event in noticed(drill.events[since:], role)
+            for event in noticed(drill.events[first_event:], role)
             if event.kind not in OF_SERVERS or event.server is None or _answers(world, event.server)
         ][-LATEST:],
     }
 
 
-def hears(role: Role, call: Call) -> bool:
+def hears(role: StoryRole, call: TeamCall) -> bool:
     """A role hears what is said by it or to it; what others say only where it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
-def noticed(events: Sequence[Event], role: Role) -> Iterator[Event]:
+def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
     """The events that *role* notices."""
     return (event for event in events if notices(role, event))
 
 
-def notices(role: Role, event: Event) -> bool:
+def notices(role: StoryRole, event: Event) -> bool:
     """Its own acts and their answers; what is said to it; what the scenario shows it."""
     by = event.get("by")
     if event.kind in HEARS:
@@ -138,28 +138,28 @@ def _news(event: Event) -> Row:
     return row
 
 
-def _call(drill: DrillState, one: Call) -> Row:
+def _call(drill: DrillState, call: TeamCall) -> Row:
     team = drill.scenario.team
     return {
-        "kind": one.kind,
-        "by": one.by,
-        "to": one.to,
-        "by_name": shown(team, one.by),
-        "to_name": shown(team, one.to),
-        "t_s": one.tick / TICKS_PER_S,
-        "text": one.text,
-        "read_back": one.read_back,
-        "confirmed": one.confirmed_tick is not None,
-        "repeated": one.repeated_tick is not None,
-        "status": one.status,
-        "waits": one.waits,
+        "kind": call.kind,
+        "by": call.by,
+        "to": call.to,
+        "by_name": find_role_name(team, call.by),
+        "to_name": find_role_name(team, call.to),
+        "t_s": call.tick / TICKS_PER_S,
+        "text": call.text,
+        "read_back": call.read_back,
+        "confirmed": call.confirmed_tick is not None,
+        "repeated": call.repeated_tick is not None,
+        "status": call.status,
+        "waits": call.waits,
     }
 
 
 # --- what there is to see -----------------------------------------------------------------------------------
 
 
-def _computers(world: World, role: Role) -> Iterator[Row]:
+def _computers(world: World, role: StoryRole) -> Iterator[Row]:
     """What who stands before a computer sees: its lamps."""
     for name in role.servers:
         computer = world.computer_named(name)
@@ -172,7 +172,7 @@ def _answers(world: World, server: str) -> bool:
     return instance is not None and instance.answering and world.computer_of(server).nic_up
 
 
-def _databases(world: World, role: Role) -> Iterator[Row]:
+def _databases(world: World, role: StoryRole) -> Iterator[Row]:
     """Each copy on the role's servers; of a server that does not answer only that."""
     for server in role.servers:
         if server not in world.instances:
@@ -193,14 +193,14 @@ def _databases(world: World, role: Role) -> Iterator[Row]:
             }
 
 
-def _links(world: World, role: Role) -> Iterator[Row]:
+def _links(world: World, role: StoryRole) -> Iterator[Row]:
     """Links between two of the role's servers; both directions are one."""
     for one, other in combinations(role.servers, 2):
         there, back = network.link(world, one, other), network.link(world, other, one)
         yield {"ends": [one, other], "up": there.up and back.up, "passing": there.passing and back.passing}
 
 
-def _queues(drill: DrillState, role: Role) -> Iterator[Row]:
+def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
     """What the monitor shows of databases that a server of the role serves."""
     known = facts.Facts(drill.world, ())
     for database in drill.world.databases():

@@ -8,14 +8,14 @@ from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
+from engine.drill.time.cooperative_tasks import Slices, replay_inputs, scale_progress
 from engine.drill.time.history import History
-from engine.drill.time.slices import Slices, again, part
-from engine.inputs import InputProblem
+from engine.generators import run_to_completion
+from engine.inputs import InputError
+from engine.localization import say
 from engine.model import Tick
-from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
-from engine.words import say
 
 MAIN: Final = "main"
 """Name of the first branch until it is renamed."""
@@ -26,7 +26,7 @@ BRANCHES_MAX: Final = 100
 NAME_LENGTH_MAX: Final = 60
 
 
-class BranchProblem(ValueError):
+class BranchError(ValueError):
     """What cannot be done with the branches; one sentence."""
 
 
@@ -45,7 +45,7 @@ class Branch:
 
     name: str
     root: Root
-    mode: Mode
+    mode: DrillMode
     lines: tuple[str, ...]
     """Its journal since the root."""
     until_tick: Tick
@@ -65,24 +65,24 @@ class Branches:
     @property
     def history(self) -> History:
         """The current branch's."""
-        return self.of(self.current)
+        return self.history_of(self.current)
 
     def names(self) -> list[str]:
         """Every branch, after its parent."""
         return list(self._histories)
 
-    def of(self, name: str) -> History:
+    def history_of(self, name: str) -> History:
         """The history of a branch. Raises BranchProblem, and InputProblem for a stored one of another drill."""
-        return at_once(self._recalling(name))
+        return run_to_completion(self._recalling(name))
 
     def recalling(self, *names: str) -> Slices[None]:
-        """Play those of *names*, or of all branches, that are only stored, in slices; then `of` has them at once."""
-        stored = [name for name in names or self._histories if isinstance(self._known(name), Branch)]
+        """Play those of *names*, or of all branches, that are only stored, in slices; then `history_of` has them at once."""
+        stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
-            yield from part(self._recalling(name), number / len(stored), (number + 1) / len(stored))
+            yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))
 
     def _recalling(self, name: str) -> Slices[History]:
-        found = self._known(name)
+        found = self._find_branch(name)
         if isinstance(found, Branch):
             past = self._lines(name)[: self._roots[name].inputs]
             any_drill = self._any
@@ -92,15 +92,15 @@ class Branches:
 
     def _lines(self, name: str) -> list[str]:
         """The journal of a branch, whether it is played or only stored."""
-        found, root = self._known(name), self._roots[name]
+        found, root = self._find_branch(name), self._roots[name]
         if isinstance(found, History):
             return [item.line for item in found.drill.journal]
         past = [] if root.parent is None else self._lines(root.parent)[: root.inputs]
         return [*past, *found.lines]
 
-    def _known(self, name: str) -> History | Branch:
+    def _find_branch(self, name: str) -> History | Branch:
         if name not in self._histories:
-            raise BranchProblem(say("There is no branch {name!r}.", name=name))
+            raise BranchError(say("There is no branch {name!r}.", name=name))
         return self._histories[name]
 
     @property
@@ -109,27 +109,27 @@ class Branches:
 
     def root(self, name: str) -> Root:
         """Where a branch comes from. Raises BranchProblem."""
-        self._known(name)
+        self._find_branch(name)
         return self._roots[name]
 
     # --- change ---------------------------------------------------------------------------------------------
 
-    def fork(self, tick: Tick, name: str | None = None, before: bool = False) -> History:
+    def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
         """A new branch that leaves the current one at *tick* and is the current one from now on.
 
         What any branch has learnt of hints and answers stays known. Raises BranchProblem for a name that is taken,
         and InputProblem in an exam that is not over.
         """
-        return at_once(self.forking(tick, name, before))
+        return run_to_completion(self.forking(tick, name, before_inputs))
 
-    def forking(self, tick: Tick, name: str | None = None, before: bool = False) -> Slices[History]:
+    def forking(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> Slices[History]:
         """`fork` in slices; the tree is as it was until the last."""
-        name = self._free_name() if name is None else self._checked(name)
+        name = self._free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
-            raise BranchProblem(say("There are {n} branches already; remove one first.", n=BRANCHES_MAX))
-        yield from part(self.recalling(), 0.0, 0.5)
-        others = [self.of(other).drill for other in self.names() if other != self.current]
-        forked = yield from part(self.history.forking(tick, before, others), 0.5, 1.0)
+            raise BranchError(say("There are {n} branches already; remove one first.", n=BRANCHES_MAX))
+        yield from scale_progress(self.recalling(), 0.0, 0.5)
+        others = [self.history_of(other).drill for other in self.names() if other != self.current]
+        forked = yield from scale_progress(self.history.forking(tick, before_inputs, others), 0.5, 1.0)
         shared = len(forked.drill.journal) - 1
         parent = self.current
         while (further := self._roots[parent].parent) is not None and shared <= self._roots[parent].inputs:
@@ -141,16 +141,16 @@ class Branches:
 
     def switch(self, name: str) -> History:
         """Go on with another branch where it stands. Raises BranchProblem."""
-        history = self.of(name)
+        history = self.history_of(name)
         self.current = name
         return history
 
-    def rename(self, name: str, to: str) -> None:
+    def rename(self, name: str, new_name: str) -> None:
         """Raises BranchProblem for a branch that is not there, and for a name that is taken or none."""
-        self._known(name)
-        if to == name:
+        self._find_branch(name)
+        if new_name == name:
             return
-        new = self._checked(to)
+        new = self._check_name(new_name)
         named = {other: new if other == name else other for other in self._histories}
         self._histories = {named[other]: history for other, history in self._histories.items()}
         self._roots = {
@@ -162,13 +162,13 @@ class Branches:
     def prune(self, name: str) -> None:
         """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
         if self.root(name).parent is None:
-            raise BranchProblem(say("The first branch cannot be removed: all others start in it."))
+            raise BranchError(say("The first branch cannot be removed: all others start in it."))
         gone = {name}
         for other, root in self._roots.items():  # parents come first
             if root.parent in gone:
                 gone.add(other)
         if self.current in gone:
-            raise BranchProblem(say("The current branch cannot be removed; switch to another one first."))
+            raise BranchError(say("The current branch cannot be removed; switch to another one first."))
         for other in sorted(gone):
             del self._histories[other], self._roots[other]
 
@@ -176,12 +176,12 @@ class Branches:
         numbers = range(1, len(self._histories) + 1)
         return next(name for n in numbers if (name := f"branch {n}") not in self._histories)
 
-    def _checked(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         name = " ".join(name.split())
         if not name or len(name) > NAME_LENGTH_MAX:
-            raise BranchProblem(say("A branch has a name of 1 to {most} characters.", most=NAME_LENGTH_MAX))
+            raise BranchError(say("A branch has a name of 1 to {most} characters.", most=NAME_LENGTH_MAX))
         if name in self._histories:
-            raise BranchProblem(say("There is a branch {name!r} already.", name=name))
+            raise BranchError(say("There is a branch {name!r} already.", name=name))
         return name
 
     # --- storing --------------------------------------------------------------------------------------------
@@ -198,15 +198,15 @@ class Branches:
         return Branch(name, root, found.drill.mode, lines, found.drill.tick)
 
 
-def grown(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
+def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
     """The tree that *stored* describes; its first branch is played again. Raises InputProblem for another drill's."""
     first = stored[0]
-    return Branches(at_once(_playing(scenario, seed, first, ())), stored, first.name)
+    return Branches(run_to_completion(_playing(scenario, seed, first, ())), stored, first.name)
 
 
-def _playing(scenario: Scenario, seed: int, branch: Branch, past: Iterable[str]) -> Slices[History]:
-    inputs, problems = parse_script("\n".join([*past, *branch.lines]))
+def _playing(scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]) -> Slices[History]:
+    inputs, problems = parse_script("\n".join([*shared_lines, *branch.lines]))
     if problems:
-        raise InputProblem("; ".join(problems))
+        raise InputError("; ".join(problems))
     history = History(Drill(scenario, seed, branch.mode))
-    return (yield from again(history, inputs, branch.until_tick))
+    return (yield from replay_inputs(history, inputs, branch.until_tick))

@@ -9,10 +9,10 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from engine.drill.time.packed_results import packed
+from engine.drill.time.packed_results import pack_results
 from engine.events import Event
 from engine.flow import Array
-from engine.words import Sentence
+from engine.localization import LocalizableMessage
 
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
@@ -27,7 +27,7 @@ LONG: Final = ("sql", "sql_done")
 """Kinds whose fields hold texts and results of any length: known by their hash."""
 
 
-class Words:
+class EventTables:
     """Tables of what events say; they only grow, so that logs with the same past share them."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Words:
 
     def text(self, text: str | None) -> int:
         """Where *text* stands. A sentence equals its text, and is not the same."""
-        key = (text.template, text.args) if isinstance(text, Sentence) else text
+        key = (text.template, text.args) if isinstance(text, LocalizableMessage) else text
         place = self._text_places.get(key)
         if place is None:
             place = self._text_places[key] = len(self.texts)
@@ -47,7 +47,7 @@ class Words:
 
     def fields(self, event: Event) -> int:
         """Where the fields of *event* stand."""
-        data = packed(event)
+        data = pack_results(event)
         # Equal is not enough: 1, 1.0 and True are, and are written differently.
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
         place = self._data_places.get(key)
@@ -60,8 +60,8 @@ class Words:
 class EventLog(Sequence[Event]):
     """A list of events that can only be added to. Reading one makes it anew; `of` finds those of a kind at once."""
 
-    def __init__(self, events: Iterable[Event] = (), words: Words | None = None) -> None:
-        self._words = Words() if words is None else words
+    def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
+        self._words = EventTables() if words is None else words
         self._columns = np.zeros(64, dtype=COLUMNS)
         self._count = 0
         self.extend(events)
@@ -86,51 +86,55 @@ class EventLog(Sequence[Event]):
         for event in events:
             self.append(event)
 
-    def first(self, count: int) -> EventLog:
+    def take_first(self, count: int) -> EventLog:
         """The first *count* events, to go on from there on one's own."""
-        return self._with(self._columns[: min(count, self._count)])
+        return self._copy_columns(self._columns[: min(count, self._count)])
 
-    def only(self, kinds: Collection[str]) -> EventLog:
+    def filter_kinds(self, kinds: Collection[str]) -> EventLog:
         """The events of these *kinds* as a log of their own."""
         columns = self.columns
-        return self._with(columns[self._are(columns["kind"], kinds)])
+        return self._copy_columns(columns[self._match_kinds(columns["kind"], kinds)])
 
-    def after(self, before: Iterable[Event]) -> EventLog:
+    def prepend(self, earlier_events: Iterable[Event]) -> EventLog:
         """The events *before* and then these, as a log of their own."""
-        return self._with(np.concatenate([EventLog(before, self._words).columns, self.columns]))
+        return self._copy_columns(
+            np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
+        )
 
-    def of(self, *kinds: str, about: str | None = None) -> Iterator[Event]:
+    def select(self, *kinds: str, database_name: str | None = None) -> Iterator[Event]:
         """The events of these *kinds* in their order; *about*: only those of this database, or of none."""
         columns = self.columns
-        columns = columns[self._are(columns["kind"], kinds)]
-        if about is not None:
+        columns = columns[self._match_kinds(columns["kind"], kinds)]
+        if database_name is not None:
             database = columns["database"]
-            columns = columns[(database == self._words.text(about)) | (database == self._words.text(None))]
-        return self._made(columns)
+            columns = columns[
+                (database == self._words.text(database_name)) | (database == self._words.text(None))
+            ]
+        return self._build_events(columns)
 
-    def agrees(self, other: EventLog) -> int:
+    def count_shared(self, other_log: EventLog) -> int:
         """How many events at the beginning are surely the same; 0 for a log that shares no past with this one."""
-        if other._words is not self._words:
+        if other_log._words is not self._words:
             return 0
-        count = min(self._count, other._count)
-        unlike = self._columns[:count] != other._columns[:count]
+        count = min(self._count, other_log._count)
+        unlike = self._columns[:count] != other_log._columns[:count]
         return int(unlike.argmax()) if unlike.any() else count
 
-    def places(
+    def find_indices(
         self,
         kinds: Collection[str] | None = None,
         server: str | None = None,
-        first: int = 0,
-        until: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
     ) -> Array:
         """Numbers, from *first* to before *until*, of the events of these *kinds* on *server*; None: of all."""
-        columns = self.columns[first:until]
+        columns = self.columns[start:stop]
         wanted = np.ones(len(columns), dtype=bool)
         if kinds is not None:
-            wanted &= self._are(columns["kind"], kinds)
+            wanted &= self._match_kinds(columns["kind"], kinds)
         if server is not None:
             wanted &= columns["server"] == self._words.text(server)
-        return np.flatnonzero(wanted) + first
+        return np.flatnonzero(wanted) + start
 
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
         """(tick, the fields of these *names*, text) of the events with these numbers: thousands in a millisecond."""
@@ -160,11 +164,11 @@ class EventLog(Sequence[Event]):
     def __getitem__(self, place: int | slice) -> Event | list[Event]:
         found = self.columns[place]
         if isinstance(place, slice):
-            return list(self._made(found))
+            return list(self._build_events(found))
         return self._event(*found.item())
 
     def __iter__(self) -> Iterator[Event]:
-        return self._made(self.columns)
+        return self._build_events(self.columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (EventLog, list, tuple)):
@@ -173,7 +177,7 @@ class EventLog(Sequence[Event]):
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _with(self, columns: Array) -> EventLog:
+    def _copy_columns(self, columns: Array) -> EventLog:
         other = EventLog(words=self._words)
         other._count = len(columns)
         if other._count > len(other._columns):
@@ -182,14 +186,14 @@ class EventLog(Sequence[Event]):
             other._columns[: other._count] = columns
         return other
 
-    def _are(self, column: Array, kinds: Collection[str]) -> Array:
+    def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
         """Which entries of *column* are one of *kinds*."""
         places = [self._words.text(kind) for kind in kinds]
         wanted = np.zeros(len(self._words.texts), dtype=bool)
         wanted[places] = True
         return wanted[column]
 
-    def _made(self, columns: Array) -> Iterator[Event]:
+    def _build_events(self, columns: Array) -> Iterator[Event]:
         for at in range(0, len(columns), AT_ONCE):
             for fields in columns[at : at + AT_ONCE].tolist():
                 yield self._event(*fields)
@@ -201,8 +205,12 @@ class EventLog(Sequence[Event]):
         )
 
 
-def of(events: Iterable[Event], *kinds: str, about: str | None = None) -> Iterator[Event]:
+def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
     """Those of *kinds* among *events*, *about* a database or none if one is named: at once where they are a log."""
     if isinstance(events, EventLog):
-        return events.of(*kinds, about=about)
-    return (e for e in events if e.kind in kinds and (about is None or e.database in (None, about)))
+        return events.select(*kinds, database_name=database_name)
+    return (
+        e
+        for e in events
+        if e.kind in kinds and (database_name is None or e.database in (None, database_name))
+    )

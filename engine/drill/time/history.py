@@ -11,17 +11,17 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.markers import Marker, markers
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import HASH_EVERY
-from engine.drill.time.moments import Kept, Lengths, keep, lengths_of
-from engine.drill.time.slices import Slices, again
+from engine.drill.time.cooperative_tasks import Slices, replay_inputs
+from engine.drill.time.snapshots import Lengths, RunSnapshot, lengths_of, take_snapshot
 from engine.events import Event
-from engine.inputs import Input, InputProblem
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
+from engine.localization import say
 from engine.model import Tick
-from engine.stepwise import at_once
 from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line
-from engine.words import say
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
 """Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
@@ -60,21 +60,21 @@ class History:
 
     def __init__(self, drill: Drill) -> None:
         self.drill = drill
-        self._kept = [keep(drill)]
+        self._kept = [take_snapshot(drill)]
 
     # --- going on -------------------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Let time pass, as the drill does, keeping moments on the way."""
-        first = len(self.drill.events)
+        first_event = len(self.drill.events)
         while self.drill.tick < tick and not self.drill.finished:
             second = (self.drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
             new = self.drill.advance_to(min(tick, second), to_event)
-            if self._far():
-                self._keep(keep(self.drill, self._kept[-1]))
+            if self._is_snapshot_due():
+                self._add_snapshot(take_snapshot(self.drill, self._kept[-1]))
             if to_event and new:
                 break
-        return self.drill.events[first:]
+        return self.drill.events[first_event:]
 
     def do(self, line: str) -> Input:
         """Do an input line, as the drill does; the moment before it is kept, unless it is a query that a monitoring
@@ -82,22 +82,24 @@ class History:
         item = parse_line(line, self.drill.tick)
         if only_reads(item):
             return self.drill.do_item(item)
-        before = keep(self.drill, self._kept[-1])
+        before = take_snapshot(self.drill, self._kept[-1])
         item = self.drill.do_item(item)
         if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
-            self._keep(before)
+            self._add_snapshot(before)
         return item
 
-    def _far(self) -> bool:
+    def _is_snapshot_due(self) -> bool:
         """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
         now = _cost(self.drill, lengths_of(self.drill))
         gone = now - _cost_of(self._kept[-1])
-        return gone >= 1.0 and gone >= apart(0.0, now, _most(self.drill, now))
+        return gone >= 1.0 and gone >= compute_snapshot_spacing(
+            0.0, now, _compute_snapshot_limit(self.drill, now)
+        )
 
-    def _keep(self, moment: Kept[Drill]) -> None:
+    def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
         """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""
-        now = _cost_of(moment)
-        most = _most(self.drill, now)
+        total_cost = _cost_of(moment)
+        most = _compute_snapshot_limit(self.drill, total_cost)
         if len(self._kept) >= most:  # a long run: its moments lie far apart and share little
             self._kept[-1].pack(moment)
         self._kept.append(moment)
@@ -105,33 +107,37 @@ class History:
             costs = [_cost_of(kept) for kept in self._kept]
             gaps = [
                 (after - before)
-                / (RECENT + now - after)  # as `apart` has it, but for what is the same for all
+                / (
+                    RECENT + total_cost - after
+                )  # as `compute_snapshot_spacing` has it, but for what is the same for all
                 for before, after in zip(costs, costs[2:], strict=False)
             ]
             del self._kept[1 + gaps.index(min(gaps))]
 
     # --- looking back ---------------------------------------------------------------------------------------
 
-    def seek(self, tick: Tick, before: bool = False) -> Drill:
+    def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
         """An independent drill as this one was at *tick*: after all that was done then, or *before* any of it.
 
         Raises InputProblem in an exam that is not over.
         """
-        return at_once(self.seeking(tick, before))
+        return run_to_completion(self.seeking(tick, before_inputs))
 
-    def seeking(self, tick: Tick, before: bool = False) -> Slices[Drill]:
+    def seeking(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
         """`seek` in slices; raises InputProblem when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
-            raise InputProblem(say("an exam cannot be rewound"))
+            raise InputError(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
         done = self.drill.journal
-        inputs = arithmetic.total(item.tick < tick or (item.tick == tick and not before) for item in done)
+        inputs = arithmetic.total(
+            item.tick < tick or (item.tick == tick and not before_inputs) for item in done
+        )
         if self._kept[0].tick > 0 or self._kept[0].inputs > 0:
-            self._learn_the_past()
+            self._replay_missing_past()
         kept = next(k for k in reversed(self._kept) if k.tick <= tick and k.inputs <= inputs)
-        return again(kept.again(self.drill), done[kept.inputs : inputs], tick)
+        return replay_inputs(kept.restore(self.drill), done[kept.inputs : inputs], tick)
 
-    def _learn_the_past(self) -> None:
+    def _replay_missing_past(self) -> None:
         """Play the run again up to where this history began, to have kept moments of that too.
 
         In one go: a window makes its histories from the beginning.
@@ -147,66 +153,68 @@ class History:
 
     # --- going back -----------------------------------------------------------------------------------------
 
-    def fork(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> History:
+    def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
         """A history that leaves this one at *tick*, to go its own way; its journal says so.
 
         What this run and those in *seen* have learnt stays known. Raises InputProblem in an exam that is not over;
         what branches off a finished one is practice.
         """
-        return at_once(self.forking(tick, before, seen))
+        return run_to_completion(self.forking(tick, before_inputs, other_runs))
 
-    def forking(self, tick: Tick, before: bool = False, seen: Iterable[Drill] = ()) -> Slices[History]:
+    def forking(
+        self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
+    ) -> Slices[History]:
         """`fork` in slices: from an exam on, the whole run has to be taken once more as practice."""
-        back = self.seek(tick, before)
+        back = self.seek(tick, before_inputs)
         if back.terms.rewind:
             other = History(back)
-            other._kept = [*(moment for moment in self._kept if moment.tick < back.tick), keep(back)]
+            other._kept = [*(moment for moment in self._kept if moment.tick < back.tick), take_snapshot(back)]
         else:
-            begun = History(Drill(back.scenario, back.seed, Mode.PRACTICE))
-            other = yield from again(begun, back.journal, back.tick)
-        other.do(rewind.line(self.drill, other.drill, seen))
+            begun = History(Drill(back.scenario, back.seed, DrillMode.PRACTICE))
+            other = yield from replay_inputs(begun, back.journal, back.tick)
+        other.do(rewind.format_rewind_line(self.drill, other.drill, other_runs))
         return other
 
-    def take_back(self) -> None:
+    def undo_last_input(self) -> None:
         """Have the last input not done, as it could not be recorded; time stands where it was done."""
         done = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
         self._kept = [moment for moment in self._kept if moment.inputs <= len(done)]
         last = self._kept[-1]
-        drill = last.again(self.drill)
+        drill = last.restore(self.drill)
         _play_on(drill, done[last.inputs :], tick)
         self.drill = drill
 
 
-def apart(age: float, now: float, most: int) -> float:
+def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
     """How far apart *most* moments lie where they are *age* old, in a run that cost *now* to play: evenly at first,
     then the further the older."""
-    return (RECENT + age) * log1p(now / RECENT) / most
+    return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
 
 
-def _most(drill: Drill, now: float) -> int:
+def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
     """How many moments of a run are kept that cost *now* to play."""
     at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
-    return max(2, round(at_first * (1.0 + RECENT / (RECENT + now)) / 2.0))
+    return max(2, round(at_first * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
-def _cost(drill: Drill, past: Lengths) -> float:
+def _cost(drill: Drill, lengths: Lengths) -> float:
     """What playing up to where *drill* is takes, in stretches of KEEP_EVERY without news."""
     return (
         drill.tick / KEEP_EVERY
-        + past.events / KEEP_EVENTS
+        + lengths.events / KEEP_EVENTS
         + drill.world.counter / KEEP_TIMERS
-        + (past.hashes - drill.tick // HASH_EVERY) / KEEP_HASHES
-        + past.inputs / KEEP_INPUTS
+        + (lengths.hashes - drill.tick // HASH_EVERY) / KEEP_HASHES
+        + lengths.inputs / KEEP_INPUTS
     )
 
 
-def _cost_of(kept: Kept[Drill]) -> float:
-    return _cost(kept.drill, kept.lengths)
+def _cost_of(snapshot: RunSnapshot[Drill]) -> float:
+    return _cost(snapshot.drill, snapshot.lengths)
 
 
 def _play_on(drill: Drill | History, inputs: Iterable[Input], tick: Tick) -> None:
     for item in inputs:
         drill.advance_to(item.tick)
-        drill.do(item.words)
+        drill.do(item.line_without_time)
     drill.advance_to(tick)

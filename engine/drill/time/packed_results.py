@@ -13,7 +13,7 @@ ROWS_AS_THEY_ARE: Final = 20
 """Result sets of so many rows in all are not worth packing. Assumed."""
 
 
-class Packed(Sequence[object]):
+class PackedList(Sequence[object]):
     """A list that is unpacked whenever it is read; it equals the list that it was made from."""
 
     __slots__ = ("_count", "_packed")
@@ -40,7 +40,7 @@ class Packed(Sequence[object]):
         return iter(self._values())
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Packed):
+        if isinstance(other, PackedList):
             return self._packed == other._packed or self._values() == other._values()
         return self._values() == (list(other) if isinstance(other, tuple) else other)
 
@@ -48,9 +48,9 @@ class Packed(Sequence[object]):
         return repr(self._values())
 
 
-def packed(event: Event) -> tuple[tuple[str, object], ...]:
+def pack_results(event: Event) -> tuple[tuple[str, object], ...]:
     """The fields of *event*, large result sets of a batch packed."""
     results = event.get("results")
     if not results or sum(len(result["rows"]) for result in results) <= ROWS_AS_THEY_ARE:
         return event.data
-    return tuple((name, Packed(results) if name == "results" else value) for name, value in event.data)
+    return tuple((name, PackedList(results) if name == "results" else value) for name, value in event.data)

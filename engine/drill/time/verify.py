@@ -9,16 +9,16 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.report import events, plain
+from engine.drill.judging.report import events, to_json_types
 from engine.drill.judging.shapes import Report, Row
-from engine.drill.running.drill import Drill, Mode, play_inputs
+from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.state import StateHash
-from engine.drill.time.slices import Slices
-from engine.inputs import InputProblem
+from engine.drill.time.cooperative_tasks import Slices
+from engine.generators import run_to_completion
+from engine.inputs import InputError
+from engine.localization import LocalizableMessage, format_run_time, join_messages, say
 from engine.model import Tick, ticks
-from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
-from engine.words import Sentence, joined, run_time, say
 
 EVENTS: Final = 200
 """Events that are compared in one slice: some 3 ms."""
@@ -47,29 +47,29 @@ class Divergence:
                 place=place, said=said, so=so,
             )  # fmt: skip
         agreed, at = self.agreed, self.expected or self.found
-        what = say("it differs from the start")
+        text = say("it differs from the start")
         if agreed:
-            what = say("it is the same until {moment}", moment=_moment(agreed.tick))
+            text = say("it is the same until {moment}", moment=_format_moment(agreed.tick))
         if self.expected is None and self.found is None:
-            what = say("the states are the same, but what is recorded of them is not")
+            text = say("the states are the same, but what is recorded of them is not")
         elif self.found is None:
-            what = say("{what}, and the replay ends there", what=what)
+            text = say("{what}, and the replay ends there", what=text)
         elif self.expected is None:
-            what = say("{what}, and the record ends there", what=what)
+            text = say("{what}, and the record ends there", what=text)
         elif at:
-            what = say("{what} and another one at {moment}", what=what, moment=_moment(at.tick))
+            text = say("{what} and another one at {moment}", what=text, moment=_format_moment(at.tick))
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
-            what = say("{what}, after {lines}", what=what, lines=lines)
+            text = say("{what}, after {lines}", what=text, lines=lines)
         return (
-            say("{what}. First differing event: {event}", what=what, event=self.event) if self.event else what
+            say("{what}. First differing event: {event}", what=text, event=self.event) if self.event else text
         )
 
 
 def verify(
     scenario: Scenario,
     seed: int,
-    mode: Mode | str,
+    mode: DrillMode | str,
     lines: Iterable[str],
     hashes: Sequence[StateHash],
     tick: Tick,
@@ -78,42 +78,46 @@ def verify(
 
     Raises InputProblem for a journal that does not fit the scenario.
     """
-    return _compare(_replayed(scenario, seed, mode, lines, tick), hashes)
+    return _compare(_replay_journal(scenario, seed, mode, lines, tick), hashes)
 
 
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
     """The same for a report of `run --json`, whose events then name what differs first."""
-    return divergence(played_again(scenario, report), report)
+    return divergence(replay_report(scenario, report), report)
 
 
-def played_again(scenario: Scenario, report: Report) -> Drill:
+def replay_report(scenario: Scenario, report: Report) -> Drill:
     """The run of a report of `run --json`, played again. Raises InputProblem for inputs that make no sense."""
-    return _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
+    return _replay_journal(
+        scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"])
+    )
 
 
 def divergence(drill: Drill, report: Report) -> Divergence | None:
     """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
-    return at_once(diverging(drill, report))
+    return run_to_completion(diverging(drill, report))
 
 
 def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """`divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
-    found = _compare(drill, recorded)
+    difference = _compare(drill, recorded)
     if report.get("cut_off"):  # nothing else was recorded
-        return found or _other_end(drill, report)
-    event = yield from _first_event(report["events"], drill)
-    if found is None and event:
+        return difference or _compare_end(drill, report)
+    event = yield from _find_first_event(report["events"], drill)
+    if difference is None and event:
         return Divergence(drill.hashes[-1], None, None, (), event)
-    if found is None:
-        return _other_end(drill, report) or _other_report(drill, report)
-    return Divergence(found.agreed, found.expected, found.found, found.lines, event)
+    if difference is None:
+        return _compare_end(drill, report) or _compare_report(drill, report)
+    return Divergence(difference.agreed, difference.expected, difference.found, difference.lines, event)
 
 
-def _replayed(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick) -> Drill:
+def _replay_journal(
+    scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick
+) -> Drill:
     inputs, problems = parse_script("\n".join(lines))
     if problems:
-        raise InputProblem(joined("; ", problems))
+        raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
     play_inputs(drill, inputs, lambda item, problem: None)  # a run that has parted may refuse what was done
     drill.advance_to(tick)
@@ -132,7 +136,7 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     return None
 
 
-def _other_end(drill: Drill, report: Report) -> Divergence | None:
+def _compare_end(drill: Drill, report: Report) -> Divergence | None:
     """All that was noted on the way is the same: whether it also ended when and as the report says."""
     found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
     said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
@@ -154,44 +158,50 @@ REPORTED: Final = (
 """What a report says of its run besides events and states; each of them follows from the inputs."""
 
 
-def _other_report(drill: Drill, report: Report) -> Divergence | None:
+def _compare_report(drill: Drill, report: Report) -> Divergence | None:
     """The states are the same: whether what the report makes of them is so, too."""
     found = drill.report()
     for name in REPORTED:
-        if name in report and plain(report[name]) != plain(found[name]):
-            place, one, other = _first_difference(name, plain(report[name]), plain(found[name]))
+        if name in report and to_json_types(report[name]) != to_json_types(found[name]):
+            place, one, other = _find_first_difference(
+                name, to_json_types(report[name]), to_json_types(found[name])
+            )
             return Divergence(drill.hashes[-1], None, None, claim=(place, str(one), str(other)))
     return None
 
 
-def _first_difference(place: str, one: object, other: object) -> tuple[str, object, object]:
+def _find_first_difference(path: str, expected: object, actual: object) -> tuple[str, object, object]:
     """Where two values of plain JSON differ first, and what stands there."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in {**other, **one}:
-            if one.get(key) != other.get(key):
-                return _first_difference(f"{place}.{key}", one.get(key), other.get(key))
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in {**actual, **expected}:
+            if expected.get(key) != actual.get(key):
+                return _find_first_difference(f"{path}.{key}", expected.get(key), actual.get(key))
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for number, (left, right) in enumerate(zip(expected, actual, strict=True)):
             if left != right:
-                return _first_difference(f"{place}[{number}]", left, right)
-    return place, one, other
+                return _find_first_difference(f"{path}[{number}]", left, right)
+    return path, expected, actual
 
 
-def _first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
+def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
     for place, (one, other) in enumerate(zip_longest(recorded, events(drill))):
         if one != other:
-            return say("recorded {event}, now {other_event}", event=_said(one), other_event=_said(other))
+            return say(
+                "recorded {event}, now {other_event}",
+                event=_format_event(one),
+                other_event=_format_event(other),
+            )
         if place % EVENTS == EVENTS - 1:
             yield place / max(len(recorded), len(drill.events))
     return ""
 
 
-def _said(event: Row | None) -> str:
+def _format_event(event: Row | None) -> str:
     if event is None:
         return say("nothing")
-    at = run_time(event["t_s"], 2)
+    at = format_run_time(event["t_s"], 2)
     return say("{kind} at {moment} ({text})", kind=event["kind"], moment=at, text=event["text"])
 
 
-def _moment(tick: Tick) -> Sentence:
-    return run_time(tick / TICKS_PER_S, 2)
+def _format_moment(tick: Tick) -> LocalizableMessage:
+    return format_run_time(tick / TICKS_PER_S, 2)

@@ -73,7 +73,7 @@ def source() -> str:
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
-def functions(path: Path, text: str, plain: Functions) -> Functions:
+def functions(path: Path, text: str, python_functions: Functions) -> Functions:
     """Return the functions of the library at *path* for those in plain Python.
 
     It must be built from *text* and round each operation. Raises LibraryError.
@@ -82,7 +82,7 @@ def functions(path: Path, text: str, plain: Functions) -> Functions:
         library = ctypes.PyDLL(str(path))
         built_from = ctypes.c_char.in_dll(library, "kernel_source")
         _connect(library)
-        found = {name: _function(library, function) for name, function in plain.items()}
+        found = {name: _function(library, function) for name, function in python_functions.items()}
     except (OSError, ValueError, AttributeError) as problem:
         raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
     if ctypes.string_at(ctypes.addressof(built_from)).decode() != fingerprint(text):
@@ -110,10 +110,10 @@ def _connect(library: ctypes.CDLL) -> None:
     library.connect(table)
 
 
-def _function(library: ctypes.CDLL, plain: Callable[..., Any]) -> Callable[..., Any]:
-    call = library[f"call_{plain.__name__}"]
+def _function(library: ctypes.CDLL, python_function: Callable[..., Any]) -> Callable[..., Any]:
+    call = library[f"call_{python_function.__name__}"]
     call.argtypes = [ctypes.py_object]
-    call.restype = RESULTS[plain.__annotations__["return"]]
+    call.restype = RESULTS[python_function.__annotations__["return"]]
 
     def entry(*arguments: object) -> Any:
         return call(arguments)

@@ -150,7 +150,7 @@ class _Module:
         fields = "".join(f"    {c_type(kind)} {name};\n" for name, kind in self.fields.items())
         parts = [PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
         parts += [_Function(self, name).c() for name in self.order]
-        parts += [self._door(name) for name in self.nodes if self.marks[name] != "inside"]
+        parts += [self._translate_entry_point(name) for name in self.nodes if self.marks[name] != "inside"]
         text = "\n".join(parts)
         digest = hashlib.sha256(text.encode()).hexdigest()
         stamps = {"kernel_source": source, "kernel_text": digest}
@@ -160,7 +160,7 @@ class _Module:
             + "\n"
         )
 
-    def _door(self, name: str) -> str:
+    def _translate_entry_point(self, name: str) -> str:
         """Return the C function that takes a tuple of Python's and calls the translated one."""
         parameters, result = self.parameters(name), self.result(name)
         arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
@@ -247,7 +247,7 @@ class _Function:
             case ast.Return(value=None):
                 return ["return;"]
             case ast.Return(value=ast.expr() as value):
-                return [f"return {self._as(self.result, self._root(value), node)};"]
+                return [f"return {self._convert_type(self.result, self._root(value), node)};"]
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 return self._assign_all(targets, values, node)
             case ast.Assign(targets=[ast.Call() | ast.Name() | ast.Subscript() as target], value=value):
@@ -255,11 +255,11 @@ class _Function:
             case ast.AugAssign(target=ast.Name() | ast.Subscript() as target):
                 return [self._augment(node)]
             case ast.If():
-                return self._if(node, depth)
+                return self._translate_if(node, depth)
             case ast.While(orelse=[]):
                 return [f"while ({self._test(node.test)}) {{", *self._inner(node.body, depth), "}"]
             case ast.For(target=ast.Name(id=name), orelse=[]):
-                return self._for(node, name, depth)
+                return self._translate_for(node, name, depth)
             case ast.Break():
                 return ["break;"]
             case ast.Continue():
@@ -269,13 +269,13 @@ class _Function:
     def _inner(self, body: list[ast.stmt], depth: int) -> list[str]:
         return [line if line.startswith("#") else line[4 * depth :] for line in self._block(body, depth + 1)]
 
-    def _if(self, node: ast.If, depth: int) -> list[str]:
+    def _translate_if(self, node: ast.If, depth: int) -> list[str]:
         out = [f"if ({self._test(node.test)}) {{", *self._inner(node.body, depth)]
         if node.orelse:
             out += ["} else {", *self._inner(node.orelse, depth)]
         return [*out, "}"]
 
-    def _for(self, node: ast.For, name: str, depth: int) -> list[str]:
+    def _translate_for(self, node: ast.For, name: str, depth: int) -> list[str]:
         """Return a loop with a counter of its own: Python's loop does not look at its variable again."""
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
@@ -283,7 +283,7 @@ class _Function:
             self._declare(name, INT, node)
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 0 < len(arguments) < 4:
-                bounds = [self._as(INT, self._root(each), each) for each in arguments]
+                bounds = [self._convert_type(INT, self._root(each), each) for each in arguments]
                 first, last = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
                 step = self._constant_int(arguments[2]) if len(arguments) == 3 else 1
                 sign = "<" if step > 0 else ">"
@@ -333,7 +333,7 @@ class _Function:
             self._declare(target.id, value.type, node)
             return f"{target.id} = {value.text};"
         place = self._value(target)
-        return f"{place.text} = {self._as(place.type, value, node)};"
+        return f"{place.text} = {self._convert_type(place.type, value, node)};"
 
     def _augment(self, node: ast.AugAssign) -> str:
         target = self._value(node.target)
@@ -345,7 +345,7 @@ class _Function:
             raise TranslationError(node, f"this assignment is not known: {ast.unparse(node)}")
         if sign in BITS.values() and (target.type != INT or value.type != INT):
             raise TranslationError(node, "bits of integers only")
-        return f"{target.text} {sign}= {self._as(target.type, value, node)};"
+        return f"{target.text} {sign}= {self._convert_type(target.type, value, node)};"
 
     def _declare(self, name: str, kind: Type, node: ast.AST) -> None:
         before = self.types.setdefault(name, kind)
@@ -417,14 +417,15 @@ class _Function:
             case ast.BinOp():
                 return self._binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Code(f"!{self._as(BOOL, self._value(operand), node)}", BOOL)
+                return Code(f"!{self._convert_type(BOOL, self._value(operand), node)}", BOOL)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 code = self._number(operand)
                 return Code(f"(-{code.text})", code.type)
             case ast.BoolOp(op=op, values=values):
                 sign = " && " if isinstance(op, ast.And) else " || "
                 return Code(
-                    f"({sign.join(self._as(BOOL, self._value(each), each) for each in values)})", BOOL
+                    f"({sign.join(self._convert_type(BOOL, self._value(each), each) for each in values)})",
+                    BOOL,
                 )
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
                 a, b = self._value(left), self._value(right)
@@ -435,7 +436,9 @@ class _Function:
                 a, b = self._value(body), self._value(orelse)
                 if a.type != b.type:
                     raise TranslationError(node, f"{c_type(a.type)} or {c_type(b.type)}, by a condition")
-                return Code(f"({self._as(BOOL, self._value(test), test)} ? {a.text} : {b.text})", a.type)
+                return Code(
+                    f"({self._convert_type(BOOL, self._value(test), test)} ? {a.text} : {b.text})", a.type
+                )
             case ast.Call(func=func, args=arguments, keywords=[]):
                 return self._call(ast.unparse(func), arguments, node)
         raise TranslationError(node, f"not known: {ast.unparse(node)}")
@@ -469,7 +472,7 @@ class _Function:
             raise TranslationError(node, f"not an array of so many dimensions: {ast.unparse(node)}")
         if any(isinstance(part, ast.Call) for index in indices for part in ast.walk(index)):
             raise TranslationError(node, "a call in an index")
-        text = ", ".join(self._as(INT, self._value(index), index) for index in indices)
+        text = ", ".join(self._convert_type(INT, self._value(index), index) for index in indices)
         left = array.type.dims - len(indices)
         name = f"{array.type.dims}({array.text}, {text})"
         if left == 0:
@@ -486,7 +489,10 @@ class _Function:
         op = type(node.op)
         if op in ARITHMETIC:
             kind = FLOAT if op is ast.Div else kind
-            return Code(f"({self._as(kind, a, node)} {ARITHMETIC[op]} {self._as(kind, b, node)})", kind)
+            return Code(
+                f"({self._convert_type(kind, a, node)} {ARITHMETIC[op]} {self._convert_type(kind, b, node)})",
+                kind,
+            )
         if kind == INT and op in BITS:
             return Code(f"({a.text} {BITS[op]} {b.text})", INT)
         if kind == INT and op is ast.Mod:
@@ -505,7 +511,7 @@ class _Function:
             if len(parameters) != len(arguments):
                 raise TranslationError(node, f"{name} has {len(parameters)} parameters")
             pairs = zip(parameters, arguments, strict=True)
-            text = ", ".join(self._as(kind, each, node) for (_, kind), each in pairs)
+            text = ", ".join(self._convert_type(kind, each, node) for (_, kind), each in pairs)
             return Code(f"{name}({text})", self.module.result(name))
         kinds = {each.type for each in arguments}
         if name in ("min", "max") and len(arguments) > 1 and kinds in ({FLOAT}, {INT}):
@@ -531,7 +537,7 @@ class _Function:
                     return Code(f"is_finite({text})", BOOL)
         raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
 
-    def _as(self, kind: Type, code: Code, node: ast.AST) -> str:
+    def _convert_type(self, kind: Type, code: Code, node: ast.AST) -> str:
         """Return *code* as Python would convert it by arithmetic: an integer to a float, a truth to an integer."""
         if code.type == kind:
             return code.text

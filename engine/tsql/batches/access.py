@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from engine.messages import Message, SqlError, text_of
+from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import connections
 from engine.tsql.batches import ledger, locks
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Session
+from engine.tsql.batches.data import SqlSession
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -34,7 +34,7 @@ def forget(world: World, server: str, database: str) -> None:
     ledger.remove(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
 
 
-def _others(context: Context, database: str) -> Iterator[tuple[str, Session]]:
+def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
     """The other windows whose connection is in the database."""
     for name, session in context.sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
@@ -45,7 +45,7 @@ def admit(context: Context, database: str) -> None:
     """Raises 924 for a database in single-user mode that has its user already."""
     if mode_of(context.world, context.session.server, database) != "SINGLE_USER":
         return
-    if any(True for _ in _others(context, database)):
+    if any(True for _ in _list_other_sessions(context, database)):
         raise SqlError(924, database)
 
 
@@ -56,7 +56,7 @@ def set_mode(machine: Machine, database: str, mode: str, termination: str) -> li
     """
     context, world, server = machine.context, machine.world, machine.session.server
     now = mode_of(world, server, database)
-    others = list(_others(context, database))
+    others = list(_list_other_sessions(context, database))
     if now == "SINGLE_USER" and others:
         raise SqlError(5064, database, also=(5069,))
     messages: list[Message] = []
@@ -65,10 +65,10 @@ def set_mode(machine: Machine, database: str, mode: str, termination: str) -> li
             raise SqlError(5070, database, also=(5069,))
         if not termination:
             spids = tuple(session.spid for _, session in others)
-            raise locks.Blocked(spids, (server, database.lower(), ""), locks.EXCLUSIVE)
+            raise locks.LockConflictError(spids, (server, database.lower(), ""), locks.EXCLUSIVE)
         for name, session in others:
-            world.at(world.tick, "tsql.kill", name, server, session.spid)
-        messages += [Message(5060, 10, 1, 0, text_of(5060, done)[1]) for done in (0, 100)]
+            world.call_at(world.tick, "tsql.kill", name, server, session.spid)
+        messages += [Message(5060, 10, 1, 0, fill_message(5060, done)[1]) for done in (0, 100)]
     forget(world, server, database)
     if mode != MODES[0]:
         ledger.add(world, server, "user access", name=database, mode=mode)

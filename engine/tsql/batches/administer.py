@@ -26,7 +26,7 @@ from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog import event_sessions
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
 Outcome = statements.Outcome
@@ -71,7 +71,7 @@ def _alter_endpoint(machine: Machine, statement: s.AlterEndpoint) -> Outcome:
 
 def _only_mirroring(statement: s.EndpointStatement, required: bool) -> None:
     if statement.payload not in ("DATABASE_MIRRORING", *(() if required else (None,))):
-        raise Unsimulated(f"endpoints for {statement.payload or 'nothing'}")
+        raise UnsimulatedFeatureError(f"endpoints for {statement.payload or 'nothing'}")
 
 
 def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
@@ -80,7 +80,7 @@ def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome
             machine.world, machine.session.server, statement.name, statement.owner
         )
     if statement.kind != "ENDPOINT":
-        raise Unsimulated(f"ALTER AUTHORIZATION ON {statement.kind}")
+        raise UnsimulatedFeatureError(f"ALTER AUTHORIZATION ON {statement.kind}")
     return endpoints.set_owner(machine.world, machine.session.server, statement.name, statement.owner)
 
 
@@ -123,7 +123,7 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
         return []
     if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
         where = f" ON {statement.kind}" if statement.kind == "AVAILABILITY GROUP" else ""
-        raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}{where}")
+        raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)}{where}")
     return endpoints.permit(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )
@@ -182,9 +182,9 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
 
 def _master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
     if statement.verb != "CREATE":
-        raise Unsimulated(f"{statement.verb} MASTER KEY")
+        raise UnsimulatedFeatureError(f"{statement.verb} MASTER KEY")
     if machine.session.database.lower() != "master":
-        raise Unsimulated("keys and certificates outside master")
+        raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.password is None:
         raise SqlError(102, "KEY")
     return accounts.create_master_key(machine.world, machine.session.server)
@@ -192,7 +192,7 @@ def _master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
 
 def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Outcome:
     if machine.session.database.lower() != "master":
-        raise Unsimulated("keys and certificates outside master")
+        raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.file is None and statement.subject is None:
         raise SqlError(102, statement.name)
     return accounts.create_certificate(
@@ -241,7 +241,7 @@ def _sid(value: object) -> int | None:
 def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
     options = _options(machine, statement.options)
     if "NAME" in options:
-        raise Unsimulated("ALTER LOGIN … WITH NAME")
+        raise UnsimulatedFeatureError("ALTER LOGIN … WITH NAME")
     return accounts.alter_login(
         machine.world,
         machine.session.server,
@@ -254,7 +254,7 @@ def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
 
 def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
     if dict(statement.options).get("CERTIFICATE") is not None:
-        raise Unsimulated("CREATE USER … FROM CERTIFICATE")
+        raise UnsimulatedFeatureError("CREATE USER … FROM CERTIFICATE")
     return accounts.create_user(
         machine.world,
         machine.session.server,
@@ -312,26 +312,30 @@ def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
     """The properties of the one file that the statement names. 102 for a word that is none of them."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
-        raise Unsimulated(f"ALTER DATABASE … {statement.action} of several files in one statement")
+        raise UnsimulatedFeatureError(
+            f"ALTER DATABASE … {statement.action} of several files in one statement"
+        )
     group = next((str(value) for name, value in statement.options if name == "FILEGROUP"), "PRIMARY")
     if group.upper() != "PRIMARY":
-        raise Unsimulated(f"ALTER DATABASE … {statement.action} … TO FILEGROUP {group}")
+        raise UnsimulatedFeatureError(f"ALTER DATABASE … {statement.action} … TO FILEGROUP {group}")
     for name, value in statement.options:
         if name not in (*FILE_PROPERTIES, "FILEGROUP") or (value is None) != (name == "OFFLINE"):
             raise SqlError(102, name)
         if name == "OFFLINE":
-            raise Unsimulated(f"ALTER DATABASE … {statement.action} (OFFLINE)")
+            raise UnsimulatedFeatureError(f"ALTER DATABASE … {statement.action} (OFFLINE)")
     return {name: machine.text(value) for name, value in statement.options}
 
 
 def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.database.lower() in SYSTEM_DATABASES:
-        raise Unsimulated(f"files of system databases: {statement.database.lower()} keeps those that it has")
+        raise UnsimulatedFeatureError(
+            f"files of system databases: {statement.database.lower()} keeps those that it has"
+        )
     if statement.action == "MODIFY NAME":
-        raise Unsimulated("ALTER DATABASE … MODIFY NAME: a database keeps its name")
+        raise UnsimulatedFeatureError("ALTER DATABASE … MODIFY NAME: a database keeps its name")
     if not statement.action.endswith(" FILE"):
-        raise Unsimulated(f"ALTER DATABASE … {statement.action}")
+        raise UnsimulatedFeatureError(f"ALTER DATABASE … {statement.action}")
     options = _file_options(machine, statement)
     name = options.get("NAME", "")
     max_kb, growth = _size_kb(options.get("MAXSIZE")), _growth(options.get("FILEGROWTH"))
@@ -398,14 +402,14 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
         return _drop_objects(machine, statement)
     if statement.kind == "DATABASE":
         return _drop_database(machine, name)
-    raise Unsimulated(f"DROP {statement.kind}")
+    raise UnsimulatedFeatureError(f"DROP {statement.kind}")
 
 
 _OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
     "TABLE": Table,
-    "PROC": objects.Procedure,
-    "VIEW": objects.View,
-    "FUNCTION": objects.Function,
+    "PROC": objects.UserProcedure,
+    "VIEW": objects.UserView,
+    "FUNCTION": objects.UserFunction,
 }
 
 
@@ -439,7 +443,9 @@ DATABASES_MAX: Final = 300
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     world, server, login = machine.world, machine.session.server, machine.session.login
     if len(world.copies) + sum(len(there.snapshots) for there in world.instances.values()) >= DATABASES_MAX:
-        raise Unsimulated(f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together")
+        raise UnsimulatedFeatureError(
+            f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together"
+        )
     if statement.snapshot_of is not None:
         return databases.create_snapshot(
             world, server, statement.name, statement.snapshot_of, statement.files
@@ -456,7 +462,7 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(33102)
     if statement.algorithm != "AES_256":
-        raise Unsimulated(f"an encryption key of the algorithm {statement.algorithm}")
+        raise UnsimulatedFeatureError(f"an encryption key of the algorithm {statement.algorithm}")
     return encryption.create_key(machine.world, machine.session.server, database, statement.certificate)
 
 

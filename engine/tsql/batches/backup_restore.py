@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from engine.messages import Message, SqlError, text_of
+from engine.messages import Message, SqlError, fill_message
 from engine.protocol import backup, clock, encryption, logspace, restore, statements
 from engine.tsql.batches import backupsets
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.machine import Machine
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import is_moment, to_number, to_text
 
 Outcome = statements.Outcome
@@ -19,7 +19,7 @@ Outcome = statements.Outcome
 
 def _one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
     if len(devices) > 1:
-        raise Unsimulated("backups striped over several files")
+        raise UnsimulatedFeatureError("backups striped over several files")
     if isinstance(devices[0], s.LogicalDevice):
         raise SqlError(3206, devices[0], also=(3013,))
     return machine.text(devices[0])
@@ -31,10 +31,10 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     options = dict(statement.options)
     _check_options(machine, statement, BACKUP_OPTIONS)
     if "PARTIAL" in options:
-        raise Unsimulated("BACKUP of files and filegroups")
+        raise UnsimulatedFeatureError("BACKUP of files and filegroups")
     copy = machine.context.copy_named(database)
     if copy is not None and copy.bad_pages and {"CHECKSUM", "CONTINUE_AFTER_ERROR"} & options.keys():
-        raise Unsimulated("BACKUP … WITH CHECKSUM of a database with damaged pages")
+        raise UnsimulatedFeatureError("BACKUP … WITH CHECKSUM of a database with damaged pages")
     if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
         if machine.context.version >= 2008:
             raise SqlError(155, "TRUNCATE_ONLY", "BACKUP")
@@ -89,18 +89,20 @@ RESTORE_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _RESTORE).split())
 """Options of WITH; of some nothing is kept here. Documented [DOC: BACKUP; RESTORE arguments]."""
 
 
-def _check_options(machine: Machine, statement: s.Backup | s.Restore, known: frozenset[str]) -> None:
+def _check_options(
+    machine: Machine, statement: s.Backup | s.Restore, allowed_options: frozenset[str]
+) -> None:
     """Raises 155 for an option that there is not, 3031 for those that contradict; remarks those without effect."""
     written = [name for name, _ in statement.options]
     for name in written:
-        if name not in known:
+        if name not in allowed_options:
             raise SqlError(155, name, statement.title.split()[0])
     ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
     if len(ends) > 1:
         raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,))
     refused = [name for name in written if name in REFUSED]
     if refused:
-        raise Unsimulated(f"{statement.title.split()[0]} … WITH {refused[0]}")
+        raise UnsimulatedFeatureError(f"{statement.title.split()[0]} … WITH {refused[0]}")
     idle = [name for name in written if name in NO_EFFECT]
     if idle:
         machine.remark(f"{statement.title.split()[0]} … WITH {', '.join(idle)}: accepted and has no effect")
@@ -113,10 +115,10 @@ _WHOLE_RESTORE: Final = frozenset({"STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
 def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.snapshot is not None:
-        raise Unsimulated("RESTORE … FROM DATABASE_SNAPSHOT")
+        raise UnsimulatedFeatureError("RESTORE … FROM DATABASE_SNAPSHOT")
     database = machine.text(statement.database)
     if database.lower() in SYSTEM_DATABASES:
-        raise Unsimulated("RESTORE of a system database")
+        raise UnsimulatedFeatureError("RESTORE of a system database")
     _check_options(machine, statement, RESTORE_OPTIONS)
     options = {name: machine.value(value) for name, value in statement.options}
     standby = "STANDBY" in options
@@ -127,7 +129,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         return statements.restore_with_recovery(world, server, database)
     other = sorted(_WHOLE_RESTORE & options.keys())
     if other:
-        raise Unsimulated(
+        raise UnsimulatedFeatureError(
             f"RESTORE … WITH {other[0]}" if other != ["PARTIAL"] else "RESTORE of parts: pages, files"
         )
     path = _one_device(machine, statement.devices)
@@ -154,7 +156,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
 
 def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     path = _one_device(machine, statement.devices)
-    found = restore.sets_in(machine.world, machine.session.server, path, statement.title)
+    found = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
     number = int(to_number(machine.value(dict(statement.options).get("FILE", 1))))
     if not 1 <= number <= len(found):
         raise SqlError(4038, number, path, also=(3013,), title=statement.title)
@@ -162,13 +164,13 @@ def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     if statement.what in ("VERIFYONLY", "FILELISTONLY"):  # the header alone is not encrypted
         encryption.need_key(machine.context.server, chosen.encryption_key, statement.title)
     if statement.what == "VERIFYONLY":
-        return [Message(3262, 0, 1, 0, text_of(3262, number)[1])]
+        return [Message(3262, 0, 1, 0, fill_message(3262, number)[1])]
     if statement.what == "HEADERONLY":
         _show(machine, backupsets.header(machine.context, found))
     elif statement.what == "FILELISTONLY":
         _show(machine, backupsets.file_list(machine.context, chosen))
     else:
-        raise Unsimulated(statement.title)
+        raise UnsimulatedFeatureError(statement.title)
     return []
 
 

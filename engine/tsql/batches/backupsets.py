@@ -14,7 +14,7 @@ from engine.identifiers import unique_id
 from engine.model import DatabaseCopy, DbFile
 from engine.protocol import backup, encryption, volumes
 from engine.protocol.lineage import lsn
-from engine.protocol.restore import files_in
+from engine.protocol.restore import list_backup_files
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row
 from engine.tsql.scalars.values import Scalar
@@ -50,10 +50,14 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of a file without a limit: 2^31 pages of 8 KB, as the product shows it for data files."""
 
 
-def file_list(context: Context, one: backup.BackupSet) -> Grid:
+def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
     """The files of the database in the backup, each with the path that it had where it was taken."""
-    image = one.image
-    records = [] if image is None else [_file(image, f, n) for n, f in enumerate(files_in(one), start=1)]
+    image = backup_set.image
+    records = (
+        []
+        if image is None
+        else [_file(image, f, n) for n, f in enumerate(list_backup_files(backup_set), start=1)]
+    )
     return _grid(context, _FILE_COLUMNS, records)
 
 
@@ -93,41 +97,41 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
     }
 
 
-def _header(context: Context, one: backup.BackupSet, place: int) -> dict[str, Scalar]:
-    kind, described = _TYPES[one.kind]
-    size = int(one.size_kb * 1024)
+def _header(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
+    kind, described = _TYPES[backup_set.kind]
+    size = int(backup_set.size_kb * 1024)
     return {
         "BackupType": kind,
         "Compressed": 0,
-        "Position": place,
+        "Position": position,
         "DeviceType": 2,
         "UserName": "sa",
-        "ServerName": one.server,
-        "DatabaseName": one.database,
+        "ServerName": backup_set.server,
+        "DatabaseName": backup_set.database,
         "BackupSize": size,
-        "FirstLSN": lsn(one.first_kb),
-        "LastLSN": lsn(one.last_kb),
-        "CheckpointLSN": lsn(one.first_kb),
-        "DatabaseBackupLSN": lsn(one.first_kb),
-        "BackupStartDate": context.now(one.started_tick),
-        "BackupFinishDate": context.now(one.tick),
-        "SoftwareVersionMajor": _MAJOR.get(one.version),
-        "MachineName": one.server,
-        "RecoveryForkID": unique_id("fork", one.family, one.fork),
-        "FamilyGUID": unique_id("family", one.family),
+        "FirstLSN": lsn(backup_set.first_kb),
+        "LastLSN": lsn(backup_set.last_kb),
+        "CheckpointLSN": lsn(backup_set.first_kb),
+        "DatabaseBackupLSN": lsn(backup_set.first_kb),
+        "BackupStartDate": context.datetime_value(backup_set.started_tick),
+        "BackupFinishDate": context.datetime_value(backup_set.tick),
+        "SoftwareVersionMajor": _MAJOR.get(backup_set.version),
+        "MachineName": backup_set.server,
+        "RecoveryForkID": unique_id("fork", backup_set.family, backup_set.fork),
+        "FamilyGUID": unique_id("family", backup_set.family),
         "HasBulkLoggedData": 0,
         "IsSnapshot": 0,
         "IsReadOnly": 0,
         "IsSingleUser": 0,
         "HasBackupChecksums": 0,
         "IsDamaged": 0,
-        "HasIncompleteMetaData": int(one.tail),
+        "HasIncompleteMetaData": int(backup_set.tail),
         "IsForceOffline": 0,
-        "IsCopyOnly": int(one.copy_only),
-        "FirstRecoveryForkID": unique_id("fork", one.family, 0),
+        "IsCopyOnly": int(backup_set.copy_only),
+        "FirstRecoveryForkID": unique_id("fork", backup_set.family, 0),
         "RecoveryModel": "FULL",
         "BackupTypeDescription": described,
-        "BackupSetGUID": unique_id("backup", one.server, one.id),
+        "BackupSetGUID": unique_id("backup", backup_set.server, backup_set.id),
         "CompressedBackupSize": size,
         "Containment": 0,
     }

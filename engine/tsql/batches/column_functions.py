@@ -9,7 +9,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches.context import Context
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import FIXED_LENGTHS, type_of
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -27,16 +27,16 @@ def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
     ]
 
 
-def _columns_of_view(context: Context, name: str) -> Iterable[catalog.Column]:
+def _columns_of_view(context: Context, name: str) -> Iterable[catalog.ColumnShape]:
     try:
         return catalog.find(context, ("sys", name)).columns_in(context.version)
     except SqlError:
         return ()
 
 
-def _length(written: str) -> int | None:
+def _length(type_text: str) -> int | None:
     try:
-        kind = type_of(written, 1)
+        kind = type_of(type_text, 1)
     except SqlError:
         return None
     if kind.length and kind.name in ("nchar", "nvarchar") and kind.length > 0:
@@ -55,8 +55,8 @@ def _col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
     return _column(context, catalog.object_id(context, to_text(table)), column).get("max_length")
 
 
-def _col_name(context: Context, number: Scalar, place: Scalar) -> Scalar:
-    return next((row["name"] for row in _columns(context, number) if row["column_id"] == place), None)
+def _col_name(context: Context, number: Scalar, column_id: Scalar) -> Scalar:
+    return next((row["name"] for row in _columns(context, number) if row["column_id"] == column_id), None)
 
 
 _PROPERTIES: Final = {
@@ -104,7 +104,7 @@ def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Sca
     if row and asked in _CONSTANT:
         return _CONSTANT[asked]
     if row and asked not in _PROPERTIES:
-        raise Unsimulated(f"the property {to_text(wanted)} of COLUMNPROPERTY")
+        raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of COLUMNPROPERTY")
     return row.get(_PROPERTIES[asked]) if row else None
 
 

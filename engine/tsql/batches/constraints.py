@@ -13,7 +13,7 @@ from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
-from engine.tsql.query.plans import Plan, TableRef, Unsimulated
+from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import MAX, NULL
 from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
 
-def named(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """The constraints of a new table; those without a name get one as the product makes it. Raises 8110, 2714."""
     found: list[Constraint] = []
     for item in constraints:
-        made = item if item.name else replace(item, name=_made_name(table, item))
+        made = item if item.name else replace(item, name=_generate_name(table, item))
         if any(other.name.lower() == made.name.lower() for other in found):
             raise SqlError(2714, made.name, state=5)
         found.append(made)
@@ -36,7 +36,7 @@ def named(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ..
     return tuple(found)
 
 
-def _made_name(table: str, item: Constraint) -> str:
+def _generate_name(table: str, item: Constraint) -> str:
     digits = f"{zlib.crc32(repr((table.lower(), item)).encode()):08X}"
     middle = f"{item.columns[0][:5]}__" if not isinstance(item, Key) and item.columns else ""
     letters = (
@@ -51,7 +51,7 @@ def default_name(table: str, column: ColumnDefinition) -> str:
     return column.default_name or f"DF__{table.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
 
 
-def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
+def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     """Where the columns stand. Raises 1911 for one that the table does not have."""
     known = {column.name.lower(): place for place, column in enumerate(table.columns)}
     for name in columns:
@@ -60,22 +60,28 @@ def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     return [known[name.lower()] for name in columns]
 
 
-def check_definition(machine: Machine, ref: TableRef, table: Table, new: Sequence[Constraint]) -> None:
+def check_definition(
+    machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
+) -> None:
     """Every column and table that *new* names is there. Raises 1911, 1909, 1919, 1767 or 1776, and 1750.
 
     Raises Unsimulated for a CHECK, DEFAULT or computed column that could not be evaluated when a row is put in.
     """
-    texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in new if isinstance(item, Check)]
+    texts = [
+        f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END"
+        for item in new_constraints
+        if isinstance(item, Check)
+    ]
     texts += [column.computed for column in table.columns if column.computed]
     texts += [column.default for column in table.columns if column.default]
     for text in texts:
         with suppress(SqlError):  # found when a row is put in
-            _values(machine, table.columns, (), [text])
-    for item in new:
+            _evaluate_rows(machine, table.columns, (), [text])
+    for item in new_constraints:
         if isinstance(item, Check):
             continue
         try:
-            places = places_of(table, item.columns, ref.parts[-1])
+            places = find_column_positions(table, item.columns, ref.parts[-1])
             if isinstance(item, Key):
                 check_key(table, places, ref.parts[-1])
         except SqlError as problem:
@@ -87,7 +93,7 @@ def check_definition(machine: Machine, ref: TableRef, table: Table, new: Sequenc
             machine.remark(f"the foreign key of {ref.parts[-1]}; temporary tables do not keep one")
             continue
         if item.action:
-            raise Unsimulated(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
+            raise UnsimulatedFeatureError(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
         own = item.table[-1].lower() == ref.parts[-1].lower()
         parent = table if own else objects.find(machine.context, item.table)
         if not isinstance(parent, Table):
@@ -96,7 +102,7 @@ def check_definition(machine: Machine, ref: TableRef, table: Table, new: Sequenc
         for name in item.references:
             if name.lower() not in known:
                 raise SqlError(1770, item.name, name, ".".join(item.table), also=(1750,))
-        target = _target(parent, item)
+        target = _find_referenced_columns(parent, item)
         if target is None:
             raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
         _check_types(ref, table, parent, item, target)
@@ -104,7 +110,7 @@ def check_definition(machine: Machine, ref: TableRef, table: Table, new: Sequenc
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
     """Both sides of a foreign key are of one type (1778), length and scale (1753)."""
-    for place, there in zip(places_of(table, item.columns, ref.parts[-1]), target, strict=False):
+    for place, there in zip(find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False):
         own, other = table.columns[place], parent.columns[there]
         kinds = [parse_type(column.type) for column in (own, other)]
         names = (".".join(item.table), other.name, ref.parts[-1], own.name, item.name)
@@ -127,7 +133,7 @@ def check_key(table: Table, places: Sequence[int], owner: str) -> None:
             raise SqlError(1919, name, owner)
 
 
-def _target(parent: Table, item: ForeignKey) -> list[int] | None:
+def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
     """The columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
     wanted = [name.lower() for name in item.references]
     for key in parent.constraints:
@@ -135,39 +141,41 @@ def _target(parent: Table, item: ForeignKey) -> list[int] | None:
             continue
         names = [name.lower() for name in key.columns]
         if (not wanted and key.kind == "PRIMARY KEY") or (wanted and sorted(names) == sorted(wanted)):
-            return places_of(parent, item.references or key.columns, "")
+            return find_column_positions(parent, item.references or key.columns, "")
     return None
 
 
 # --- rows ------------------------------------------------------------------------------------------------
 
 
-def enforced(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> Table:
+def enforce_constraints(
+    machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
+) -> Table:
     """*after*, with its computed columns filled, if it keeps to every constraint.
 
     Raises 2627, 2601, 547; a duplicate that IGNORE_DUP_KEY lets pass is left out, with 3604.
     """
-    old = dict(zip(before.ids, before.rows, strict=True))
+    old = dict(zip(old_table.ids, old_table.rows, strict=True))
     new = [
         place
-        for place, (number, row) in enumerate(zip(after.ids, after.rows, strict=True))
+        for place, (number, row) in enumerate(zip(new_table.ids, new_table.rows, strict=True))
         if old.get(number) is not row
     ]
-    if new and any(column.computed for column in after.columns):
-        after = _computed(machine, after, new)
+    if new and any(column.computed for column in new_table.columns):
+        new_table = _fill_computed_columns(machine, new_table, new)
     if new:
-        after, new = _unique(machine, ref, after, new)
-        rows = [after.rows[place] for place in new]
-        _check(machine, ref, after, rows, verb)
-        for item in after.constraints:
+        new_table, new = _enforce_unique_keys(machine, ref, new_table, new)
+        rows = [new_table.rows[place] for place in new]
+        _enforce_checks(machine, ref, new_table, rows, verb)
+        for item in new_table.constraints:
             if isinstance(item, ForeignKey) and not ref.parts[-1].startswith(("#", "@")):
-                _refers(machine, ref, after, item, rows, verb)
+                _enforce_foreign_key(machine, ref, new_table, item, rows, verb)
     if verb != "INSERT" and not ref.parts[-1].startswith(("#", "@")):
-        _referred(machine, ref, before, after, verb)
-    return after
+        _enforce_references(machine, ref, old_table, new_table, verb)
+    return new_table
 
 
-def _values(
+def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
     """Each expression for each row."""
@@ -179,7 +187,7 @@ def _values(
         machine.pseudo = kept
 
 
-def _plan(machine: Machine, texts: list[str]) -> Plan:
+def _plan(machine: Machine, texts: list[str]) -> QueryPlan:
     return machine.plan("statement", f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]")
 
 
@@ -195,48 +203,50 @@ def with_computed_types(machine: Machine, table: Table) -> Table:
             kinds = _plan(machine, [column.computed]).kinds if column.computed else ()
             if kinds and kinds[0] not in (None, NULL):
                 columns[place] = replace(column, type=str(kinds[0]))
-    except (SqlError, Unsimulated):
+    except (SqlError, UnsimulatedFeatureError):
         return table  # told when a row is put in
     finally:
         machine.pseudo = kept
     return replace(table, columns=tuple(columns))
 
 
-def _computed(machine: Machine, after: Table, new: list[int]) -> Table:
-    places = [place for place, column in enumerate(after.columns) if column.computed]
-    texts = [after.columns[place].computed for place in places]
-    rows = list(after.rows)
-    values = _values(machine, after.columns, [rows[place] for place in new], texts)
-    for at, made in zip(new, values, strict=True):
+def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[int]) -> Table:
+    places = [place for place, column in enumerate(table.columns) if column.computed]
+    texts = [table.columns[place].computed for place in places]
+    rows = list(table.rows)
+    values = _evaluate_rows(machine, table.columns, [rows[place] for place in row_positions], texts)
+    for at, made in zip(row_positions, values, strict=True):
         row = list(rows[at])
         for place, value in zip(places, made, strict=True):
             row[place] = value
         rows[at] = tuple(row)
-    return replace(after, rows=tuple(rows))
+    return replace(table, rows=tuple(rows))
 
 
-def _unique(machine: Machine, ref: TableRef, after: Table, new: list[int]) -> tuple[Table, list[int]]:
-    fresh, ignored = set(new), set[int]()
-    for key in after.constraints:
+def _enforce_unique_keys(
+    machine: Machine, ref: TableRef, table: Table, row_positions: list[int]
+) -> tuple[Table, list[int]]:
+    fresh, ignored = set(row_positions), set[int]()
+    for key in table.constraints:
         if not isinstance(key, Key) or not key.unique:
             continue
-        places = places_of(after, key.columns, ref.parts[-1])
+        places = find_column_positions(table, key.columns, ref.parts[-1])
         seen: dict[tuple[Scalar, ...], int] = {}
         # rows that stay come first: what is new is the duplicate
-        for at in sorted(range(len(after.rows)), key=lambda at: (at in fresh, at)):
+        for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
             if at in ignored:
                 continue
-            values = _key_of(after.rows[at], places)
+            values = _key_of(table.rows[at], places)
             if seen.setdefault(values, at) == at:
                 continue
             if not key.ignore_duplicates:
-                raise _duplicate(ref, key, [after.rows[at][place] for place in places])
+                raise _make_duplicate_error(ref, key, [table.rows[at][place] for place in places])
             ignored.add(at)
     if not ignored:
-        return after, new
+        return table, row_positions
     machine.say_number(3604)
-    stay = [at for at in range(len(after.rows)) if at not in ignored]
-    kept = replace(after, rows=tuple(after.rows[at] for at in stay), ids=tuple(after.ids[at] for at in stay))
+    stay = [at for at in range(len(table.rows)) if at not in ignored]
+    kept = replace(table, rows=tuple(table.rows[at] for at in stay), ids=tuple(table.ids[at] for at in stay))
     return kept, [place for place, at in enumerate(stay) if at in fresh]
 
 
@@ -244,79 +254,81 @@ def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
     return tuple(comparable(v) if isinstance(v, str) else v for v in (row[place] for place in places))
 
 
-def _duplicate(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
+def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
     shown = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
     if key.kind in _LETTERS:
         kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
-        return SqlError(2627, kind, key.name, objects.whole(ref.parts), f"({shown})")
-    return SqlError(2601, objects.whole(ref.parts), key.name, f"({shown})")
+        return SqlError(2627, kind, key.name, objects.format_qualified_name(ref.parts), f"({shown})")
+    return SqlError(2601, objects.format_qualified_name(ref.parts), key.name, f"({shown})")
 
 
-def _check(machine: Machine, ref: TableRef, after: Table, rows: list[Row], verb: str) -> None:
-    checks = [item for item in after.constraints if isinstance(item, Check)]
+def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Row], verb: str) -> None:
+    checks = [item for item in table.constraints if isinstance(item, Check)]
     if not checks or not rows:
         return
     texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in checks]
-    for values in _values(machine, after.columns, rows, texts):
+    for values in _evaluate_rows(machine, table.columns, rows, texts):
         for item, broken in zip(checks, values, strict=True):
             if broken:
                 column = item.columns[0] if item.columns else ""
-                raise _conflict(machine, verb, "CHECK", item.name, ref.parts, column)
+                raise _make_conflict_error(machine, verb, "CHECK", item.name, ref.parts, column)
 
 
-def _conflict(
+def _make_conflict_error(
     machine: Machine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
 ) -> SqlError:
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
-    shown = table[-1] if table[-1].startswith("@") else objects.whole(table)
+    shown = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
     where = (", column '", column, "'") if column else ()
     return SqlError(547, verb, kind, name, database, shown, *where)
 
 
-def _refers(
-    machine: Machine, ref: TableRef, after: Table, item: ForeignKey, rows: list[Row], verb: str
+def _enforce_foreign_key(
+    machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """What a foreign key names is there; NULL names nothing."""
     own = objects.key_of(item.table) == objects.key_of(ref.parts)
-    parent = after if own else objects.find(machine.context, item.table)
-    target = _target(parent, item) if isinstance(parent, Table) else None
+    parent = table if own else objects.find(machine.context, item.table)
+    target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
         return
     there = {_key_of(row, target) for row in parent.rows}
-    places = places_of(after, item.columns, ref.parts[-1])
+    places = find_column_positions(table, item.columns, ref.parts[-1])
     for row in rows:
         wanted = _key_of(row, places)
         if None not in wanted and wanted not in there:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
-            raise _conflict(machine, verb, "FOREIGN KEY", item.name, item.table, column)
+            raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 
 
 def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
     """A foreign key of another table refers to the table of that name in the current database."""
     return any(
         isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
-        for other, table in objects.listed(machine.context)
+        for other, table in objects.list_objects(machine.context)
         if isinstance(table, Table) and other.key != objects.key_of(parts)
         for item in table.constraints
     )
 
 
-def _referred(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> None:
+def _enforce_references(
+    machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
+) -> None:
     """No row of another table still names what is gone."""
-    for kept, child in objects.listed(machine.context):
+    for kept, child in objects.list_objects(machine.context):
         own = kept.key == objects.key_of(ref.parts)
-        table = after if own else child
+        table = new_table if own else child
         for item in table.constraints if isinstance(table, Table) else ():
             if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
                 continue
-            target = _target(before, item)
+            target = _find_referenced_columns(old_table, item)
             if target is None or not isinstance(table, Table):
                 continue
-            gone = {_key_of(row, target) for row in before.rows} - {
-                _key_of(row, target) for row in after.rows
+            gone = {_key_of(row, target) for row in old_table.rows} - {
+                _key_of(row, target) for row in new_table.rows
             }
-            places = places_of(table, item.columns, kept.name)
+            places = find_column_positions(table, item.columns, kept.name)
             if gone and any(_key_of(row, places) in gone for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if own else "REFERENCE"
-                raise _conflict(machine, verb, kind, item.name, (kept.schema, kept.name), column)
+                raise _make_conflict_error(machine, verb, kind, item.name, (kept.schema, kept.name), column)

@@ -10,7 +10,7 @@ from typing import Any
 from engine.constants import TICKS_PER_S
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import snapshots, statements
-from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
+from engine.tsql.batches.data import Caught, Declared, Place, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, stamp
 
 SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
@@ -21,7 +21,7 @@ class Context:
     """The world seen through one connection; *session* is replaced as it changes."""
 
     world: World
-    session: Session
+    session: SqlSession
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     caught: Caught | None = None
@@ -58,7 +58,7 @@ class Context:
         at = self.world.tick if tick is None else tick
         return start + timedelta(seconds=at / TICKS_PER_S)
 
-    def now(self, tick: int | None = None) -> str:
+    def datetime_value(self, tick: int | None = None) -> str:
         """The clock as a datetime value."""
         return stamp(self.moment(tick))
 
@@ -110,7 +110,7 @@ class Context:
         picture = self.snapshot_named(name)
         return picture.name if picture is not None else name.lower()
 
-    def sessions(self) -> Iterable[tuple[str, Session]]:
+    def sessions(self) -> Iterable[tuple[str, SqlSession]]:
         """Windows with an open connection to this server, and the connection; one's own as it is at this moment."""
         for name, window in sorted(self.world.sessions.items()):
             session = window.session

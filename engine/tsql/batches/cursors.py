@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import tables
-from engine.tsql.batches.data import Cursor
+from engine.tsql.batches.data import SqlCursor
 from engine.tsql.language import statements as s
 from engine.tsql.query.planner import without_cursor_options
-from engine.tsql.query.plans import Unsimulated, as_shown
+from engine.tsql.query.plans import UnsimulatedFeatureError, format_result_rows
 from engine.tsql.scalars.values import to_number
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def local(machine: Machine, name: str) -> str:
     return f"{name.lower()} {len(machine.scopes)}"
 
 
-def find(machine: Machine, name: str) -> tuple[str, Cursor]:
+def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     """Key and cursor: a local one before a global one of that name. Raises 16916, or 16950 for an empty variable."""
     known = dict(machine.session.cursors)
     for key in (local(machine, name), name.lower()):
@@ -58,21 +58,21 @@ def declare(machine: Machine, statement: s.DeclareCursor) -> None:
         raise SqlError(16915, statement.name)
     scrolls = bool(options & _SCROLLS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
     counted = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
-    keep(machine, key, Cursor(statement.query, scrolls=scrolls, counted=counted))
+    keep(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=counted))
 
 
-def keep(machine: Machine, name: str, cursor: Cursor | None) -> None:
+def keep(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
     known = dict(machine.session.cursors)
     known.pop(name, None)
     if cursor is not None:
         if len(known) >= CURSORS_MAX:
-            raise Unsimulated(f"more than {CURSORS_MAX} cursors of one connection")
+            raise UnsimulatedFeatureError(f"more than {CURSORS_MAX} cursors of one connection")
         known[name] = cursor
-        machine.check_room(cursor)
+        machine.check_capacity(cursor)
     machine.note(cursors=tuple(known.items()))
 
 
-def open_one(machine: Machine, name: str) -> None:
+def open_cursor(machine: Machine, name: str) -> None:
     key, cursor = find(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
@@ -92,7 +92,7 @@ def open_one(machine: Machine, name: str) -> None:
     )
 
 
-def fetch(machine: Machine, statement: s.Fetch) -> None:
+def fetch(machine: Machine, statement: s.FetchCursor) -> None:
     key, cursor = find(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)
@@ -114,7 +114,7 @@ def fetch(machine: Machine, statement: s.Fetch) -> None:
     if not statement.into:
         rows = list(cursor.rows[place : place + 1]) if there else []
         machine.add_result(
-            cursor.columns, rows if machine.captures else as_shown(rows, cursor.kinds), cursor.kinds
+            cursor.columns, rows if machine.captures else format_result_rows(rows, cursor.kinds), cursor.kinds
         )
         return
     if len(statement.into) != len(cursor.columns):

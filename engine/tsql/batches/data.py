@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.messages import Message
 from engine.tsql.language.columns import ColumnDefinition, Constraint
-from engine.tsql.language.script import Batch, Step
+from engine.tsql.language.script import ScriptBatch, Step
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar
 
@@ -19,7 +19,7 @@ AGENT_MARK: Final = "#agent:"
 """In the names of windows in which job steps run: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
-class ConnectionLost(Exception):
+class ConnectionLostError(Exception):
     """The connection of the window is gone; *numbers* are the messages that the client shows."""
 
     def __init__(self, *numbers: int) -> None:
@@ -57,7 +57,7 @@ class RowChanges(Struct, frozen=True):
     next_id: int
 
 
-class Result(Struct, frozen=True):
+class ResultSet(Struct, frozen=True):
     """One grid of results, as it is shown."""
 
     columns: tuple[str, ...]
@@ -68,7 +68,7 @@ class Result(Struct, frozen=True):
     """Messages of the submission that came before it: messages and grids are one stream."""
 
 
-def in_order(messages: Sequence[Message], results: Iterable[Result]) -> Iterator[Message | Result]:
+def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
     """Messages and grids as the client gets them."""
     told = 0
     for grid in results:
@@ -78,7 +78,7 @@ def in_order(messages: Sequence[Message], results: Iterable[Result]) -> Iterator
     yield from messages[told:]
 
 
-class Cursor(Struct, frozen=True):
+class SqlCursor(Struct, frozen=True):
     """A declared cursor; *rows* is None until it is opened."""
 
     query: str
@@ -169,7 +169,7 @@ class Undo(Struct, frozen=True):
     writes: tuple[tuple[Place, Any], ...] = ()
 
 
-class Program(Struct, frozen=True, kw_only=True):
+class ClientProgram(Struct, frozen=True, kw_only=True):
     """A program that has logged in over the network, as its login names it."""
 
     host: str = ""
@@ -186,11 +186,11 @@ class Program(Struct, frozen=True, kw_only=True):
     """As agreed at the login; the default of the product. Documented."""
 
 
-CONSOLE: Final = Program(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
+CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
 """What the windows of the simulation are to a server."""
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class ConnectionTarget(Struct, frozen=True, kw_only=True):
     """Where a window connects, as its connection string says."""
 
     source: str = ""
@@ -200,7 +200,7 @@ class Target(Struct, frozen=True, kw_only=True):
     """ApplicationIntent=ReadOnly."""
 
 
-class Session(Struct, frozen=True, kw_only=True):
+class SqlSession(Struct, frozen=True, kw_only=True):
     """The SQL connection of a window."""
 
     server: str
@@ -208,7 +208,7 @@ class Session(Struct, frozen=True, kw_only=True):
     login: str
     callers: tuple[str, ...] = ()
     """Logins that EXECUTE AS has left, to which REVERT returns."""
-    program: Program | None = None
+    program: ClientProgram | None = None
     """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
     database: str = "master"
     read_intent: bool = False
@@ -224,7 +224,7 @@ class Session(Struct, frozen=True, kw_only=True):
     options: tuple[tuple[str, str], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     """Temp tables."""
-    cursors: tuple[tuple[str, Cursor], ...] = ()
+    cursors: tuple[tuple[str, SqlCursor], ...] = ()
     undo: Undo | None = None
     """While a transaction is open."""
     transaction_name: str = ""
@@ -254,7 +254,7 @@ class Session(Struct, frozen=True, kw_only=True):
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in known)})"
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class Submission(Struct, frozen=True, kw_only=True):
     """A submission that is under way in a window, with what it has printed so far."""
 
     id: int
@@ -268,7 +268,7 @@ class Run(Struct, frozen=True, kw_only=True):
     """How often the batch of this step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[ResultSet, ...] = ()
     """What is shown decides nothing."""
     started_tick: int = 0
     waiting: str = ""
@@ -314,17 +314,17 @@ UNSAID: Final = ("steps", "results", "command", "begun_tick", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
 
 
-def batch_text(run: Run) -> str:
+def batch_text(run: Submission) -> str:
     """Return the text of the batch that runs, or of the last one, without the others of its submission."""
-    batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, Batch)]
+    batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, ScriptBatch)]
     return batches[-1].text if batches else run.text
 
 
 class Window(Struct, frozen=True, kw_only=True):
     """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
 
-    session: Session | None = None
-    target: Target = Target()
+    session: SqlSession | None = None
+    target: ConnectionTarget = ConnectionTarget()
     server: str = ""
     """Server or listener that `:CONNECT` has chosen; empty for the window's own."""
     variables: tuple[tuple[str, str], ...] = ()

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, sources, tables
 from engine.tsql.batches.data import Table
-from engine.tsql.language import ages
 from engine.tsql.language import statements as s
+from engine.tsql.language import version_gates
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
-from engine.tsql.query.plans import TableRef, Unsimulated
-from engine.tsql.scalars.types import DECIMALS, check_written, type_of
+from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
+from engine.tsql.scalars.types import DECIMALS, check_type_text, type_of
 from engine.tsql.scalars.values import Scalar, parse_type
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
     """Raises 2714, 2705, 2715, and what its constraints do: 1767, 1911, 8110."""
     made = table_of(machine, TableRef(statement.name), statement.columns)
-    sources.make(machine, TableRef(statement.name), made)
+    sources.create_table(machine, TableRef(statement.name), made)
     machine.note(error=0, rowcount=0)
 
 
@@ -34,8 +34,8 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     columns, rules = parse_table(text)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
-        check_written(column.type, "column", column.name, number)
-        if machine.context.version < 2008 and kind.upper() in ages.TYPES:
+        check_type_text(column.type, "column", column.name, number)
+        if machine.context.version < 2008 and kind.upper() in version_gates.TYPES:
             raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
     versions = [
@@ -55,7 +55,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     }
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
-    made = tables.made(ref.parts[-1], columns, constraints.named(ref.parts[-1], rules))
+    made = tables.make_table(ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules))
     constraints.check_definition(machine, ref, made, made.constraints)
     return constraints.with_computed_types(machine, made)
 
@@ -65,7 +65,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
     if column.identity is None:
         return
     kind = type_of(column.type, 1)
-    if not (kind.is_whole and kind.name != "bit") and not (kind.name in DECIMALS and kind.scale == 0):
+    if not (kind.is_integer and kind.name != "bit") and not (kind.name in DECIMALS and kind.scale == 0):
         raise SqlError(2749, column.name)
     if column.said_null:
         raise SqlError(8147, column.name, table)
@@ -74,7 +74,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
     """Raises 1088 for a table that is not there, 1913 for a name it has, 1911, 1902, 1505 for duplicates."""
     ref = TableRef(statement.table)
-    table = sources.made_table(machine, ref)
+    table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(1088, ref.dotted)
     if any(item.name.lower() == statement.name.lower() for item in table.constraints):
@@ -87,19 +87,21 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         ignore_duplicates=statement.ignore_duplicates,
         included=statement.included,
     )
-    constraints.places_of(table, (*new.columns, *new.included), ref.parts[-1])
-    constraints.check_key(table, constraints.places_of(table, new.columns, ref.parts[-1]), ref.parts[-1])
+    constraints.find_column_positions(table, (*new.columns, *new.included), ref.parts[-1])
+    constraints.check_key(
+        table, constraints.find_column_positions(table, new.columns, ref.parts[-1]), ref.parts[-1]
+    )
     clustered = next((k for k in table.constraints if isinstance(k, Key) and k.clustered), None)
     if new.clustered and clustered is not None:
         raise SqlError(1902, "table", ref.dotted, clustered.name)
-    _keep(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
+    _store_checked(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
 
 
 def drop_index(machine: Machine, statement: s.DropIndex) -> None:
     """Raises 3701 for an index that is not there, 3723 for that of a constraint."""
     for name, parts in statement.indexes:
         ref = TableRef(parts)
-        table = sources.made_table(machine, ref)
+        table = sources.find_user_table(machine, ref)
         shown = f"{ref.dotted}.{name}"
         known = table.constraints if table is not None else ()
         found = next((k for k in known if isinstance(k, Key) and k.name.lower() == name.lower()), None)
@@ -109,51 +111,55 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
             raise SqlError(3701, "drop", "index", shown)
         if "INDEX" not in found.kind:
             raise SqlError(3723, shown, found.kind)
-        sources.keep(machine, ref, replace(table, constraints=tuple(k for k in known if k is not found)))
+        sources.store_table(
+            machine, ref, replace(table, constraints=tuple(k for k in known if k is not found))
+        )
     machine.note(error=0, rowcount=0)
 
 
-def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
+def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
     """The table with other constraints, if its rows keep to them."""
-    asked = tuple(rule for rule in made.constraints if isinstance(rule, Key) or rule.trusted)
+    asked = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
     try:
-        constraints.enforced(
-            machine, ref, replace(table, rows=(), ids=()), replace(made, constraints=asked), "INSERT"
+        constraints.enforce_constraints(
+            machine, ref, replace(table, rows=(), ids=()), replace(new_table, constraints=asked), "INSERT"
         )
     except SqlError as problem:
         if problem.number in (2601, 2627):
             shown = problem.parameters[-1]
-            last = made.constraints[-1]
+            last = new_table.constraints[-1]
             trailer = () if isinstance(last, Key) and "INDEX" in last.kind else (1750,)
-            raise SqlError(1505, objects.whole(ref.parts), last.name, shown, also=trailer) from None
+            raise SqlError(
+                1505, objects.format_qualified_name(ref.parts), last.name, shown, also=trailer
+            ) from None
         if problem.number == 547:
             raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
         raise
-    sources.keep(machine, ref, made)
+    sources.store_table(machine, ref, new_table)
     machine.note(error=0, rowcount=0)
 
 
 def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     """ADD and DROP of columns and constraints. 4902 if there is no table, 3728 for an unknown constraint."""
     ref = TableRef(statement.name)
-    table = sources.made_table(machine, ref)
+    table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(4902, ref.dotted)
     if statement.default:
-        made = _with_default(table, *statement.default, ref)
+        made = _add_default(table, *statement.default, ref)
         constraints.check_definition(machine, ref, made, ())
     elif statement.columns:
-        made = _added(machine, ref, table, statement.columns, statement.unchecked)
+        made = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
-        made = _altered(table, statement.altered, ref)
+        made = _alter_column(table, statement.altered, ref)
     elif statement.constraint:
-        made = _without_constraint(table, statement.constraint, ref)
+        made = _drop_constraint(table, statement.constraint, ref)
     else:
-        made = _without(table, statement.dropped, ref)
-    _keep(machine, ref, table, made)
+        made = _drop_columns(table, statement.dropped, ref)
+    _store_checked(machine, ref, table, made)
 
 
-def _without_constraint(table: Table, name: str, ref: TableRef) -> Table:
+def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
     """DROP CONSTRAINT, also of a DEFAULT. Raises 3728 if the table has none of that name."""
     kept = tuple(item for item in table.constraints if item.name.lower() != name.lower())
     columns = tuple(
@@ -167,28 +173,34 @@ def _without_constraint(table: Table, name: str, ref: TableRef) -> Table:
     return replace(table, constraints=kept, columns=columns)
 
 
-def _altered(table: Table, text: str, ref: TableRef) -> Table:
+def _alter_column(table: Table, text: str, ref: TableRef) -> Table:
     """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
     (new,), _ = parse_table(text)
-    check_written(new.type, "column", new.name)
+    check_type_text(new.type, "column", new.name)
     place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
     if place is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
     old = table.columns[place]
     if old.computed or any(new.name.lower() in map(str.lower, item.columns) for item in table.constraints):
-        raise Unsimulated("ALTER COLUMN of a column that a constraint, an index or a formula needs")
+        raise UnsimulatedFeatureError(
+            "ALTER COLUMN of a column that a constraint, an index or a formula needs"
+        )
     made = replace(old, type=new.type, nullable=new.nullable)
     parse_type(made.type)
     rows = tuple(
-        (*row[:place], tables.stored(made, row[place], ref.parts[-1], "UPDATE"), *row[place + 1 :])
+        (
+            *row[:place],
+            tables.convert_for_column(made, row[place], ref.parts[-1], "UPDATE"),
+            *row[place + 1 :],
+        )
         for row in table.rows
     )
     return replace(table, columns=(*table.columns[:place], made, *table.columns[place + 1 :]), rows=rows)
 
 
-def _with_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
+def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
     """Raises 1781 for a column that has one."""
-    (place,) = constraints.places_of(table, (name,), ref.parts[-1])
+    (place,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
     if columns[place].default:
         raise SqlError(1781, also=(1750,))
@@ -196,7 +208,7 @@ def _with_default(table: Table, name: str, text: str, called: str, ref: TableRef
     return replace(table, columns=tuple(columns))
 
 
-def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
+def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
     """New columns hold their default, or NULL, in old rows; 4901 for one that may be neither."""
     columns, rules = parse_table(text)
     if unchecked:
@@ -208,8 +220,8 @@ def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: 
     if sum(key.kind == "PRIMARY KEY" for key in keys) > 1:
         raise SqlError(1779, ref.parts[-1], also=(1750,))
     both = (*table.columns, *columns)
-    everything = constraints.named(ref.parts[-1], (*table.constraints, *rules))
-    made = tables.made(ref.parts[-1], both, everything)
+    everything = constraints.assign_names(ref.parts[-1], (*table.constraints, *rules))
+    made = tables.make_table(ref.parts[-1], both, everything)
     constraints.check_definition(machine, ref, made, everything[len(table.constraints) :])
     primary = {
         name.lower()
@@ -222,24 +234,24 @@ def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: 
             raise SqlError(8111, ref.parts[-1], also=(1750,))
     filled = re.search(r"\bWITH\s+VALUES\b", text, re.IGNORECASE) is not None
     if filled and len(columns) > 1:
-        raise Unsimulated("ADD of several columns, one of them WITH VALUES")
+        raise UnsimulatedFeatureError("ADD of several columns, one of them WITH VALUES")
     number = next((c.identity for c in columns if c.identity is not None), None)
     rows = []
     for count, row in enumerate(table.rows):
-        rows.append((*row, *(_first(machine, column, count, filled) for column in columns)))
+        rows.append((*row, *(_compute_initial_value(machine, column, count, filled) for column in columns)))
     after = number[0] + number[1] * len(rows) if number is not None else table.next_identity
     made = constraints.with_computed_types(machine, made)
     return replace(made, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=after)
 
 
-def _first(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
+def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
     """What an old row has in a new column; *filled*: its DEFAULT is WITH VALUES."""
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * count
     return machine.evaluate(column.default) if column.default and (filled or not column.nullable) else None
 
 
-def _without(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
+def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     """DROP COLUMN. 4924 for one that is not there, 4923 for the last, 5074 and 4922 where a constraint needs it."""
     gone = {name.lower() for name in names}
     keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
@@ -266,19 +278,19 @@ def _names_in(text: str) -> tuple[str, ...]:
     return tuple(name_of(token) for token in tokens_of(text) if token.kind in ("word", "quoted"))
 
 
-def set_identity_insert(machine: Machine, words: list[str], on: bool) -> None:
+def set_identity_insert(machine: Machine, name_tokens: list[str], enabled: bool) -> None:
     """SET IDENTITY_INSERT table ON or OFF; one table of a connection at a time. Raises 1088, 8106, 8107."""
-    ref = TableRef(tuple(word.strip('[]"') for word in words if word != "."))
-    table = sources.made_table(machine, ref)
+    ref = TableRef(tuple(word.strip('[]"') for word in name_tokens if word != "."))
+    table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(1088, ref.dotted)
     if all(column.identity is None for column in table.columns):
         raise SqlError(8106, ref.dotted)
     options = dict(machine.session.options)
     other, name = options.get("IDENTITY_INSERT", ""), ref.parts[-1].lower()
-    if on and other not in ("", name):
+    if enabled and other not in ("", name):
         raise SqlError(8107, machine.session.database, "dbo", other, ref.dotted)
-    if on:
+    if enabled:
         options["IDENTITY_INSERT"] = name
     elif other == name:
         del options["IDENTITY_INSERT"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.constants import PRODUCT
-from engine.messages import SqlError, filled
+from engine.messages import SqlError, fill_placeholders
 from engine.protocol import startup
 from engine.tsql import catalog
 from engine.tsql.batches import column_functions, event_files, locks, properties, stored_messages
@@ -19,7 +19,7 @@ from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import context_info, settings_of
-from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
+from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
 
@@ -54,7 +54,7 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
     return number if of in (None, to_text(kind).strip().upper()) else None
 
 
-def _of_principal(known: str, wanted: str) -> Callable[..., Scalar]:
+def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
     """A function that finds a login by its column *known*; without an argument it is about one's own login."""
 
     def find(context: Context, *given: Scalar) -> Scalar:
@@ -64,7 +64,7 @@ def _of_principal(known: str, wanted: str) -> Callable[..., Scalar]:
             return context.session.login
         key = to_text(given[0] if given else context.session.login).casefold()
         rows = catalog.rows_of(context, "sys.server_principals")
-        return next((row[wanted] for row in rows if to_text(row[known]).casefold() == key), None)
+        return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
     return find
 
@@ -74,7 +74,7 @@ def _newid(context: Context) -> Scalar:
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
 
 
-def _whole(value: Scalar) -> int:
+def _to_integer(value: Scalar) -> int:
     return int(to_number(value))
 
 
@@ -83,7 +83,7 @@ def _db_id(context: Context, name: Scalar = None) -> Scalar:
 
 
 def _db_name(context: Context, number: Scalar = None) -> Scalar:
-    return context.session.database if number in (None, 0) else context.database_name(_whole(number))
+    return context.session.database if number in (None, 0) else context.database_name(_to_integer(number))
 
 
 def _error(name: str) -> Callable[[Context], Scalar]:
@@ -98,7 +98,7 @@ def _rand(context: Context, seed: Scalar = None) -> Scalar:
     """With a seed always the same number, as the examples show; by the generator of L'Ecuyer [DOC: RAND]."""
     if seed is None:
         return context.world.chance.uniform()
-    number = (40014 * (_whole(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
+    number = (40014 * (_to_integer(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
     return (number if number > 0 else number + 2147483562) * 4.656613e-10
 
 
@@ -108,7 +108,7 @@ def _next_value_for(context: Context, name: Scalar) -> Scalar:
 
 
 def _utc(context: Context) -> Scalar:
-    return context.now()
+    return context.datetime_value()
 
 
 def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
@@ -116,16 +116,18 @@ def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar
         row = stored_messages.find(context.world, context.server.name, message)
         if row is None or message <= stored_messages.FIRST_RAISABLE:
             return None
-        return format_message(row.text, values) if row.source == "added" else filled(row.text, values)
+        return (
+            format_message(row.text, values) if row.source == "added" else fill_placeholders(row.text, values)
+        )
     return format_message(to_text(message), values)
 
 
 def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
     """FILE_NAME, FILE_ID and their kin: a file of the current database."""
 
-    def find(context: Context, given: Scalar) -> Scalar:
+    def find(context: Context, value: Scalar) -> Scalar:
         for row in catalog.rows_of(context, "sys.database_files"):
-            if to_text(row[column]).casefold() == to_text(given).casefold():
+            if to_text(row[column]).casefold() == to_text(value).casefold():
                 return row[wanted]
         return None
 
@@ -210,7 +212,7 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
     """1: every login here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
-    known = login is None or _of_principal("name", "principal_id")(context, login) is not None
+    known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
 
 
@@ -258,7 +260,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "file_id": _file("name", "file_id"),
     "file_idex": _file("name", "file_id"),
     "fileproperty": _fileproperty,
-    "type_name": lambda context, number: _TYPES.get(whole(number)) if number is not None else None,
+    "type_name": lambda context, number: _TYPES.get(to_integer(number)) if number is not None else None,
     "type_id": lambda context, name: next(
         (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
     ),
@@ -270,10 +272,10 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         (made.number for known, made in schemas(context).items() if known.lower() == to_text(name).lower()),
         None,
     ),
-    "suser_sname": _of_principal("sid", "name"),
-    "suser_name": _of_principal("principal_id", "name"),
-    "suser_id": _of_principal("name", "principal_id"),
-    "suser_sid": _of_principal("name", "sid"),
+    "suser_sname": _make_principal_lookup("sid", "name"),
+    "suser_name": _make_principal_lookup("principal_id", "name"),
+    "suser_id": _make_principal_lookup("name", "principal_id"),
+    "suser_sid": _make_principal_lookup("name", "sid"),
     "original_login": lambda context: (*context.session.callers, context.session.login)[0],
     "system_user": lambda context: context.session.login,
     "user_name": lambda context, number=None: (
@@ -323,11 +325,11 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 """Functions that look at the connection or the server."""
 
 
-def _user(context: Context, known: str, value: Scalar, wanted: str) -> Scalar:
+def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
     """A column of the database principal with that name or id; NULL if there is none."""
     key = to_text(value).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
-    return next((row[wanted] for row in rows if to_text(row[known]).casefold() == key), None)
+    return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
 def _is_member(context: Context, role: Scalar) -> Scalar:

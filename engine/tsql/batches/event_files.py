@@ -13,13 +13,13 @@ from fnmatch import fnmatch
 from typing import Final
 from xml.sax.saxutils import escape
 
-from engine import moments
+from engine import datetime_formats
 from engine.availability import replicas
 from engine.identifiers import group_id, replica_id
 from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.tsql.batches.context import Context
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
@@ -52,7 +52,7 @@ def read_target(context: Context, path: Scalar) -> Scalar:
         ]
         return json.dumps(found)
     if fnmatch(SYSTEM_FILE, asked):
-        raise Unsimulated("the events of system_health")
+        raise UnsimulatedFeatureError("the events of system_health")
     raise SqlError(25718, to_text(path))
 
 
@@ -64,7 +64,10 @@ def _events(context: Context) -> Iterator[tuple[str, str, str]]:
     ):
         return
     for tick, number, severity, state, text in world.errorlog.get(server, ()):
-        when = moments.written(context.moment(tick), "%Y-%m-%dT%H:%M:%S") + f".{tick % 100 * 10:03d}Z"
+        when = (
+            datetime_formats.format_datetime(context.moment(tick), "%Y-%m-%dT%H:%M:%S")
+            + f".{tick % 100 * 10:03d}Z"
+        )
         name = ""
         data: tuple[Data, ...] = ()
         if number == STATE_CHANGED and (match := _CHANGE.search(text)) is not None:
@@ -109,11 +112,11 @@ def _lease(context: Context, group: str) -> tuple[Data, ...]:
     return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_group_data(context, group)[:2])
 
 
-def _xml(name: str, when: str, data: tuple[Data, ...]) -> str:
+def _xml(name: str, timestamp: str, data: tuple[Data, ...]) -> str:
     parts = [
         f'<data name="{key}"><value>{escape(to_text(value))}</value>'
         + (f"<text>{escape(text)}</text>" if text else "")
         + "</data>"
         for key, value, text in data
     ]
-    return f'<event name="{name}" package="sqlserver" timestamp="{when}">{"".join(parts)}</event>'
+    return f'<event name="{name}" package="sqlserver" timestamp="{timestamp}">{"".join(parts)}</event>'

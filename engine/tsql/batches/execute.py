@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from engine.availability import commands as group_commands
-from engine.messages import SqlError, filled, places, text_of
+from engine.messages import SqlError, count_placeholders, fill_message, fill_placeholders
 from engine.mirroring import commands
 from engine.protocol import backup, connections, disks, options, statements
 from engine.tsql import catalog, procedures
@@ -28,18 +28,18 @@ from engine.tsql.batches import (
 )
 from engine.tsql.batches.administer import Command
 from engine.tsql.batches.context import SYSTEM_DATABASES
-from engine.tsql.batches.data import Caught, ConnectionLost
+from engine.tsql.batches.data import Caught, ConnectionLostError
 from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.types import type_of
-from engine.tsql.scalars.values import Scalar, convert, text_as, to_number, to_text
+from engine.tsql.scalars.values import Scalar, convert, format_as_type, to_number, to_text
 
 Outcome = statements.Outcome
 
@@ -57,7 +57,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     elif kind in COMMANDS:
         machine.count_act()
         try:
-            machine.outcome(COMMANDS[kind](machine, statement))
+            machine.report_outcome(COMMANDS[kind](machine, statement))
         except SqlError as problem:
             problem.title = getattr(statement, "title", problem.title)
             if isinstance(statement, s.Backup):
@@ -65,7 +65,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
                 backup.note_failure(machine.world, machine.session.server, database, problem)
             raise
     else:
-        raise Unsimulated(type(statement).__name__)
+        raise UnsimulatedFeatureError(type(statement).__name__)
 
 
 def _admit(machine: Machine, statement: s.Statement) -> None:
@@ -77,9 +77,9 @@ def _admit(machine: Machine, statement: s.Statement) -> None:
 
 
 _BEGINS: Final = (
-    s.Query, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
+    s.QueryStatement, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
     s.CreateFunction, s.DropObject,
-    s.Fetch, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
+    s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
 """Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
@@ -164,9 +164,9 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         if statement.database.lower() in SYSTEM_DATABASES:
             if option in ("OFFLINE", "READ_ONLY"):
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
-            raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
+            raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
         if option in ("READ_ONLY", "EMERGENCY"):
-            raise Unsimulated(f"ALTER DATABASE … SET {option}")
+            raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option}")
         outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
         if option in access.MODES:
             database = machine.context.database_shown(statement.database)
@@ -181,11 +181,11 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     """The client of SHUTDOWN is told who asked for it, then its connection ends."""
     login = machine.session.login
     outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
-    machine.outcome(outcome)
+    machine.report_outcome(outcome)
     how = "NOWAIT request" if statement.nowait else "request"
-    machine.tell(text_of(6006, how, login)[1])
+    machine.tell(fill_message(6006, how, login)[1])
     machine.tell("SQL Server is terminating this process.")
-    raise ConnectionLost
+    raise ConnectionLostError
 
 
 def _use(machine: Machine, statement: s.Use) -> Outcome:
@@ -244,14 +244,14 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
 
 
 def _print(machine: Machine, statement: s.Print) -> None:
-    value, kind = machine.evaluated(statement.expression)
-    shown = "" if value is None else text_as(value, source=kind, culture=machine.settings.culture)
+    value, kind = machine.evaluate_with_type(statement.expression)
+    shown = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
     machine.tell(shown[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 
 def _assign(machine: Machine, statement: s.Assign) -> None:
-    machine.set_variable(statement.name, *machine.evaluated(statement.expression))
+    machine.set_variable(statement.name, *machine.evaluate_with_type(statement.expression))
     machine.note(error=0, rowcount=1)
 
 
@@ -280,9 +280,9 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
     if words[0] not in settings.EFFECTIVE:
         raise SqlError(195, words[0], "SET option")
     try:
-        value = settings.checked(words[0], value)
-    except settings.NotKnown:
-        raise Unsimulated(f"SET {words[0]} {value}") from None
+        value = settings.check_setting(words[0], value)
+    except settings.UnsimulatedValueError:
+        raise UnsimulatedFeatureError(f"SET {words[0]} {value}") from None
     options = dict(machine.session.options)
     if words[0] == "IDENTITY_INSERT":
         definitions.set_identity_insert(machine, words[1:-1], value == "ON")
@@ -292,7 +292,7 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
         options.pop("DATEFIRST", None)
     harmless = settings.WITHOUT_EFFECT.get(words[0], value)
     if (value in ("ON", "OFF") and value != harmless) or words[0] in settings.IGNORED:
-        machine.not_simulated(f"SET {' '.join(words)}")
+        machine.report_unsimulated(f"SET {' '.join(words)}")
     elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
         machine.remark(settings.PARTLY[words[0]])
     names = words[:-1] if len(words) > 1 else words
@@ -304,14 +304,14 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
 
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
-    made = objects.Procedure(statement.parameters, statement.body, machine.scope.text)
+    made = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
     objects.create(machine.context, statement.name, made, statement.verb)
 
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
     planner.check_view(statement.query)
     for table in planner.references("statement", statement.query).tables:
-        sources.described(machine, table)  # a view needs its tables when it is made
+        sources.describe_columns(machine, table)  # a view needs its tables when it is made
     plan = machine.plan("statement", statement.query)
     seen: set[str] = set()
     for place, name in enumerate(plan.outputs, start=1):
@@ -321,7 +321,7 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
             raise SqlError(4506, name, statement.name[-1])
         seen.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
-    made = objects.View(statement.query, columns, machine.scope.text)
+    made = objects.UserView(statement.query, columns, machine.scope.text)
     objects.create(machine.context, statement.name, made, statement.verb)
 
 
@@ -330,7 +330,7 @@ def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
         type_of(parameter.type, 1)
     if statement.returns:
         type_of(statement.returns, 1)
-    made = objects.Function(
+    made = objects.UserFunction(
         statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
     )
     objects.create(machine.context, statement.name, made, statement.verb)
@@ -360,8 +360,8 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         severity = severity if asked >= 0 else row.severity
         added = row.source == "added"
         shown = ["(null)" if value is None else value for value in arguments]
-        shown += ["(null)"] * (places(row.text) - len(shown))
-        text = format_message(row.text, arguments) if added else filled(row.text, tuple(shown))
+        shown += ["(null)"] * (count_placeholders(row.text) - len(shown))
+        text = format_message(row.text, arguments) if added else fill_placeholders(row.text, tuple(shown))
     else:
         text = format_message(to_text(message), arguments)
     if statement.number is not None:
@@ -375,7 +375,7 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         return
     said = [Caught(number, min(severity, 25), state, machine.line, text)]
     if severity >= 20:
-        killed = text_of(2745, machine.session.spid, number, severity)[1]
+        killed = fill_message(2745, machine.session.spid, number, severity)[1]
         said = [Caught(2745, 16, 2, machine.line, killed), *said]
     # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]
     machine.fail_with(said, aborts=False)
@@ -432,7 +432,7 @@ def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
 def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
     key, cursor = cursors.find(machine, statement.name)
     if statement.verb == "OPEN":
-        cursors.open_one(machine, statement.name)
+        cursors.open_cursor(machine, statement.name)
     elif statement.verb == "DEALLOCATE":
         cursors.keep(machine, key, None)
     elif cursor.rows is None:
@@ -451,7 +451,7 @@ def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     if statement.name.casefold() not in names:
         raise SqlError(number, statement.name)
     session = machine.session
-    machine.not_simulated(f"EXECUTE AS {statement.kind}: what follows has the rights of {session.login}")
+    machine.report_unsimulated(f"EXECUTE AS {statement.kind}: what follows has the rights of {session.login}")
     login = statement.name if statement.kind == "LOGIN" else session.login
     machine.note(login=login, callers=(*session.callers, session.login), error=0)
 
@@ -462,8 +462,8 @@ def _revert(machine: Machine, statement: s.Revert) -> None:
     machine.note(login=caller, callers=tuple(before), error=0)
 
 
-def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
-    raise Unsimulated(statement.what)
+def _not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
+    raise UnsimulatedFeatureError(statement.what)
 
 
 SESSIONS_MAX: Final = 32767
@@ -496,7 +496,7 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         machine.count_act()
         machine.note(error=0, rowcount=0)
         return
-    machine.world.at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
+    machine.world.call_at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
     machine.note(error=0, rowcount=0)
 
 
@@ -504,12 +504,12 @@ def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
     copy = machine.context.copy_named(machine.session.database)
     if copy is not None and copy.data_failed_tick is not None:
         machine.say_number(5901, copy.database)
-        disks.need_data(copy, "write", state=3)
+        disks.check_data_reachable(copy, "write", state=3)
     machine.note(error=0, rowcount=0)
 
 
 LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
-    s.Query: lambda machine, statement: queries.run(machine, statement),
+    s.QueryStatement: lambda machine, statement: queries.run(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
     s.CreateFunction: _create_function,
@@ -531,13 +531,13 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.InsertExec: _insert_exec,
     s.DeclareCursor: _declare_cursor,
     s.CursorAction: _cursor_action,
-    s.Fetch: lambda machine, statement: cursors.fetch(machine, statement),
+    s.FetchCursor: lambda machine, statement: cursors.fetch(machine, statement),
     s.Checkpoint: _checkpoint,
     s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
     s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
     s.Kill: _kill,
     s.ExecuteAs: _execute_as,
     s.Revert: _revert,
-    s.NotSimulated: _not_simulated,
+    s.UnsimulatedStatement: _not_simulated,
 }
 """Statements of the language itself."""

@@ -12,20 +12,20 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import locks, objects
-from engine.tsql.batches.data import Declared, Run
+from engine.tsql.batches.data import Declared, Submission
 from engine.tsql.batches.scope import Scope
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Branch, Do, Jump
-from engine.tsql.query.plans import Unsimulated
-from engine.tsql.scalars.types import checked_conversion, type_of
+from engine.tsql.language.instructions import BranchIfFalse, Jump, RunStatement
+from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.scalars.types import check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 CALL: Final = "scalar_function_value"
-"""The function that an expanded text calls: the function's name (see `spelled`), then its arguments."""
+"""The function that an expanded text calls: the function's name (see `format_call`), then its arguments."""
 
 MARK: Final = "\x01"
 """Begins the name in such a call and separates its parts; no text of a person calls CALL with it."""
@@ -34,7 +34,7 @@ INSTRUCTION_WORK: Final = 10
 """Work of one instruction, as outside of a function."""
 
 
-def spelled(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
+def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
     """Return the call of the function *parts* for these arguments, as text."""
     database = parts[0] if len(parts) > 2 else machine.session.database
     name = MARK + MARK.join((database, parts[-2], parts[-1]))
@@ -49,10 +49,12 @@ def call(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
         raise SqlError(195, CALL, "built-in function name")
     database, *parts = written[1:].split(MARK)
     made = objects.find(machine.context, (database, *parts))
-    if not isinstance(made, objects.Function) or not made.returns:
+    if not isinstance(made, objects.UserFunction) or not made.returns:
         raise SqlError(4121, parts[0], ".".join(parts))
-    inner = machine.beside(
-        Run(id=0, text="", steps=()), replace(machine.session, database=database, cursors=()), machine.meter
+    inner = machine.create_sibling(
+        Submission(id=0, text="", steps=()),
+        replace(machine.session, database=database, cursors=()),
+        machine.meter,
     )
     inner.context.writes = dict(machine.context.writes)
     body = made.body or f"RETURN {made.returned}"
@@ -83,23 +85,23 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
         action = instruction.action
         if isinstance(action, Jump):
             scope.position = action.target
-        elif isinstance(action, Branch):
-            if not machine.holds(action.condition):
+        elif isinstance(action, BranchIfFalse):
+            if not machine.evaluate_condition(action.condition):
                 scope.position = action.target
-        elif isinstance(action, Do) and isinstance(action.statement, s.Return):
-            value, kind = machine.evaluated(action.statement.expression)
+        elif isinstance(action, RunStatement) and isinstance(action.statement, s.Return):
+            value, kind = machine.evaluate_with_type(action.statement.expression)
             if kind is not None:
-                checked_conversion(kind, type_of(returns, 1), explicit=False)
+                check_conversion(kind, type_of(returns, 1), explicit=False)
             return convert(value, returns, default_length=1, source=kind, culture=machine.settings.culture)
-        elif isinstance(action, Do):
+        elif isinstance(action, RunStatement):
             machine.perform(action.statement)
-    raise Unsimulated("a function that ends without RETURN")
+    raise UnsimulatedFeatureError("a function that ends without RETURN")
 
 
-def called(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
+def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
     """As `call`, for SQLite, which loses exceptions it does not know: a wait for a lock is left with the machine."""
     try:
         return call(machine, arguments[0], arguments[1:])
-    except locks.Blocked as found:
+    except locks.LockConflictError as found:
         machine.blocked = found
-        raise Unsimulated("a wait inside a function") from None
+        raise UnsimulatedFeatureError("a wait inside a function") from None

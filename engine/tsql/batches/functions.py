@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from engine.messages import SqlError
 from engine.tsql.batches import function_calls, objects
 from engine.tsql.language.lexer import Token, name_of, tokens_of
-from engine.tsql.language.words import KEYWORDS
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.language.reserved_words import KEYWORDS
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -31,19 +31,19 @@ _MAY_CALL: Final = re.compile(
 _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 
 
-def expanded(machine: Machine, text: str) -> str:
+def expand_calls(machine: Machine, text: str) -> str:
     """The text of a query or value with what stands for its calls. Raises 217, 313, 8144 or Unsimulated."""
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
-        found = _first_call(machine, text, tokens_of(text))
+        found = _expand_last_call(machine, text, tokens_of(text))
         if found is None:
             return text
         text = found
     raise SqlError(217, NESTING_MAX)
 
 
-def _first_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
+def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
     """The text with its last call replaced, so that calls in arguments come first; None where there is none."""
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place].kind not in ("word", "quoted") or not tokens[place + 1].is_op("("):
@@ -58,13 +58,13 @@ def _first_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | N
             continue
         parts = tuple(name_of(token) for token in tokens[first : place + 1 : 2])
         made = objects.find(machine.context, parts)
-        if not isinstance(made, objects.Function) or (not made.returns and not is_source):
+        if not isinstance(made, objects.UserFunction) or (not made.returns and not is_source):
             continue
         if (made.returns and not dotted) or (not made.returns and len(parts) > 2):
             continue
         end, arguments = _arguments(text, tokens, place + 1)
-        put = _returned(machine, parts, made, arguments)
-        if not made.returns and not _named(tokens[end]):
+        put = _expand_call(machine, parts, made, arguments)
+        if not made.returns and not _is_alias(tokens[end]):
             put += f" AS [{parts[-1].replace(']', ']]')}]"
         return text[: tokens[first].start] + put + text[tokens[end - 1].end :]
     return None
@@ -77,7 +77,7 @@ def _names_database(machine: Machine, tokens: Sequence[Token], schema: int) -> b
     return machine.context.database_id(name_of(tokens[schema - 2])) is not None
 
 
-def _named(token: Token) -> bool:
+def _is_alias(token: Token) -> bool:
     """An alias follows."""
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
 
@@ -97,26 +97,30 @@ def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, l
     raise SqlError(102, "(")
 
 
-def _returned(
-    machine: Machine, parts: Sequence[str], made: objects.Function, arguments: list[list[Token]]
+def _expand_call(
+    machine: Machine, parts: Sequence[str], function: objects.UserFunction, arguments: list[list[Token]]
 ) -> str:
     """What the function returns for these arguments, in brackets."""
-    name = objects.whole(tuple(parts))
-    if len(arguments) < len(made.parameters):
+    name = objects.format_qualified_name(tuple(parts))
+    if len(arguments) < len(function.parameters):
         raise SqlError(313, name)
-    if len(arguments) > len(made.parameters):
+    if len(arguments) > len(function.parameters):
         raise SqlError(8144, name)
     elsewhere = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
-    runs = bool(made.body) or elsewhere
-    body = () if runs else tokens_of(made.returned)[:-1]
+    runs = bool(function.body) or elsewhere
+    body = () if runs else tokens_of(function.returned)[:-1]
     values: dict[str, str] = {}
-    for parameter, argument in zip(made.parameters, arguments, strict=True):
+    for parameter, argument in zip(function.parameters, arguments, strict=True):
         default = len(argument) == 1 and argument[0].upper == "DEFAULT"
-        given = parameter.default or "NULL" if default else _joined(argument)
+        given = parameter.default or "NULL" if default else _join_tokens(argument)
         _check_apart(argument, body)
         values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
-    shown = function_calls.spelled(machine, parts, tuple(values.values())) if runs else _joined(body, values)
-    return f"(CAST(({shown}) AS {made.returns}))" if made.returns else f"({shown})"
+    shown = (
+        function_calls.format_call(machine, parts, tuple(values.values()))
+        if runs
+        else _join_tokens(body, values)
+    )
+    return f"(CAST(({shown}) AS {function.returns}))" if function.returns else f"({shown})"
 
 
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
@@ -130,10 +134,10 @@ def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
         return
     inside = {name_of(token).lower() for token in body if token.kind in ("word", "quoted")}
     if len(argument) != 3 or not argument[1].is_op(".") or name_of(argument[0]).lower() in inside:
-        raise Unsimulated("such columns as arguments of a function that reads tables")
+        raise UnsimulatedFeatureError("such columns as arguments of a function that reads tables")
 
 
-def _joined(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
+def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
     """The tokens as a text on one line, so that lines of messages stay; parameters are replaced by *values*."""
     out, end = "", tokens[0].start if tokens else 0
     for token in tokens:

@@ -132,7 +132,7 @@ def state_of(context: Context, name: str) -> str:
     if copy is None:
         return "absent"
     if copy.group_kind == "mirroring":
-        return "mirror" if groups.policy(copy).follows(copy) else "principal"
+        return "mirror" if groups.policy(copy).is_follower(copy) else "principal"
     if copy.group_kind:
         role = copy.availability.role
         if role is ReplicaRole.PRIMARY:
@@ -188,7 +188,7 @@ def admit_target(context: Context, parts: tuple[str, ...]) -> None:
         admit(context, "write", parts[0] if len(parts) == 3 and parts[0] else context.session.database)
 
 
-def is_in_use(context: Context, database: str) -> bool:
+def is_database_in_use(context: Context, database: str) -> bool:
     """A window or an application has a connection in the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
@@ -196,7 +196,7 @@ def is_in_use(context: Context, database: str) -> bool:
     if any(one.server == context.session.server and one.database.lower() == name for one in windows):
         return True
     copy = context.copy_named(database)
-    return copy is not None and statements.in_use(context.world, copy)
+    return copy is not None and statements.has_connections(context.world, copy)
 
 
 def admit_alone(context: Context, kind: str, database: str) -> None:
@@ -204,7 +204,7 @@ def admit_alone(context: Context, kind: str, database: str) -> None:
     if context.copy_named(database) is None and context.snapshot_named(database) is None:
         return
     shown = context.database_shown(database)
-    if is_in_use(context, database):
+    if is_database_in_use(context, database):
         number = IN_USE[kind]
         raise SqlError(number, *_arguments(number, shown), also=_TRAILERS.get(kind, ()))
 

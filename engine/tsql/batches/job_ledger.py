@@ -10,14 +10,14 @@ from engine.model import World
 from engine.protocol import jobs
 from engine.tsql.batches import ledger
 from engine.tsql.batches.ledger import Record
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
     """The steps of a job in their order; one that has been copied from another server has that one's."""
     for where in (server, *sorted(world.instances)):
-        found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is(row["job"], job)]
+        found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
         if found:
             break
     return sorted(found, key=lambda row: int(str(row["step_id"])))
@@ -28,7 +28,7 @@ def step(world: World, server: str, job: str, number: str) -> Record | None:
     return next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
 
 
-def _is(a: Scalar, b: Scalar) -> bool:
+def _is_same_text(a: Scalar, b: Scalar) -> bool:
     return to_text(a).casefold() == to_text(b).casefold()
 
 
@@ -51,7 +51,12 @@ def is_running(world: World, server: str, job: str) -> bool:
 
 
 def start(
-    world: World, server: str, job: str, by: str, tokens: dict[str, str] | None = None, step_name: str = ""
+    world: World,
+    server: str,
+    job: str,
+    requester: str,
+    tokens: dict[str, str] | None = None,
+    step_name: str = "",
 ) -> None:
     """Begin a job at its start step or *step_name*; *by* names who asks: `User sa`, `Alert 1 (name)`.
 
@@ -64,41 +69,41 @@ def start(
         already = (
             f"already running from a request by {to_text((activity_of(world, server, job) or {}).get('by'))}"
         )
-        raise SqlError(22022, _REFUSED.format("run", job, by, already))
+        raise SqlError(22022, _REFUSED.format("run", job, requester, already))
     steps = steps_of(world, server, job)
     if not steps:
-        raise Unsimulated(f"the run of job '{job}' at this moment")
+        raise UnsimulatedFeatureError(f"the run of job '{job}' at this moment")
     made = ledger.find(world, server, "sysjobs", "job", job) or {}
     first = to_text(made.get("start_step_id") or steps[0]["step_id"])
     if step_name:
-        named = next((row for row in steps if _is(row["step_name"], step_name)), None)
+        named = next((row for row in steps if _is_same_text(row["step_name"], step_name)), None)
         if named is None:
             raise SqlError(14262, "@step_name", step_name)
         first = to_text(named["step_id"])
     given = tuple(sorted((tokens or {}).items()))
-    ledger.remove(world, server, "activity", lambda row: _is(row["job"], job))
+    ledger.remove(world, server, "activity", lambda row: _is_same_text(row["job"], job))
     ledger.add(
         world, server, "activity",
-        job=job, by=by, source=SOURCE_ALERT if by.startswith("Alert") else SOURCE_USER,
+        job=job, by=requester, source=SOURCE_ALERT if requester.startswith("Alert") else SOURCE_USER,
         start_tick=world.tick, stop_tick=None, attempt=0, step_id=None, step_tick=None,
         history_id=None, stopped_by=None,
     )  # fmt: skip
-    world.after(0.0, "tsql.step", server, job, first, given)
+    world.call_after(0.0, "tsql.step", server, job, first, given)
 
 
 def note_activity(world: World, server: str, job: str, **values: Scalar) -> None:
     """Set columns of the latest run of a job."""
-    ledger.change(world, server, "activity", lambda row: _is(row["job"], job), **values)
+    ledger.change(world, server, "activity", lambda row: _is_same_text(row["job"], job), **values)
 
 
-def stop(world: World, server: str, job: str, by: str) -> None:
+def stop(world: World, server: str, job: str, requester: str) -> None:
     """Cancel the run of a job. Raises 22022 while the agent or the job does not run. [DOC: sp_stop_job]"""
     if not jobs.agent_runs(world, server):
         raise SqlError(22022, NOT_RUNNING)
     if not is_running(world, server, job):
-        raise SqlError(22022, _REFUSED.format("stop", job, by, "not currently running"))
-    note_activity(world, server, job, stopped_by=by)
-    world.after(0.0, "tsql.job_stop", server, job)
+        raise SqlError(22022, _REFUSED.format("stop", job, requester, "not currently running"))
+    note_activity(world, server, job, stopped_by=requester)
+    world.call_after(0.0, "tsql.job_stop", server, job)
 
 
 # --- what alerts have seen -----------------------------------------------------------------------------------
@@ -120,4 +125,4 @@ def marks(world: World, server: str) -> dict[str, Scalar]:
 def traces(world: World, server: str) -> dict[str, int]:
     """The mirroring state of each database of the server, as its last state change event gave it."""
     copies = sorted(world.copies.items())
-    return {database: trace.last(copy) for (where, database), copy in copies if where == server}
+    return {database: trace.get_state_id(copy) for (where, database), copy in copies if where == server}

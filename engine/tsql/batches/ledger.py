@@ -34,32 +34,32 @@ def _key(server: str, table: str) -> tuple[str, str, str]:
     return server, "msdb", f"~{table}"  # no name in a script can be this one
 
 
-def _of(world: World, server: str, table: str) -> Ledger:
+def _find_ledger(world: World, server: str, table: str) -> Ledger:
     kept: Ledger = world.objects.get(_key(server, table), EMPTY)
     return kept
 
 
 def rows(world: World, server: str, table: str) -> list[Record]:
     """All rows, oldest first."""
-    return [dict(row) for row in _of(world, server, table).rows]
+    return [dict(row) for row in _find_ledger(world, server, table).rows]
 
 
 def is_empty(world: World, server: str, table: str) -> bool:
-    return not _of(world, server, table).rows
+    return not _find_ledger(world, server, table).rows
 
 
 def find(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
     """The first row with that value; texts without regard to case."""
-    return next((row for row in rows(world, server, table) if _same(row.get(column), value)), None)
+    return next((row for row in rows(world, server, table) if _is_same_value(row.get(column), value)), None)
 
 
-def _same(a: Scalar, b: Scalar) -> bool:
+def _is_same_value(a: Scalar, b: Scalar) -> bool:
     return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
 
 
 def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
     """Add a row and return its number, which it also has in the column `id`."""
-    ledger = _of(world, server, table)
+    ledger = _find_ledger(world, server, table)
     number = ledger.last_id + 1
     row = tuple({"id": number, **values}.items())
     world.objects[_key(server, table)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
@@ -70,7 +70,7 @@ def change(
     world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
 ) -> int:
     """Set columns of the rows that are *wanted*; how many there were."""
-    ledger = _of(world, server, table)
+    ledger = _find_ledger(world, server, table)
     chosen = [wanted(dict(row)) for row in ledger.rows]
     changed = tuple(
         tuple({**dict(row), **values}.items()) if hit else row
@@ -80,9 +80,9 @@ def change(
     return arithmetic.total(chosen)
 
 
-def remove(world: World, server: str, table: str, wanted: Callable[[Record], bool]) -> int:
+def remove(world: World, server: str, table: str, predicate: Callable[[Record], bool]) -> int:
     """Take out the rows that are *wanted*; how many there were."""
-    ledger = _of(world, server, table)
-    kept = tuple(row for row in ledger.rows if not wanted(dict(row)))
+    ledger = _find_ledger(world, server, table)
+    kept = tuple(row for row in ledger.rows if not predicate(dict(row)))
     world.objects[_key(server, table)] = Ledger(kept, ledger.last_id)
     return len(ledger.rows) - len(kept)

@@ -18,7 +18,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Place, RowChanges, Run, Session
+from engine.tsql.batches.data import Place, RowChanges, SqlSession, Submission
 from engine.tsql.scalars.settings import deadlock_priority
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """What is asked for -> what of others it waits for. Documented [DOC: lock compatibility]; ROWS derived from it."""
 
 
-class Blocked(Exception):
+class LockConflictError(Exception):
     """The statement has to wait for *spids* before it can lock *place*; nothing of it has been done."""
 
     def __init__(self, spids: tuple[int, ...], place: Place, mode: str) -> None:
@@ -58,7 +58,7 @@ class Blocked(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class SqlLock:
     """A lock that a connection has on an object, or on a row of it."""
 
     spid: int
@@ -70,36 +70,36 @@ class Lock:
 # --- who has what ------------------------------------------------------------------------------------------
 
 
-def locks_of(session: Session) -> list[Lock]:
+def locks_of(session: SqlSession) -> list[SqlLock]:
     """The locks on objects and rows that a connection has."""
-    found = [Lock(session.spid, place, mode) for place, mode in session.held]
+    found = [SqlLock(session.spid, place, mode) for place, mode in session.held]
     for place, edit in session.writes:
         if isinstance(edit, RowChanges):
-            found.append(Lock(session.spid, place, INSERT))
-            found += [Lock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
+            found.append(SqlLock(session.spid, place, INSERT))
+            found += [SqlLock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
         else:
-            found.append(Lock(session.spid, place, SCHEMA))
+            found.append(SqlLock(session.spid, place, SCHEMA))
     return found
 
 
-def _modes(session: Session, place: Place) -> set[str]:
+def _modes(session: SqlSession, object_key: Place) -> set[str]:
     """What a connection has on an object as a whole."""
-    held = {mode for where, mode in session.held if where == place}
+    held = {mode for where, mode in session.held if where == object_key}
     for where, edit in session.writes:
-        if where == place:
+        if where == object_key:
             held.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
     return held
 
 
-def need(context: Context, place: Place, mode: str) -> None:
+def require_lock(context: Context, object_key: Place, mode: str) -> None:
     """Raises Blocked unless the connection can have a lock of *mode* on the object now."""
     spids = tuple(
         session.spid
         for _, session in context.sessions()
-        if session.spid != context.session.spid and CONFLICTS[mode] & _modes(session, place)
+        if session.spid != context.session.spid and CONFLICTS[mode] & _modes(session, object_key)
     )
     if spids:
-        raise Blocked(spids, place, mode)
+        raise LockConflictError(spids, object_key, mode)
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -122,27 +122,29 @@ _KEPT: Final = (
 """Hints that keep a lock until the end of the transaction, strongest first. Documented [DOC: table hints]."""
 
 
-def hints_of(context: Context, written: frozenset[str]) -> frozenset[str]:
+def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """The hints of a table in a query, with what the isolation level adds."""
-    words = written & _WORDS
+    words = table_hints & _WORDS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
     return words if level is None or words - {"READPAST"} else words | {level}
 
 
-def read(machine: Machine, place: Place, hints: frozenset[str], *, changes: bool = False) -> None:
+def lock_for_read(
+    machine: Machine, object_key: Place, hints: frozenset[str], *, changes: bool = False
+) -> None:
     """A query reads the table, to change it if it *changes*: Blocked if it would have to wait.
 
     3952 under SNAPSHOT, which no database allows.
     """
     context = machine.context
-    if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(place[1]):
-        raise SqlError(3952, context.database_shown(place[1]))
+    if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(object_key[1]):
+        raise SqlError(3952, context.database_shown(object_key[1]))
     keeps = next((mode for words, mode in _KEPT if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
     plain = UPDATE if changes else SHARED
-    need(context, place, SCHEMA_STABLE if weak and keeps is None else keeps or plain)
-    if keeps is not None and machine.session.transactions and (place, keeps) not in machine.session.held:
-        machine.note(held=(*machine.session.held, (place, keeps)))
+    require_lock(context, object_key, SCHEMA_STABLE if weak and keeps is None else keeps or plain)
+    if keeps is not None and machine.session.transactions and (object_key, keeps) not in machine.session.held:
+        machine.note(held=(*machine.session.held, (object_key, keeps)))
 
 
 # --- waiting -----------------------------------------------------------------------------------------------
@@ -151,7 +153,7 @@ DEADLOCK_S: Final = 5.0
 """How often the lock monitor looks for deadlocks. Documented default [DOC: deadlocks]."""
 
 
-def wait(machine: Machine, found: Blocked) -> None:
+def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
     """The statement that runs begins anew when the lock may be free. 1222 after LOCK_TIMEOUT, 1205 for a victim."""
     world, session = machine.world, machine.session
     since = machine.run.since_tick
@@ -160,15 +162,15 @@ def wait(machine: Machine, found: Blocked) -> None:
     if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
         machine.fail(SqlError(1222))
         return
-    machine.run = replace(machine.run, blocked=(found.spids, found.place, found.mode))
+    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
     if waited >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine):
-        machine.deadlocked()
+        machine.abort_as_deadlock_victim()
         return
     machine.scope.position -= 1
     machine.poll("lock")
 
 
-def isolation_of(session: Session) -> str:
+def isolation_of(session: SqlSession) -> str:
     """The transaction isolation level, in words."""
     level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
     return (
@@ -176,14 +178,14 @@ def isolation_of(session: Session) -> str:
     )
 
 
-def lock_timeout_ms(session: Session) -> int:
+def lock_timeout_ms(session: SqlSession) -> int:
     """SET LOCK_TIMEOUT in milliseconds; -1: without end."""
     return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))
 
 
-def blocked(world: World, server: str) -> dict[int, Run]:
+def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
     """The batches on a server that wait for a lock, by session id."""
-    found: dict[int, Run] = {}
+    found: dict[int, Submission] = {}
     for name, run in world.batches.items():
         window = world.sessions.get(name)
         session = window.session if window is not None else None
@@ -194,24 +196,27 @@ def blocked(world: World, server: str) -> dict[int, Run]:
 
 def _is_victim(machine: Machine) -> bool:
     """Whether this connection waits for itself, by way of others, and is the one among them that has written least."""
-    waits = {spid: run.blocked[0] for spid, run in blocked(machine.world, machine.session.server).items()}
+    waits = {
+        spid: run.blocked[0]
+        for spid, run in find_blocked_batches(machine.world, machine.session.server).items()
+    }
     waits[machine.session.spid] = machine.run.blocked[0]
-    ring = _ring(waits, machine.session.spid)
+    ring = _find_wait_cycle(waits, machine.session.spid)
     sessions = {session.spid: session for _, session in machine.context.sessions()}
     sessions[machine.session.spid] = machine.session
     return bool(ring) and min(ring, key=lambda spid: _cost(sessions[spid])) == machine.session.spid
 
 
-def _ring(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
+def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """The connections in a circle of waits through *start*; empty if there is none."""
-    ahead, behind = _reached(waits, start), set()
+    ahead, behind = _find_reachable(waits, start), set()
     for spid in ahead:
-        if start in _reached(waits, spid):
+        if start in _find_reachable(waits, spid):
             behind.add(spid)
     return behind
 
 
-def _reached(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
+def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """All that *start* waits for, directly or not."""
     seen: set[int] = set()
     todo = list(waits.get(start, ()))
@@ -223,7 +228,7 @@ def _reached(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     return seen
 
 
-def _cost(session: Session) -> tuple[int, float, int]:
+def _cost(session: SqlSession) -> tuple[int, float, int]:
     """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back.
 
     Documented [DOC: deadlocks].

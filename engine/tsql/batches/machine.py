@@ -14,15 +14,15 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
-from engine.tsql.batches.data import Caught, Cursor, Declared, Outside, Row, Run, Session, Table
-from engine.tsql.batches.output import Output
+from engine.tsql.batches.data import Caught, Declared, Outside, Row, SqlCursor, SqlSession, Submission, Table
+from engine.tsql.batches.output import SubmissionOutput
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
-from engine.tsql.query.names import Names
-from engine.tsql.query.plans import Plan, Unsimulated
-from engine.tsql.scalars.settings import Settings, settings_of
-from engine.tsql.scalars.types import SqlType, checked_conversion, type_of
+from engine.tsql.query.names import BindingContext
+from engine.tsql.query.plans import QueryPlan, UnsimulatedFeatureError
+from engine.tsql.scalars.settings import SessionSettings, settings_of
+from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
 NESTING_MAX: Final = 32
@@ -39,10 +39,10 @@ ACTS_MAX: Final = 5_000
 """Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
 
 
-class Machine(Output):
+class Machine(SubmissionOutput):
     """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
 
-    def __init__(self, world: World, run: Run, session: Session, meter: Meter) -> None:
+    def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         """*meter* counts what the work costs."""
         super().__init__(world, run, session, meter)
         self.capture = ""
@@ -57,7 +57,7 @@ class Machine(Output):
         """The lock that a function called by the running query waits for."""
 
     @abstractmethod
-    def beside(self, run: Run, session: Session, meter: Meter) -> Machine:
+    def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:
         """Another machine of the same kind for another connection."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Machine(Output):
     def perform(self, statement: s.Statement) -> None: ...
 
     @abstractmethod
-    def poll(self, why: str) -> None:
+    def poll(self, reason: str) -> None:
         """Look again soon, and less often the longer it takes."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class Machine(Output):
         """*aborts*: XACT_ABORT is heeded if it is on."""
 
     @abstractmethod
-    def deadlocked(self) -> None:
+    def abort_as_deadlock_victim(self) -> None:
         """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Machine(Output):
         """The value of `@name` or `@@name`; 137 if there is none."""
 
     @abstractmethod
-    def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
+    def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
         """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
 
     @abstractmethod
@@ -108,22 +108,22 @@ class Machine(Output):
         """The value of an expression."""
 
     @abstractmethod
-    def evaluated(self, text: str) -> tuple[Scalar, SqlType | None]:
+    def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
         """The value of an expression and its type."""
 
     @abstractmethod
-    def holds(self, condition: str) -> bool: ...
+    def evaluate_condition(self, condition: str) -> bool: ...
 
     @abstractmethod
-    def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]: ...
+    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]: ...
 
     @abstractmethod
     def declare(self, statement: s.Declare) -> None: ...
 
-    def wait(self, why: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
+    def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
         """Go on at *due_tick*."""
         number = self.world.next_id()
-        self.run = replace(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
+        self.run = replace(self.run, waiting=reason, due_tick=due_tick, wait_id=number, pending=pending)
 
     def enter(
         self,
@@ -141,7 +141,9 @@ class Machine(Output):
             raise SqlError(217, NESTING_MAX)
         given = variables or {}
         if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
-            raise Unsimulated(f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it")
+            raise UnsimulatedFeatureError(
+                f"dynamic SQL of more than {TEXTS_MAX} characters with what calls it"
+            )
         tables = tuple(name for name, _ in self.session.tables)
         scope = Scope(
             text,
@@ -185,11 +187,11 @@ class Machine(Output):
             raise SqlError(137, name)
         old = self.scope.variables[name]
         if source is not None and not old.type.lower().startswith(("sql_variant", "cursor")):
-            checked_conversion(source, type_of(old.type, 1), explicit=False)
+            check_conversion(source, type_of(old.type, 1), explicit=False)
         new = convert(value, old.type, default_length=1, source=source, culture=self.settings.culture)
         self.scope.held += _size(new) - _size(old.value)
         if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:
-            raise Unsimulated(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
+            raise UnsimulatedFeatureError(f"variables of more than {HELD_CHARACTERS_MAX} characters together")
         self.scope.variables[name] = Declared(old.type, new)
 
     @property
@@ -198,7 +200,7 @@ class Machine(Output):
         return dict(self.session.options).get("FMTONLY") == "ON"
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SessionSettings:
         """What SET has switched on this connection."""
         return settings_of(self.session.options)
 
@@ -210,16 +212,18 @@ class Machine(Output):
         kind = type_of(declared.type, 1)
         return None if kind.name == "sql_variant" else kind
 
-    def check_room(self, new: Table | Cursor) -> None:
+    def check_capacity(self, new_item: Table | SqlCursor) -> None:
         """Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
-        held: list[Table | Cursor] = [new, *dict(self.session.tables).values()]
+        held: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
         held += dict(self.session.cursors).values()
         for scope in self.scopes:
             held += scope.tables.values()
         if arithmetic.total(item.cells for item in held) > HELD_CELLS_MAX:
-            raise Unsimulated(f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection")
+            raise UnsimulatedFeatureError(
+                f"more than {HELD_CELLS_MAX} values in all tables and cursors of a connection"
+            )
         if arithmetic.total(item.characters for item in held) > HELD_CHARACTERS_MAX:
-            raise Unsimulated(
+            raise UnsimulatedFeatureError(
                 f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )
 
@@ -231,10 +235,10 @@ class Machine(Output):
     def count_act(self) -> None:
         """One more statement does something to the world. Unsimulated if the submission has done enough."""
         if not self.may_act:
-            raise Unsimulated(f"more than {ACTS_MAX} commands of one submission")
+            raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 
-    def outcome(self, outcome: statements.Outcome) -> None:
+    def report_outcome(self, outcome: statements.Outcome) -> None:
         """What a command of the protocol answers: messages, or a wait."""
         if isinstance(outcome, statements.Pending):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))

@@ -17,8 +17,8 @@ from engine.tsql.catalog.configurations import configured_value, option_value, o
 from engine.tsql.catalog.databases import log_space, virtual_log_files
 from engine.tsql.catalog.sessions import user_sessions
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import TableRef, Unsimulated
-from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
+from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
+from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
 
 Arguments = tuple[Scalar, ...]
 
@@ -29,7 +29,7 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     if run is None and statement.command not in KNOWN:
         raise SqlError(2526)
     if run is None:
-        raise Unsimulated(f"DBCC {statement.command}")
+        raise UnsimulatedFeatureError(f"DBCC {statement.command}")
     quiet = "NO_INFOMSGS" in statement.options
     arguments = tuple(machine.value(value) for value in statement.arguments)
     if statement.command == "CHECKDB":
@@ -52,11 +52,13 @@ def _trace_on(machine: Machine, arguments: Arguments) -> None:
     flags, everywhere = _flags(arguments)
     for flag in flags:
         if flag not in KNOWN_FLAGS:
-            machine.not_simulated(f"trace flag {flag} is set and has no effect")
+            machine.report_unsimulated(f"trace flag {flag} is set and has no effect")
         elif everywhere:
-            machine.not_simulated(f"that a restart of the service switches trace flag {flag} off")
+            machine.report_unsimulated(f"that a restart of the service switches trace flag {flag} off")
         else:
-            machine.not_simulated(f"trace flag {flag} for one session; it acts on the whole instance (-1)")
+            machine.report_unsimulated(
+                f"trace flag {flag} for one session; it acts on the whole instance (-1)"
+            )
     here = machine.context.server
     machine.world.update_instance(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
 
@@ -88,7 +90,7 @@ def _trace_status(machine: Machine, arguments: Arguments) -> None:
 
 def _sqlperf(machine: Machine, arguments: Arguments) -> None:
     if not arguments or to_text(arguments[0]).upper() != "LOGSPACE":
-        raise Unsimulated("DBCC SQLPERF other than LOGSPACE")
+        raise UnsimulatedFeatureError("DBCC SQLPERF other than LOGSPACE")
     rows = [
         (name, round(size_mb, 6), round(used, 6), 0) for name, size_mb, used in log_space(machine.context)
     ]
@@ -114,14 +116,21 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
     if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and whole
         world, login = machine.world, machine.session.login
         pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
-        machine.outcome([] if quiet else pages.system_check(name))
+        machine.report_outcome([] if quiet else pages.system_check(name))
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
-    if repairs and copy is not None and copy.group_kind == "mirroring" and groups.policy(copy).leads(copy):
+    if (
+        repairs
+        and copy is not None
+        and copy.group_kind == "mirroring"
+        and groups.policy(copy).is_leader(copy)
+    ):
         raise SqlError(7930)
     if repairs:
-        raise Unsimulated("DBCC CHECKDB with repair")
-    machine.outcome(pages.check(machine.world, machine.session.server, name, quiet, machine.session.login))
+        raise UnsimulatedFeatureError("DBCC CHECKDB with repair")
+    machine.report_outcome(
+        pages.check(machine.world, machine.session.server, name, quiet, machine.session.login)
+    )
 
 
 STORY_SPID: Final = 50
@@ -135,7 +144,7 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
     if found is None:
         raise SqlError(7955, spid)
     if found.is_application:
-        raise Unsimulated("DBCC INPUTBUFFER of a session whose statements have no text")
+        raise UnsimulatedFeatureError("DBCC INPUTBUFFER of a session whose statements have no text")
     kind = "Language Event" if found.last_text else "No Event"
     machine.add_result(("EventType", "Parameters", "EventInfo"), [(kind, 0, found.last_text[:4000] or None)])
 
@@ -147,7 +156,7 @@ def _loginfo(machine: Machine, arguments: Arguments) -> None:
     """
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
     if copy is None or copy.source is None:
-        raise Unsimulated("DBCC LOGINFO of a system database")
+        raise UnsimulatedFeatureError("DBCC LOGINFO of a system database")
     rows = [
         (0, 2, file.size, file.offset, file.number, file.status, file.parity, 0)
         for file in virtual_log_files(machine.world, copy.source)
@@ -170,7 +179,9 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
         return
     begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
     place = str(lsn(begins_kb)).rjust(25, "0")
-    began = to_text(convert(machine.context.now(tick), "varchar(30)", 109)) if tick is not None else ""
+    began = (
+        to_text(convert(machine.context.datetime_value(tick), "varchar(30)", 109)) if tick is not None else ""
+    )
     started = f"    Start time    : {began}" if began else None
     lines = (
         f"Transaction information for database '{copy.database}'.",
@@ -191,10 +202,10 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
     database = machine.context.open_database(machine.session.database)
     copy = machine.context.copy_named(database)
     if copy is None or not arguments:
-        raise Unsimulated("DBCC SHRINKFILE outside user databases")
+        raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
     file = to_text(arguments[0]).lower()
     if file not in (f"{copy.database}_log".lower(), "2"):
-        raise Unsimulated("DBCC SHRINKFILE of files other than the log")
+        raise UnsimulatedFeatureError("DBCC SHRINKFILE of files other than the log")
     target_mb = (
         float(to_number(arguments[1])) if len(arguments) > 1 and not isinstance(arguments[1], str) else 0.0
     )
@@ -237,7 +248,7 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     after it. Raises 2501 for no such table, 7997 for one without identity [DOC: DBCC CHECKIDENT]."""
     name, *rest = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
-    table = sources.made_table(machine, ref)
+    table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(2501, name)
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
@@ -246,16 +257,16 @@ def _check_identity(machine: Machine, arguments: Arguments) -> None:
     seed, step = table.columns[place].identity or (1, 1)
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
-    column = max((whole(row[place]) for row in table.rows), default=None)
+    column = max((to_integer(row[place]) for row in table.rows), default=None)
     shown = ["NULL" if value is None else str(value) for value in (last, column)]
     machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
     following = table.next_identity
     if len(rest) > 1:
-        following = whole(rest[1]) + (step if used else 0)
+        following = to_integer(rest[1]) + (step if used else 0)
     elif rest[:1] != ["NORESEED"] and column is not None:
         following = max(following, column + step)
     if following != table.next_identity:
-        sources.keep(machine, ref, replace(table, next_identity=following))
+        sources.store_table(machine, ref, replace(table, next_identity=following))
 
 
 _KNOWN: Final = """
@@ -341,11 +352,13 @@ def reconfigure(machine: Machine) -> None:
         if value == option_value(machine.context, name):
             continue
         if name in at_start:
-            machine.not_simulated(f"the option '{name}', which takes effect at the next start of the service")
+            machine.report_unsimulated(
+                f"the option '{name}', which takes effect at the next start of the service"
+            )
             continue
         _write_down(machine, name, in_use=value)
         if name == "max worker threads":
             machine.world.update_instance(machine.session.server, max_worker_threads=value)
         elif name not in _WITH_EFFECT:
-            machine.not_simulated(f"the option '{name}' is accepted and has no effect")
+            machine.report_unsimulated(f"the option '{name}' is accepted and has no effect")
     machine.note(error=0, rowcount=0)

@@ -21,22 +21,22 @@ from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import access, gate, locks, tables
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Place, RowChanges, Session, Table
-from engine.tsql.language.statements import Parameter
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table
+from engine.tsql.language.statements import ProcedureParameter
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType
 
 
-class Procedure(Struct, frozen=True):
+class UserProcedure(Struct, frozen=True):
     """A procedure that a script has made; *body* begins on the line where it stood in its batch."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ProcedureParameter, ...]
     body: str
     definition: str = ""
     """The batch that made it, as sys.sql_modules shows it."""
 
 
-class View(Struct, frozen=True):
+class UserView(Struct, frozen=True):
     """A view that a script has made, with the columns that its query had then (as sys.columns keeps them)."""
 
     query: str
@@ -46,10 +46,10 @@ class View(Struct, frozen=True):
     """The batch that made it, as sys.sql_modules shows it."""
 
 
-class Function(Struct, frozen=True):
+class UserFunction(Struct, frozen=True):
     """A function that a script has made (functions.py)."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ProcedureParameter, ...]
     returned: str
     """An expression, or the query of one that returns a table."""
     returns: str = ""
@@ -60,12 +60,12 @@ class Function(Struct, frozen=True):
     """BEGIN … END of a scalar function with more than RETURN; *returned* is empty then."""
 
 
-UserObject = Table | Procedure | View | Function
+UserObject = Table | UserProcedure | UserView | UserFunction
 KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     Table: ("U ", "USER_TABLE", "table"),
-    Procedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
-    View: ("V ", "VIEW", "view"),
-    Function: ("FN", "SQL_SCALAR_FUNCTION", "function"),
+    UserProcedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
+    UserView: ("V ", "VIEW", "view"),
+    UserFunction: ("FN", "SQL_SCALAR_FUNCTION", "function"),
 }
 """type and type_desc of sys.objects, and the word in messages."""
 TABLE_FUNCTION: Final = "IF"
@@ -73,7 +73,7 @@ TABLE_FUNCTION: Final = "IF"
 
 def type_code(item: UserObject) -> str:
     """type of sys.objects."""
-    of_table = isinstance(item, Function) and not item.returns
+    of_table = isinstance(item, UserFunction) and not item.returns
     return TABLE_FUNCTION if of_table else KINDS[type(item)][0]
 
 
@@ -84,7 +84,7 @@ class Schema(Struct, frozen=True):
     owner: str
 
 
-class Kept(Struct, frozen=True):
+class StoredObject(Struct, frozen=True):
     """An object with its name and that of its schema as they were first written."""
 
     name: str
@@ -105,50 +105,52 @@ class Kept(Struct, frozen=True):
 CONTENTS_KEPT: Final = 16
 """Moments of databases whose objects are held ready. Assumed: those of a few copies and their backups."""
 
-_CONTENTS: OrderedDict[Commit, dict[str, Kept]] = OrderedDict()
+_CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 
-def contents(last: Commit | None) -> Mapping[str, Kept]:
+def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
     """All objects, by name in small letters, as the commit *last* and those before it have left them."""
     later: list[Commit] = []
-    known, commit = None, last
+    known, commit = None, last_commit
     while commit is not None and (known := _CONTENTS.get(commit)) is None:
         later.append(commit)
         commit = commit.previous
     content = known if known is not None else {}
-    if last is None or not later:
+    if last_commit is None or not later:
         return content
     content = dict(content)
     for commit in reversed(later):
         for name, edit in commit.edits:
             if not name.startswith(USER):
-                _put(content, name, applied(content.get(name), edit))
-    _CONTENTS[last] = content
+                _put(content, name, apply_edit(content.get(name), edit))
+    _CONTENTS[last_commit] = content
     while len(_CONTENTS) > CONTENTS_KEPT:
         _CONTENTS.popitem(last=False)
     return content
 
 
-def _put(objects: dict[Name, Kept], name: Name, new: Kept | None) -> None:
-    if new is None:
+def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObject | None) -> None:
+    if stored_object is None:
         objects.pop(name, None)
     else:
-        objects[name] = new
+        objects[name] = stored_object
 
 
-def _committed(context: Context, database: str) -> Mapping[str, Kept]:
+def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
     """The objects of a database of this server that are committed."""
     world, here = context.world, context.session.server
     copy, picture = context.copy_named(database), context.snapshot_named(database)
     if copy is not None:
-        disks.need_data(copy)
+        disks.check_data_reachable(copy)
         return contents(commits.newest(world, copy))
     if picture is not None:
-        return contents(commits.upto(world, picture.family, picture.lineage, picture.end_of_log_kb))
+        return contents(
+            commits.find_last_commit(world, picture.family, picture.lineage, picture.end_of_log_kb)
+        )
     return {
         name: kept
         for (server, where, name), kept in world.objects.items()
-        if (server, where) == (here, database.lower()) and isinstance(kept, Kept)
+        if (server, where) == (here, database.lower()) and isinstance(kept, StoredObject)
     }
 
 
@@ -156,48 +158,61 @@ def _committed(context: Context, database: str) -> Mapping[str, Kept]:
 
 Name = TypeVar("Name")
 
-Edit = RowChanges | Kept | None
+Edit = RowChanges | StoredObject | None
 """What a transaction has made of an object: changes of its rows, another object, nothing."""
 
 
-def applied(old: Kept | None, edit: Edit) -> Kept | None:
+def apply_edit(stored_object: StoredObject | None, edit: Edit) -> StoredObject | None:
     """The object after the edit."""
     if not isinstance(edit, RowChanges):
         return edit
-    assert old is not None and isinstance(old.item, Table)
-    return Kept(old.name, tables.changed(old.item, edit))
+    assert stored_object is not None and isinstance(stored_object.item, Table)
+    return StoredObject(stored_object.name, tables.apply_row_changes(stored_object.item, edit))
 
 
-def _edit(old: Kept | None, new: Kept | None) -> Edit:
+def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None) -> Edit:
     """What makes *new* of *old*."""
-    if old is None or new is None or not (isinstance(old.item, Table) and isinstance(new.item, Table)):
-        return new
-    same = (old.item.columns, old.item.constraints) == (new.item.columns, new.item.constraints)
-    truncated = not new.item.rows and new.item.next_identity != old.item.next_identity
-    return tables.changes(old.item, new.item) if same and not truncated else new
+    if (
+        old_object is None
+        or new_object is None
+        or not (isinstance(old_object.item, Table) and isinstance(new_object.item, Table))
+    ):
+        return new_object
+    same = (old_object.item.columns, old_object.item.constraints) == (
+        new_object.item.columns,
+        new_object.item.constraints,
+    )
+    truncated = not new_object.item.rows and new_object.item.next_identity != old_object.item.next_identity
+    return tables.compare_rows(old_object.item, new_object.item) if same and not truncated else new_object
 
 
-def _after(first: Edit, second: Edit) -> Edit:
+def _combine_edits(first_edit: Edit, second_edit: Edit) -> Edit:
     """One edit that does both."""
-    if not isinstance(second, RowChanges):
-        return second
-    return tables.together(first, second) if isinstance(first, RowChanges) else applied(first, second)
+    if not isinstance(second_edit, RowChanges):
+        return second_edit
+    return (
+        tables.merge_row_changes(first_edit, second_edit)
+        if isinstance(first_edit, RowChanges)
+        else apply_edit(first_edit, second_edit)
+    )
 
 
-def others(context: Context) -> Iterator[Session]:
+def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
     """The other connections to this server that have changed something and not committed it."""
     for _, session in context.sessions():
         if session.spid != context.session.spid and session.writes:
             yield session
 
 
-def now(context: Context, place: Place, *, others_too: bool = True) -> Kept | None:
+def read_object(
+    context: Context, object_key: Place, *, include_other_sessions: bool = True
+) -> StoredObject | None:
     """The object as this connection finds it: committed, with what others (unless told not to) and itself did."""
-    found = _committed(context, place[1]).get(place[2])
-    for session in others(context) if others_too else ():
-        if place in (edits := dict(session.writes)):
-            found = applied(found, edits[place])
-    return applied(found, context.writes[place]) if place in context.writes else found
+    found = _read_committed_objects(context, object_key[1]).get(object_key[2])
+    for session in list_writing_sessions(context) if include_other_sessions else ():
+        if object_key in (edits := dict(session.writes)):
+            found = apply_edit(found, edits[object_key])
+    return apply_edit(found, context.writes[object_key]) if object_key in context.writes else found
 
 
 # --- by name -----------------------------------------------------------------------------------------------
@@ -227,7 +242,7 @@ def key_of(parts: tuple[str, ...]) -> str:
     return name if schema in DBO else f"{schema}\0{name}"
 
 
-def whole(parts: tuple[str, ...]) -> str:
+def format_qualified_name(parts: tuple[str, ...]) -> str:
     """`schema.name`, as messages have it."""
     return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
 
@@ -238,7 +253,7 @@ def schemas(context: Context) -> dict[str, Schema]:
     return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
 
 
-def place_of(context: Context, parts: tuple[str, ...]) -> Place:
+def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
     """(server, database, key) that a name of up to three parts means; its database must be open."""
     database = context.session.database
     if len(parts) == 3:
@@ -247,13 +262,15 @@ def place_of(context: Context, parts: tuple[str, ...]) -> Place:
     return context.session.server, database.lower(), key_of(parts)
 
 
-def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
+def locate_object(
+    context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
+) -> tuple[Place, StoredObject | None]:
     """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
-    place = place_of(context, parts)
-    found = now(context, place, others_too=others_too)
+    place = resolve_object_key(context, parts)
+    found = read_object(context, place, include_other_sessions=include_other_sessions)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):
         central = (place[0], "master", place[2])
-        found = now(context, central, others_too=others_too)
+        found = read_object(context, central, include_other_sessions=include_other_sessions)
         place = central if found is not None else place
     return place, found
 
@@ -262,17 +279,17 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
     """The object of that name, or None. Blocked while another transaction makes, alters or drops it, if it *waits*."""
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
-    place, found = kept(context, parts, others_too=waits)
+    place, found = locate_object(context, parts, include_other_sessions=waits)
     if waits:
-        locks.need(context, place, locks.SCHEMA_STABLE)
+        locks.require_lock(context, place, locks.SCHEMA_STABLE)
     return None if found is None or isinstance(found.item, Schema) else found.item
 
 
-def without_locked(context: Context, parts: tuple[str, ...], table: Table) -> Table:
+def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
     """The table without the rows that other connections have locked: READPAST."""
-    place = place_of(context, parts)
+    place = resolve_object_key(context, parts)
     locked: set[int] = set()
-    for session in others(context):
+    for session in list_writing_sessions(context):
         edit = dict(session.writes).get(place)
         locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
     return tables.delete(table, [(at,) for at, number in enumerate(table.ids, start=1) if number in locked])
@@ -293,23 +310,27 @@ def _log_kb(edit: Edit) -> float:
     return ROW_KB * len(edit.rows) + texts / 512
 
 
-def _change(context: Context, place: Place, old: Kept | None, new: Kept | None) -> None:
+def _change(
+    context: Context, object_key: Place, old_object: StoredObject | None, new_object: StoredObject | None
+) -> None:
     """Note what the statement has done to an object, and write it into the log. 3906 a copy that is only read, 9002."""
-    gate.admit(context, "write", place[1])
-    copy = context.copy_named(place[1])
-    edit = _edit(old, new)
-    locks.need(context, place, _lock_of(old, edit))
+    gate.admit(context, "write", object_key[1])
+    copy = context.copy_named(object_key[1])
+    edit = _make_edit(old_object, new_object)
+    locks.require_lock(context, object_key, _lock_of(old_object, edit))
     if copy is not None:
         _write_log(context, copy, _log_kb(edit))
-    context.writes[place] = _after(context.writes[place], edit) if place in context.writes else edit
+    context.writes[object_key] = (
+        _combine_edits(context.writes[object_key], edit) if object_key in context.writes else edit
+    )
 
 
-def _lock_of(old: Kept | None, edit: Edit) -> str:
+def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
     """The lock that an edit needs: new rows are in nobody's way."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
-    assert old is not None and isinstance(old.item, Table)
-    adds = all(row is not None and number >= old.item.next_id for number, row in edit.rows)
+    assert old_object is not None and isinstance(old_object.item, Table)
+    adds = all(row is not None and number >= old_object.item.next_id for number, row in edit.rows)
     return locks.INSERT if adds else locks.ROWS
 
 
@@ -317,37 +338,46 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
     key = copy.key
     last = commits.newest(context.world, copy)
     if last is not None and last.weight > commits.WRITTEN_MAX:
-        raise Unsimulated(f"more than {commits.WRITTEN_MAX} characters written into the tables of a database")
+        raise UnsimulatedFeatureError(
+            f"more than {commits.WRITTEN_MAX} characters written into the tables of a database"
+        )
     begin_kb = logspace.write(context.world, key, kb)
     first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
     context.logs[key] = first_kb, sum_kb + kb
 
 
-def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
+def put(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
     """Keep an object under its name, in place of what was there."""
-    place = place_of(context, parts)
-    old = now(context, place)
-    _check_room(context, place, new)
+    place = resolve_object_key(context, parts)
+    old = read_object(context, place)
+    _check_capacity(context, place, user_object)
     schema = next((name for name in schemas(context) if name.lower() == schema_of(parts)), "dbo")
-    _change(context, place, old, Kept(parts[-1], new, schema) if old is None else replace(old, item=new))
+    _change(
+        context,
+        place,
+        old,
+        StoredObject(parts[-1], user_object, schema) if old is None else replace(old, item=user_object),
+    )
 
 
 def put_schema(context: Context, name: str, schema: Schema | None) -> None:
     """Keep a schema of the current database under its name, or take it away."""
     place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
-    _change(context, place, now(context, place), None if schema is None else Kept(name, schema))
+    _change(
+        context, place, read_object(context, place), None if schema is None else StoredObject(name, schema)
+    )
 
 
-def move(context: Context, old: Kept, new: Kept) -> None:
+def move(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
     """Keep an object of the current database under another name or in another schema."""
     where = (context.session.server, context.session.database.lower())
-    _change(context, (*where, old.key), old, None)
-    _change(context, (*where, new.key), None, new)
+    _change(context, (*where, old_object.key), old_object, None)
+    _change(context, (*where, new_object.key), None, new_object)
 
 
-def keep_in_system_database(world: World, place: Place, edit: Edit) -> None:
+def keep_in_system_database(world: World, object_key: Place, edit: Edit) -> None:
     """A transaction has committed a change of an object in master and its kind: no log of theirs is simulated."""
-    _put(world.objects, place, applied(world.objects.get(place), edit))
+    _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 
 OBJECTS_MAX: Final = 1_000
@@ -356,21 +386,29 @@ CHARACTERS_MAX: Final = 20_000_000
 """Objects of a database, the values in their rows, and the characters in them. Assumed."""
 
 
-def _check_room(context: Context, place: Place, new: UserObject) -> None:
-    kept = [found for name, found in _committed(context, place[1]).items() if name != place[2]]
-    kept += [edit for where, edit in context.writes.items() if where != place and isinstance(edit, Kept)]
+def _check_capacity(context: Context, object_key: Place, user_object: UserObject) -> None:
+    kept = [
+        found
+        for name, found in _read_committed_objects(context, object_key[1]).items()
+        if name != object_key[2]
+    ]
+    kept += [
+        edit
+        for where, edit in context.writes.items()
+        if where != object_key and isinstance(edit, StoredObject)
+    ]
     known = [found.item for found in kept]
     if len(known) >= OBJECTS_MAX:
-        raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
-    made = [item for item in (*known, new) if isinstance(item, Table)]
-    texts = sum(len(item.body) for item in (*known, new) if isinstance(item, Procedure))
+        raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
+    made = [item for item in (*known, user_object) if isinstance(item, Table)]
+    texts = sum(len(item.body) for item in (*known, user_object) if isinstance(item, UserProcedure))
     if arithmetic.total(item.cells for item in made) > CELLS_MAX:
-        raise Unsimulated(f"more than {CELLS_MAX} values in the tables of a database")
+        raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
     if texts + arithmetic.total(item.characters for item in made) > CHARACTERS_MAX:
-        raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of a database")
+        raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 
-def create(context: Context, parts: tuple[str, ...], new: UserObject, verb: str = "CREATE") -> None:
+def create(context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE") -> None:
     """CREATE (2714 if the name is taken, 2760 for an unknown schema), ALTER (208 if there is none of that kind) or
     CREATE OR ALTER (2010 if there is one of another)."""
     old = find(context, parts)
@@ -379,18 +417,18 @@ def create(context: Context, parts: tuple[str, ...], new: UserObject, verb: str 
     usable = [name.lower() for name in schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
     if not alter and schema not in DBO and schema not in usable:
         raise SqlError(2760, parts[-2])
-    if verb == "CREATE OR ALTER" and old is not None and type(old) is not type(new):
+    if verb == "CREATE OR ALTER" and old is not None and type(old) is not type(user_object):
         raise SqlError(2010, ".".join(parts))
-    if alter and type(old) is not type(new):
+    if alter and type(old) is not type(user_object):
         raise SqlError(208, ".".join(parts))
     if not alter and old is not None:
-        raise SqlError(2714, parts[-1], state=6 if isinstance(new, Table) else 3)
-    put(context, parts, new)
+        raise SqlError(2714, parts[-1], state=6 if isinstance(user_object, Table) else 3)
+    put(context, parts, user_object)
 
 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """DROP; 3701 if there is none, 3705 if it is of another kind."""
-    place, old = kept(context, parts)
+    place, old = locate_object(context, parts)
     item = old.item if old is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
         name, word = ".".join(parts), KINDS[type(item)][2]
@@ -400,22 +438,22 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
     _change(context, place, old, None)
 
 
-def listed(context: Context) -> list[tuple[Kept, UserObject]]:
+def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
     """The objects of the current database, by name: those committed and one's own."""
     return [(kept, kept.item) for _, kept in _items(context) if not isinstance(kept.item, Schema)]
 
 
-def _items(context: Context) -> list[tuple[str, Kept]]:
+def _items(context: Context) -> list[tuple[str, StoredObject]]:
     """The same with the schemas, by key."""
     database = context.session.database
-    found = dict(_committed(context, database))
+    found = dict(_read_committed_objects(context, database))
     for (server, where, name), edit in context.writes.items():
         if (server, where) == (context.session.server, database.lower()):
-            _put(found, name, applied(found.get(name), edit))
+            _put(found, name, apply_edit(found.get(name), edit))
     return sorted(found.items(), key=lambda entry: entry[0])
 
 
-def temporary(context: Context) -> Iterator[tuple[str, int, Table]]:
+def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
     """One's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
     for place, (name, table) in enumerate(context.session.tables):
         yield name, -1_000_000 - place, table

@@ -7,15 +7,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import Message, SqlError, text_of
+from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Caught, Result, Row, Run, Session
+from engine.tsql.batches.data import Caught, ResultSet, Row, SqlSession, Submission
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
-from engine.tsql.language.script import Batch
+from engine.tsql.language.script import ScriptBatch
 from engine.tsql.scalars.types import SqlType
-from engine.tsql.scalars.values import shown
+from engine.tsql.scalars.values import format_value
 
 NOT_SIMULATED: Final = "Not simulated: "
 """Beginning of each message about something that the program does not simulate."""
@@ -33,16 +33,16 @@ CELLS_MAX: Final = 150_000
 """Values in all grids that one submission keeps. Assumed."""
 
 
-class Output:
+class SubmissionOutput:
     """The connection, the submission that runs on it, and what that says."""
 
-    def __init__(self, world: World, run: Run, session: Session, meter: Meter) -> None:
+    def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
         self.world = world
         self.meter = meter
         self.run = run
         self.session = session
         self.context = Context(world, session)
-        self.scopes = [Scope.thawed(frame, self.context.version) for frame in run.frames]
+        self.scopes = [Scope.from_frame(frame, self.context.version) for frame in run.frames]
         self.messages = list(run.messages)
         self.results = list(run.results)
 
@@ -51,11 +51,11 @@ class Output:
         return self.scopes[-1].line if self.scopes else 0
 
     @property
-    def _above(self) -> int:
+    def _lines_above(self) -> int:
         """Lines of the submission above the batch that runs."""
         steps = self.run.steps or ()
         step = steps[self.run.step] if self.run.step < len(steps) else None
-        return step.above if isinstance(step, Batch) else 0
+        return step.above if isinstance(step, ScriptBatch) else 0
 
     def note(self, **changes: object) -> None:
         """Change the connection."""
@@ -76,7 +76,7 @@ class Output:
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             called = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
             said = Message(
-                number, severity, state, line, text, self.session.server, self._above, rows, called
+                number, severity, state, line, text, self.session.server, self._lines_above, rows, called
             )
             self.messages.append(said)
         elif not self.messages or self.messages[-1].text != _TOO_MUCH:
@@ -84,7 +84,7 @@ class Output:
 
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
         """Message *number* as information."""
-        severity, text = text_of(number, *arguments, version=self.context.version)
+        severity, text = fill_message(number, *arguments, version=self.context.version)
         self.tell(text, number, severity, state, self.line)
 
     def say_rows(self, count: int) -> None:
@@ -111,25 +111,25 @@ class Output:
             line = message.line or (self.line if message.number else 0)
             self.tell(message.text, message.number, message.severity, message.state, line)
 
-    def not_simulated(self, what: str) -> None:
-        self.tell(f"{NOT_SIMULATED}{what}", severity=10)
+    def report_unsimulated(self, feature: str) -> None:
+        self.tell(f"{NOT_SIMULATED}{feature}", severity=10)
 
-    def remark(self, what: str) -> None:
+    def remark(self, notice: str) -> None:
         """Something that is not simulated of what was carried out all the same, once in a submission: no error for a
         program that waits for a result."""
-        text = f"{NOT_SIMULATED}{what}"
+        text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):
             self.tell(text)
 
     def errors(self, problem: SqlError, line: int) -> list[Caught]:
         version = self.world.instances[self.session.server].version
-        severity, text = text_of(problem.number, *problem.parameters, version=version)
+        severity, text = fill_message(problem.number, *problem.parameters, version=version)
         errors = [Caught(problem.number, severity, problem.state, line, text)]
         for other in problem.problems[1:]:
-            severity, text = text_of(other.number, *other.parameters, version=version)
+            severity, text = fill_message(other.number, *other.parameters, version=version)
             errors.append(Caught(other.number, severity, other.state, line, text))
         for number in problem.also:
-            severity, text = text_of(number, *_trailer_arguments(number, problem), version=version)
+            severity, text = fill_message(number, *_trailer_arguments(number, problem), version=version)
             follows = number in _FOLLOWING
             errors.append(Caught(number, 16 if follows else severity, 0 if follows else 1, line, text))
         return errors
@@ -140,7 +140,7 @@ class Output:
         """A grid of results with the types of its columns."""
         fixed = [tuple(row) for row in rows]
         self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
-        shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
+        shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
         if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
@@ -150,7 +150,7 @@ class Output:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
-            self.results.append(Result(named, shown_rows, types, len(self.messages)))
+            self.results.append(ResultSet(named, shown_rows, types, len(self.messages)))
 
 
 _FOLLOWING: Final = frozenset({1750, 3727})

@@ -16,17 +16,17 @@ from engine.tsql.batches.data import Row, Table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote, tokens_of
-from engine.tsql.language.outputs import Output
+from engine.tsql.language.outputs import OutputClause
 from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import UNNAMED, Plan, TableRef
-from engine.tsql.scalars.types import SqlType, checked_conversion, type_of
+from engine.tsql.query.plans import UNNAMED, QueryPlan, TableRef
+from engine.tsql.scalars.types import SqlType, check_conversion, type_of
 from engine.tsql.scalars.values import convert
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
 
-def run(machine: Machine, statement: s.Query) -> None:
+def run(machine: Machine, statement: s.QueryStatement) -> None:
     """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
     plan = machine.plan("statement", statement.text)
     if machine.only_columns:
@@ -47,7 +47,7 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 """The table that the OUTPUT clause of a statement has not got [DOC: OUTPUT clause]."""
 
 
-def _check_tables(kind: str, output: Output) -> None:
+def _check_tables(kind: str, output: OutputClause) -> None:
     """Raises 4104 for a column of the table that there is not, before a row is touched."""
     tokens = tokens_of(output.columns)
     for place in range(len(tokens) - 2):
@@ -56,7 +56,7 @@ def _check_tables(kind: str, output: Output) -> None:
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
-def _output(machine: Machine, target: TableRef, output: Output) -> None:
+def _output(machine: Machine, target: TableRef, output: OutputClause) -> None:
     """OUTPUT: a SELECT over the rows that the statement has put in (inserted) and taken out (deleted)."""
     columns = sources.table(machine, target).columns
     width = len(columns)
@@ -91,7 +91,7 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
         sources.put(machine, into.target, into.columns, rows)
     else:
         known = len(machine.results)
-        machine.add_result(names, rows if machine.captures else plan.shown(rows), plan.kinds)
+        machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
         told = machine.messages[-1:]
         if (
             len(machine.results) > known and told and told[0].rows is not None
@@ -106,14 +106,14 @@ _PLACE: Final = "$place"
 """Columns of inserted and deleted beside those of the table."""
 
 
-def _select(machine: Machine, plan: Plan) -> None:
+def _select(machine: Machine, plan: QueryPlan) -> None:
     columns, rows = machine.select(plan)
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows, plan.kinds)
         return
-    shown = rows if machine.captures else plan.shown(rows)
+    shown = rows if machine.captures else plan.format_rows(rows)
     machine.add_result(columns, shown, plan.kinds)
     if not machine.captures:  # INSERT … EXEC says once what it has inserted
         machine.say_rows(len(rows))
@@ -130,12 +130,12 @@ def _select_into(
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
     made = tables.from_rows(columns, rows, kinds)
-    tables.made(target.parts[-1], made.columns)
-    sources.make(machine, target, made)
+    tables.make_table(target.parts[-1], made.columns)
+    sources.create_table(machine, target, made)
     machine.say_rows(len(rows))
 
 
-def _assign(machine: Machine, plan: Plan) -> None:
+def _assign(machine: Machine, plan: QueryPlan) -> None:
     for name in plan.assigns:
         if name not in machine.scope.variables:
             raise SqlError(137, name)
@@ -148,7 +148,7 @@ def _assign(machine: Machine, plan: Plan) -> None:
     machine.note(rowcount=len(rows), error=0)
 
 
-def _accumulate(machine: Machine, plan: Plan, count: int) -> None:
+def _accumulate(machine: Machine, plan: QueryPlan, count: int) -> None:
     """SELECT @s = @s + name, @n = @n + 1 FROM …: the values are computed one after the other, row by row."""
     for place in range(count):
         one = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}")
@@ -156,19 +156,19 @@ def _accumulate(machine: Machine, plan: Plan, count: int) -> None:
             machine.set_variable(name, machine.select(one)[1][0][at], kind)
 
 
-def _kinds(plan: Plan) -> tuple[SqlType | None, ...]:
+def _kinds(plan: QueryPlan) -> tuple[SqlType | None, ...]:
     return plan.kinds or (None,) * len(plan.assigns)
 
 
-def _insert(machine: Machine, plan: Plan) -> None:
+def _insert(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    rows: list[Row] = [()] if plan.defaults else _stored(machine, plan, machine.select(plan)[1])
+    rows: list[Row] = [()] if plan.defaults else _convert_for_target(machine, plan, machine.select(plan)[1])
     if plan.defaulted:
         columns = sources.table(machine, plan.target).columns
         takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
-        rows = _with_defaults(machine, plan, takers, rows)
+        rows = _fill_defaults(machine, plan, takers, rows)
     if not (plan.defaults or plan.columns or rows) and plan.outputs:  # no row says how many values there are
-        tables.places_for(sources.table(machine, plan.target), len(plan.outputs))
+        tables.find_insert_positions(sources.table(machine, plan.target), len(plan.outputs))
     if plan.defaults:
         table = sources.table(machine, plan.target)
         given = [c for c in table.columns if c.identity is None and not c.computed]
@@ -182,7 +182,9 @@ def _insert(machine: Machine, plan: Plan) -> None:
     machine.say_rows(count)
 
 
-def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> list[Row]:
+def _convert_for_target(
+    machine: Machine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
+) -> list[Row]:
     """The rows as the columns of the target take them, by the types they come from; *before* values are no columns."""
     assert plan.target is not None
     columns = sources.table(machine, plan.target).columns
@@ -191,9 +193,11 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
         c for c in columns if c.identity is None and not c.computed
     ]
     targets: list[tuple[int, str, SqlType]] = []
-    for place, (column, kind) in enumerate(zip(named, plan.kinds[before:], strict=False), start=before):
+    for place, (column, kind) in enumerate(
+        zip(named, plan.kinds[prefix_count:], strict=False), start=prefix_count
+    ):
         if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
-            checked_conversion(kind, type_of(column.type, 1), explicit=False)
+            check_conversion(kind, type_of(column.type, 1), explicit=False)
             targets.append((place, column.type, kind))
     if not targets:
         return rows
@@ -208,21 +212,23 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
     return stored
 
 
-def _with_defaults(
-    machine: Machine, plan: Plan, named: Sequence[str], rows: list[Row], before: int = 0
+def _fill_defaults(
+    machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
     """The rows with the defaults of their columns where the statement says DEFAULT; *before* values are no columns."""
     assert plan.target is not None
     known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}
     filled = [list(row) for row in rows]
     for number, place in plan.defaulted:
-        default = known.get(named[place - before].lower(), "") if place - before < len(named) else ""
+        default = (
+            known.get(named[place - prefix_count].lower(), "") if place - prefix_count < len(named) else ""
+        )
         for row in filled if number < 0 else filled[number : number + 1]:
             row[place] = machine.evaluate(default) if default else None
     return [tuple(row) for row in filled]
 
 
-def _chosen(machine: Machine, plan: Plan) -> list[Row]:
+def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
     """The rows that an UPDATE or DELETE touches, which it reads under update locks."""
     assert plan.target is not None
     machine.changing = plan.target.key
@@ -232,27 +238,27 @@ def _chosen(machine: Machine, plan: Plan) -> list[Row]:
         machine.changing = ""
 
 
-def _update(machine: Machine, plan: Plan) -> None:
+def _update(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    rows = _chosen(machine, plan)
+    rows = _select_affected_rows(machine, plan)
     if plan.assigns:
         rows = _assign_from(machine, plan, rows)
-    changes = _stored(machine, plan, rows, before=1)
+    changes = _convert_for_target(machine, plan, rows, prefix_count=1)
     if plan.defaulted:
-        changes = _with_defaults(machine, plan, plan.columns, changes, before=1)
+        changes = _fill_defaults(machine, plan, plan.columns, changes, prefix_count=1)
     before = sources.table(machine, plan.target)
     try:
         table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
     except SqlError as problem:
-        sources.name_whole(machine, plan.target, problem)
+        sources.qualify_table_name(machine, plan.target, problem)
         raise
-    table = sources.change(machine, plan.target, before, table, "UPDATE")
+    table = sources.change_table(machine, plan.target, before, table, "UPDATE")
     places = sorted({int(str(row[0])) - 1 for row in changes})
     machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
     machine.say_rows(len({row[0] for row in changes}))
 
 
-def _assign_from(machine: Machine, plan: Plan, rows: list[Row]) -> list[Row]:
+def _assign_from(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
     """UPDATE … SET @v = value: the variables take those of the last row; the rows without them."""
     width = 1 + len(plan.columns)
     for place, name in enumerate(plan.assigns, start=width):
@@ -262,17 +268,17 @@ def _assign_from(machine: Machine, plan: Plan, rows: list[Row]) -> list[Row]:
     return [row[:width] for row in rows]
 
 
-def _delete(machine: Machine, plan: Plan) -> None:
+def _delete(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    numbers = _chosen(machine, plan)
+    numbers = _select_affected_rows(machine, plan)
     before = sources.table(machine, plan.target)
-    sources.change(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
+    sources.change_table(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
     places = sorted({int(str(row[0])) - 1 for row in numbers})
     machine.touched = [("DELETE", before.rows[place], None) for place in places]
     machine.say_rows(len({row[0] for row in numbers}))
 
 
-def _merge(machine: Machine, plan: Plan) -> None:
+def _merge(machine: Machine, plan: QueryPlan) -> None:
     """MERGE: which branch each row takes is found first, then all of them are carried out. 8672 for a row hit twice."""
     assert plan.target is not None
     touched: list[tuple[str, Row | None, Row | None]] = []
@@ -305,7 +311,7 @@ def _merge(machine: Machine, plan: Plan) -> None:
         place = int(str(change[0])) - 1
         touched.append(("UPDATE", before.rows[place], table.rows[place]))
     touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
-    sources.change(machine, plan.target, before, tables.delete(table, gone), "MERGE")
+    sources.change_table(machine, plan.target, before, tables.delete(table, gone), "MERGE")
     for columns, same_rows in groupby(added, itemgetter(0)):
         rows = [row for _, row in same_rows]
         sources.put(machine, plan.target, columns, rows)
@@ -315,14 +321,16 @@ def _merge(machine: Machine, plan: Plan) -> None:
     machine.say_rows(len(touched))
 
 
-def _truncate(machine: Machine, plan: Plan) -> None:
+def _truncate(machine: Machine, plan: QueryPlan) -> None:
     assert plan.target is not None
-    table = sources.made_table(machine, plan.target)
+    table = sources.find_user_table(machine, plan.target)
     if table is None:
         raise SqlError(4701, plan.target.parts[-1])
     if constraints.is_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])
-    sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))
+    sources.store_table(
+        machine, plan.target, tables.make_table(plan.target.parts[-1], table.columns, table.constraints)
+    )
     machine.note(error=0, rowcount=0)
 
 

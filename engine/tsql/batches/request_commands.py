@@ -36,7 +36,7 @@ _BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.ExecuteString: "EXECUTE",
     s.InsertExec: "INSERT",
     s.CursorAction: "OPEN CURSOR",
-    s.Fetch: "FETCH CURSOR",
+    s.FetchCursor: "FETCH CURSOR",
 }
 
 PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
@@ -51,7 +51,7 @@ _TRANSACTIONS: Final = {
 
 def command_of(statement: s.Statement) -> str:
     """Return the command of *statement*."""
-    if isinstance(statement, s.Query):
+    if isinstance(statement, s.QueryStatement):
         first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"
         return "SELECT" if first in ("WITH", "(") or first.startswith("(") else first
     if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):

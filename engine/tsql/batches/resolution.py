@@ -15,12 +15,12 @@ from engine.tsql.batches import functions, locks, sources
 from engine.tsql.batches.scope import Scope
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
-from engine.tsql.language.instructions import Branch, Do, Instruction
-from engine.tsql.language.lexer import SyntaxProblem, tokens_of
+from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction, RunStatement
+from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
 from engine.tsql.query import planner
-from engine.tsql.query.names import Columns, Names
+from engine.tsql.query.names import BindingContext, Columns
 from engine.tsql.query.planner import without_cursor_options
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.scratch import check_calls
 from engine.tsql.scalars.types import SqlType, type_of
 
@@ -33,7 +33,7 @@ CHARACTER_WORK: Final = 4
 """Work (work.py) of an instruction, of binding its text, and of a character of that: as when a query runs."""
 
 
-def further(machine: Machine, scope: Scope) -> None:
+def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     """Look at the next instruction; its errors are among scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
@@ -47,20 +47,20 @@ def further(machine: Machine, scope: Scope) -> None:
         _look(machine, scope, instruction)
     except SqlError as problem:
         scope.problems += machine.errors(problem, instruction.line)
-    except (Unsimulated, SyntaxProblem, locks.Blocked):
+    except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
         pass  # told when it runs
     finally:
         machine.session = machine.context.session = outside
 
 
-def _look(machine: Machine, scope: Scope, instruction: Instruction) -> None:
+def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
     action = instruction.action
-    if isinstance(action, Branch):
+    if isinstance(action, BranchIfFalse):
         _bind(machine, scope, "condition", action.condition)
-    if not isinstance(action, Do):
+    if not isinstance(action, RunStatement):
         return
     statement = action.statement
-    if isinstance(statement, s.Query):
+    if isinstance(statement, s.QueryStatement):
         _bind(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursor):
         _bind(machine, scope, "statement", without_cursor_options(statement.query))
@@ -79,13 +79,15 @@ def _look(machine: Machine, scope: Scope, instruction: Instruction) -> None:
             _declare(scope, parameter.name, parameter.type)
 
 
-def _declare(scope: Scope, name: str, written: str, columns: str = "") -> None:
+def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
     """The type of a variable, or the columns of a table variable. Raises 2715 for a type that there is not."""
-    if written == "table":
+    if type_text == "table":
         made = parse_table(columns)[0]
-        scope.known_tables[name] = tuple((column.name, sources.type_in(column.type)) for column in made)
-    elif written != "cursor":
-        scope.known_types[name] = type_of(written, 1)
+        scope.known_tables[name] = tuple(
+            (column.name, sources.parse_column_type(column.type)) for column in made
+        )
+    elif type_text != "cursor":
+        scope.known_types[name] = type_of(type_text, 1)
 
 
 def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
@@ -93,7 +95,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
-    text = functions.expanded(machine, text)
+    text = functions.expand_calls(machine, text)
     named = planner.references(kind, text)
     alone = (kind, text, machine.settings, machine.context.version)
     if alone in _SOUND:
@@ -104,11 +106,11 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
             tables.append((ref.key, scope.known_tables[ref.key]))
             continue
         try:
-            tables.append((ref.key, sources.described(machine, ref)))
-        except (SqlError, Unsimulated):
+            tables.append((ref.key, sources.describe_columns(machine, ref)))
+        except (SqlError, UnsimulatedFeatureError):
             return  # it may be there when the statement runs
     variables = tuple((name, _variable(machine, scope, name)) for name in named.variables)
-    plan = machine.plan(kind, text, Names(tuple(tables), variables, machine.settings))
+    plan = machine.plan(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)
     if plan.target is not None and plan.columns:
         _check_target(dict(tables).get(plan.target.key), plan.columns)

@@ -27,12 +27,12 @@ from engine.tsql.batches import (
 )
 from engine.tsql.batches.data import (
     Caught,
-    ConnectionLost,
+    ConnectionLostError,
     Declared,
     Outside,
     Row,
-    Run,
-    Session,
+    SqlSession,
+    Submission,
 )
 from engine.tsql.batches.environment import GLOBALS
 from engine.tsql.batches.machine import Machine
@@ -41,14 +41,20 @@ from engine.tsql.batches.request_commands import command_of
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Action, Branch, Do, EndCatch, Jump
-from engine.tsql.language.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
+from engine.tsql.language.instructions import Action, BranchIfFalse, EndCatch, Jump, RunStatement
+from engine.tsql.language.lexer import (
+    BatchTooLongError,
+    SqlSyntaxError,
+    double_quotes_as_strings,
+    name_of,
+    tokens_of,
+)
 from engine.tsql.language.read_only import selects_only
 from engine.tsql.query import planner
-from engine.tsql.query.names import Columns, Names
-from engine.tsql.query.plans import Plan, TableRef, Unsimulated
+from engine.tsql.query.names import BindingContext, Columns
+from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Scratch, scratch_for
-from engine.tsql.scalars.types import INT, SqlType, check_written, nvarchar, varchar
+from engine.tsql.scalars.types import INT, SqlType, check_type_text, nvarchar, varchar
 from engine.tsql.scalars.values import Scalar, parse_type
 
 INSTRUCTION_WORK: Final = 10
@@ -74,7 +80,7 @@ SCOPE_ENDS: Final = frozenset(
 )  # fmt: skip
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
 
-FMTONLY_RUNS: Final = (s.SetSession, s.Query, s.Execute, s.Declare, s.Use)
+FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.Use)
 """With SET FMTONLY ON all others do nothing; of these queries show their columns, and what a procedure's own text asks
 shows its own [DOC: SET FMTONLY]. Conditions hold as they do otherwise, where SQL Server goes every way. Assumed."""
 
@@ -91,8 +97,8 @@ class Runner(Machine):
     def __init__(
         self,
         world: World,
-        run: Run,
-        session: Session,
+        run: Submission,
+        session: SqlSession,
         perform: Callable[[Machine, s.Statement], None],
         meter: Meter,
     ) -> None:
@@ -103,7 +109,7 @@ class Runner(Machine):
         self._statement: s.Statement | None = None
         """The statement that runs."""
 
-    def beside(self, run: Run, session: Session, meter: Meter) -> Runner:
+    def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Runner:
         return Runner(self.world, run, session, self._perform_statement, meter)
 
     def perform(self, statement: s.Statement) -> None:
@@ -128,7 +134,7 @@ class Runner(Machine):
                 else:
                     self._step(scope)
                     if not self.world.instances[self.session.server].running:
-                        raise ConnectionLost
+                        raise ConnectionLostError
                     if self.run.waiting:
                         return False
             self._end_doomed()
@@ -164,14 +170,14 @@ class Runner(Machine):
         """Go on with compiling the text of a frame."""
         try:
             self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
-        except SyntaxProblem as problem:
+        except SqlSyntaxError as problem:
             self._refuse(scope, self.errors(problem, problem.line))
-            if isinstance(problem, TooLong):
-                self.not_simulated(problem.limit)
+            if isinstance(problem, BatchTooLongError):
+                self.report_unsimulated(problem.limit)
 
     def _resolve(self, scope: Scope) -> None:
         """Go on with looking up the names in a frame."""
-        resolution.further(self, scope)
+        resolution.resolve_next_instruction(self, scope)
         if scope.resolved == len(scope.units) and scope.problems:
             self._refuse(scope, scope.problems)
 
@@ -191,7 +197,7 @@ class Runner(Machine):
         """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
         self.scopes = [Scope(text, self.context.version)]
 
-    def frozen(self) -> Run:
+    def freeze(self) -> Submission:
         """The submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begun = self.run.command, self.run.begun_tick
@@ -201,16 +207,16 @@ class Runner(Machine):
             self.run,
             command=command,
             begun_tick=begun,
-            frames=tuple(scope.frozen() for scope in self.scopes),
+            frames=tuple(scope.to_frame() for scope in self.scopes),
             messages=tuple(self.messages),
             results=tuple(self.results),
         )
 
-    def poll(self, why: str) -> None:
+    def poll(self, reason: str) -> None:
         """Look again soon, and less often the longer it takes."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since)
-        self.wait(why, waitfor.next_look(self.world.tick, since))
+        self.wait(reason, waitfor.next_poll_tick(self.world.tick, since))
 
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""
@@ -223,7 +229,7 @@ class Runner(Machine):
         elif pending is not None:
             handler, arguments = pending
             self._guard(
-                lambda: self.outcome(
+                lambda: self.report_outcome(
                     statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
                 )
             )
@@ -244,9 +250,9 @@ class Runner(Machine):
             if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
                 self.note(tables=tables)
                 raise SqlError(3930)
-        except locks.Blocked as found:
+        except locks.LockConflictError as found:
             self.context.writes = before
-            locks.wait(self, found)
+            locks.wait_for_lock(self, found)
         except logspace.LogTakenOverError:
             self.context.writes = before
             self.scope.position -= 1
@@ -257,20 +263,20 @@ class Runner(Machine):
                 self.fail(problem)
             else:
                 self.refuse(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
-        except Unsimulated as problem:
+        except UnsimulatedFeatureError as problem:
             self.context.writes = before
             self.refuse(str(problem))
         finally:
             transactions.after_statement(self, said)
 
-    def _perform(self, action: Do | Branch) -> None:
+    def _perform(self, action: RunStatement | BranchIfFalse) -> None:
         scope = self.scopes[-1]
         options = dict(self.session.options)
         skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
-        if isinstance(action, Branch):
+        if isinstance(action, BranchIfFalse):
             try:
-                holds = self.holds(action.condition)
-            except Unsimulated as problem:
+                holds = self.evaluate_condition(action.condition)
+            except UnsimulatedFeatureError as problem:
                 self.refuse(f"{problem}; what depends on it is not known, the rest of the batch is not run")
                 return
             self.note(error=0, rowcount=0)
@@ -297,15 +303,18 @@ class Runner(Machine):
                 self.tell(error.text, error.number, error.severity, error.state, error.line)
             self.note(error=266)
 
-    def _hand_down(self, done: Scope) -> None:
+    def _hand_down(self, finished_scope: Scope) -> None:
         """What a frame returns and its outputs, to the variables below. Raises what their types do not hold."""
         below = self.scopes[-1]
-        if done.returns:
+        if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
-            self.set_variable(done.returns, done.result if done.procedure else self.session.error)
-        for inner, outer in done.outputs:
-            if inner in done.variables and outer in below.variables:
-                self.set_variable(outer, done.variables[inner].value)
+            self.set_variable(
+                finished_scope.returns,
+                finished_scope.result if finished_scope.procedure else self.session.error,
+            )
+        for inner, outer in finished_scope.outputs:
+            if inner in finished_scope.variables and outer in below.variables:
+                self.set_variable(outer, finished_scope.variables[inner].value)
 
     def _restore(self, outside: Outside | None) -> None:
         """Database context, options and temp tables as they were before a procedure or dynamic SQL."""
@@ -343,7 +352,7 @@ class Runner(Machine):
         number = errors[0].number
         self.note(error=errors[-1].number, rowcount=0)
         if worst >= 20:
-            raise ConnectionLost(*((596,) if number == 2745 else ()))
+            raise ConnectionLostError(*((596,) if number == 2745 else ()))
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
         if number in STATEMENT_ENDS and not aborts:
             self.say_number(3621)
@@ -354,7 +363,7 @@ class Runner(Machine):
         elif number in SCOPE_ENDS:
             self.scopes[-1].position = len(self.scopes[-1].code)
 
-    def refuse(self, what: str) -> None:
+    def refuse(self, feature: str) -> None:
         """Answer a statement that is not simulated with an error that no CATCH block takes.
 
         It ends the batch and dooms an open transaction, so that no program takes the rest for done. Only a SELECT
@@ -362,17 +371,17 @@ class Runner(Machine):
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
-        statement = action.statement if isinstance(action, Do) else None
+        statement = action.statement if isinstance(action, RunStatement) else None
         if isinstance(statement, s.SetSession):
-            self.not_simulated(what)
+            self.report_unsimulated(feature)
             return
-        self.tell(f"{NOT_SIMULATED}{what}", severity=16, state=1, line=self.line)
+        self.tell(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
         self.note(error=NOT_SIMULATED_NUMBER, rowcount=0)
         if not _asks_only(statement):
             self.note(doomed=bool(self.session.transactions))
             self.end_batch()
 
-    def deadlocked(self) -> None:
+    def abort_as_deadlock_victim(self) -> None:
         """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
         self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
         if self.scopes:
@@ -428,7 +437,7 @@ class Runner(Machine):
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
             self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
-        self.context.session, self.context.call = self.session, partial(function_calls.called, self)
+        self.context.session, self.context.call = self.session, partial(function_calls.call_from_sqlite, self)
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
@@ -451,11 +460,11 @@ class Runner(Machine):
             raise SqlError(137, name)
         return self.scope.variables[name].value
 
-    def names(self, kind: str, text: str) -> Names:
+    def names(self, kind: str, text: str) -> BindingContext:
         """What the names in *text* mean at this moment."""
-        text = functions.expanded(self, text)
+        text = functions.expand_calls(self, text)
         named = planner.references(kind, text)
-        return Names(
+        return BindingContext(
             tuple((ref.key, self._columns(ref)) for ref in named.tables),
             tuple((name, self.variable_type(name)) for name in named.variables),
             self.settings,
@@ -464,22 +473,22 @@ class Runner(Machine):
     def _columns(self, ref: TableRef) -> Columns | None:
         """The columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
         try:
-            return sources.described(self, ref)
-        except Unsimulated:
+            return sources.describe_columns(self, ref)
+        except UnsimulatedFeatureError:
             return None
 
-    def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
+    def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
         """The plan of a statement, expression or condition, as things are or *names* has them. As planner.plan."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
-        text = functions.expanded(self, text)
+        text = functions.expand_calls(self, text)
         return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:
         """The value of an expression."""
-        return self.evaluated(text)[0]
+        return self.evaluate_with_type(text)[0]
 
-    def evaluated(self, text: str) -> tuple[Scalar, SqlType | None]:
+    def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
         """The value of an expression and its type."""
         tokens = tokens_of(text)
         if len(tokens) == 2:  # one token and the end
@@ -496,18 +505,18 @@ class Runner(Machine):
         _, rows = self.select(plan)
         return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None
 
-    def holds(self, condition: str) -> bool:
+    def evaluate_condition(self, condition: str) -> bool:
         _, rows = self.select(self.plan("condition", condition))
         return bool(rows and rows[0][0])
 
-    def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
+    def select(self, plan: QueryPlan) -> tuple[tuple[str, ...], list[Row]]:
         scratch = self.scratch()
         scratch.warnings.clear()
         try:
             names, rows = scratch.select(plan, self.value_of)
             sources.remark_counters(self, plan, rows)
             return names, rows
-        except Unsimulated:
+        except UnsimulatedFeatureError:
             blocked, self.blocked = self.blocked, None
             if blocked is not None:
                 raise blocked from None
@@ -525,11 +534,11 @@ class Runner(Machine):
                     )
                 continue
             parse_type(item.type)
-            check_written(item.type, "type")
+            check_type_text(item.type, "type")
             self.scope.variables.setdefault(item.name, Declared(item.type))
         for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
             if item.default:
-                self.set_variable(item.name, *self.evaluated(item.default))
+                self.set_variable(item.name, *self.evaluate_with_type(item.default))
 
     # --- bounds
 
@@ -552,4 +561,6 @@ def _asks_only(statement: s.Statement | None) -> bool:
     """Return True if the statement changes nothing."""
     if isinstance(statement, s.Execute):
         return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
-    return isinstance(statement, s.Query) and selects_only(statement.text) and "@" not in statement.text
+    return (
+        isinstance(statement, s.QueryStatement) and selects_only(statement.text) and "@" not in statement.text
+    )

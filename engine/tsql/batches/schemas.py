@@ -10,7 +10,7 @@ from engine.messages import Message, SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import objects
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def drop(machine: Machine, name: str) -> list[Message]:
     found = _find(machine, name, "drop")
     if found in objects.SCHEMAS and objects.SCHEMAS[found] < FIRST:
         raise SqlError(15150, "drop", "schema", found)
-    for kept, _ in objects.listed(machine.context):
+    for kept, _ in objects.list_objects(machine.context):
         if kept.schema == found:
             raise SqlError(3729, "drop schema", found, kept.name)
     if found in objects.SCHEMAS:
-        raise Unsimulated("DROP SCHEMA of a schema that every database has")
+        raise UnsimulatedFeatureError("DROP SCHEMA of a schema that every database has")
     objects.put_schema(machine.context, found, None)
     return []
 
@@ -65,9 +65,9 @@ def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
     """Raises 15151 for a schema or object that there is not, 15530 for a name that is taken there."""
     context, schema = machine.context, _find(machine, statement.schema, "alter")
     if statement.kind != "OBJECT":
-        raise Unsimulated(f"ALTER SCHEMA … TRANSFER {statement.kind}::")
+        raise UnsimulatedFeatureError(f"ALTER SCHEMA … TRANSFER {statement.kind}::")
     parts = tuple(statement.name.split("."))
-    _, old = objects.kept(context, parts)
+    _, old = objects.locate_object(context, parts)
     if old is None:
         raise SqlError(15151, "find", "object", parts[-1])
     if schema == old.schema:

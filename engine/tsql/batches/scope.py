@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from engine.tsql.batches.data import Caught, Declared, Frame, Outside, Table
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Do, Program
+from engine.tsql.language.instructions import Program, RunStatement
 from engine.tsql.query.names import Columns
 from engine.tsql.scalars.types import SqlType
 
@@ -51,7 +51,7 @@ class Scope:
     procedure: str = ""
 
     @classmethod
-    def thawed(cls, frame: Frame, version: int) -> Scope:
+    def from_frame(cls, frame: Frame, version: int) -> Scope:
         code = (
             program.compile_batch(frame.text, version, frozenset(frame.parameters))
             if frame.read is None
@@ -101,12 +101,12 @@ class Scope:
         """A variable is there, NULL, also where its DECLARE is never passed [DOC: DECLARE @local_variable]."""
         for instruction in self.code:
             action = instruction.action
-            if isinstance(action, Do) and isinstance(action.statement, s.Declare):
+            if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):
                 for item in action.statement.variables:
                     if item.type not in ("table", "cursor"):
                         self.variables.setdefault(item.name, Declared(item.type))
 
-    def frozen(self) -> Frame:
+    def to_frame(self) -> Frame:
         return Frame(
             text=self.text,
             parameters=self.parameters,
@@ -131,6 +131,6 @@ class Scope:
 
 def _units(code: Program) -> Program:
     first = code[0].action if code else None
-    if isinstance(first, Do) and isinstance(first.statement, s.CreateProcedure | s.CreateFunction):
+    if isinstance(first, RunStatement) and isinstance(first.statement, s.CreateProcedure | s.CreateFunction):
         return (code[0], *first.statement.program)
     return code

@@ -14,10 +14,10 @@ from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
-from engine.tsql.catalog.known import known
+from engine.tsql.catalog.unsimulated_views import has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import names
-from engine.tsql.query.plans import Plan, TableRef, Unsimulated
+from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
 from engine.tsql.scalars.types import SqlType, type_of
 
@@ -46,12 +46,12 @@ INSERT_WORK: Final = 3
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
     if ref.query:
-        return _rows_over_there(machine, ref)
+        return _read_remote_rows(machine, ref)
     if ref.call:
         name = ref.parts[-1].lower().removesuffix("()")
-        if name not in TABLE_FUNCTIONS and not known(f"sys.{name}()", machine.context.version):
+        if name not in TABLE_FUNCTIONS and not has_view(f"sys.{name}()", machine.context.version):
             raise SqlError(208, ref.dotted.removesuffix("()"))
-        raise Unsimulated(f"the function {ref.dotted}")
+        raise UnsimulatedFeatureError(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
         context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
@@ -59,7 +59,7 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         made = _read(machine, ref)
         if isinstance(made, Table):
             return tuple((column.name, column.type) for column in made.columns), made.rows
-        if isinstance(made, objects.View):
+        if isinstance(made, objects.UserView):
             return _view_rows(machine, made)
     found = catalog.find(context, parts)
     database = catalog.database_of(context, parts) or context.session.database
@@ -70,15 +70,15 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
 
 
 def _view_records(
-    machine: Machine, context: Context, found: catalog.View, wanted: Sequence[str]
+    machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
 ) -> Iterable[Row]:
     """The columns *wanted* of a system view's rows; remarks those that none of the rows names."""
-    if found.rows is None:
-        machine.remark(f"the rows of {found.name}; it is empty here")
+    if view.rows is None:
+        machine.remark(f"the rows of {view.name}; it is empty here")
         return
-    same = catalog.fixed(found.shape.name)
+    same = catalog.find_constant_columns(view.shape.name)
     unknown, some = set(wanted).difference(same), False
-    for record in found.rows(context):
+    for record in view.rows(context):
         some = True
         if unknown:
             unknown.difference_update(record)
@@ -86,13 +86,13 @@ def _view_records(
     silent = [name for name in wanted if name in unknown]
     if some and silent:
         columns = "column" if len(silent) == 1 else "columns"
-        machine.remark(f"{columns} {', '.join(silent)} of {found.name}; NULL here")
+        machine.remark(f"{columns} {', '.join(silent)} of {view.name}; NULL here")
 
 
 _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 
 
-def remark_counters(machine: Machine, plan: Plan, rows: Sequence[Row]) -> None:
+def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
     """A query that shows or names counters which nothing here moves is told so."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
@@ -111,12 +111,12 @@ def remark_counters(machine: Machine, plan: Plan, rows: Sequence[Row]) -> None:
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
     """The columns of a table with their types, without its rows; None if there is none or they cannot be told."""
     try:
-        return described(machine, ref)
-    except (SqlError, Unsimulated):
+        return describe_columns(machine, ref)
+    except (SqlError, UnsimulatedFeatureError):
         return None
 
 
-def described(machine: Machine, ref: TableRef) -> names.Columns | None:
+def describe_columns(machine: Machine, ref: TableRef) -> names.Columns | None:
     """The same; raises 208, 1087, 7202 … and Unsimulated where *columns* is silent."""
     if ref.query or ref.call:
         return None
@@ -124,28 +124,30 @@ def described(machine: Machine, ref: TableRef) -> names.Columns | None:
     if len(parts) == 4:
         context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
-        made = _made(machine, ref)
+        made = _find_user_object(machine, ref)
         if isinstance(made, Table):
-            return tuple((column.name, type_in(column.type)) for column in made.columns)
-        if isinstance(made, objects.View):
+            return tuple((column.name, parse_column_type(column.type)) for column in made.columns)
+        if isinstance(made, objects.UserView):
             return made.columns
     found = catalog.find(context, parts)
-    return tuple((column.name, type_in(column.type, 4000)) for column in found.columns_in(context.version))
+    return tuple(
+        (column.name, parse_column_type(column.type, 4000)) for column in found.columns_in(context.version)
+    )
 
 
-def type_in(written: str, default_length: int = 1) -> SqlType | None:
+def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
     """The type of a column; None for one that holds values of any type."""
     try:
-        kind = type_of(written, default_length)
+        kind = type_of(type_text, default_length)
     except SqlError:
         return None
     return None if kind.name == "sql_variant" else kind
 
 
-def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """OPENQUERY(server, 'query'): the rows that the query has over there."""
     context = linked_servers.context_of(machine, ref.parts[0])
-    there = machine.beside(machine.run, context.session, machine.meter)
+    there = machine.create_sibling(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(context, partial(fetch, there), machine.meter)
     try:
@@ -158,7 +160,7 @@ def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable
     return tuple((column.name, column.type) for column in made.columns), rows
 
 
-def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     """The temp table, table variable, table or view of that name that a script has made."""
     name = ref.parts[-1].lower()
     if name in machine.pseudo and len(ref.parts) == 1:
@@ -168,14 +170,14 @@ def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
             raise SqlError(1087, ref.parts[-1])
         return machine.scope.tables[name]
     if name.startswith("#"):
-        found = dict(machine.session.tables).get(name) or of_others(machine, name)
+        found = dict(machine.session.tables).get(name) or find_global_temp_table(machine, name)
         if found is None:
             raise SqlError(208, ref.parts[-1])
         return found
     return objects.find(machine.context, ref.parts)
 
 
-def of_others(machine: Machine, name: str) -> Table | None:
+def find_global_temp_table(machine: Machine, name: str) -> Table | None:
     """The global temp table of another connection, which all see [DOC: CREATE TABLE, temporary tables]."""
     if not name.startswith("##"):
         return None
@@ -185,25 +187,25 @@ def of_others(machine: Machine, name: str) -> Table | None:
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     """The same for a query, which may have to wait for others to let go of it."""
-    made, name = _made(machine, ref), ref.parts[-1].lower()
+    made, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return made
     hints = locks.hints_of(machine.context, ref.hints)
-    place = objects.kept(machine.context, ref.parts)[0]
-    locks.read(machine, place, hints, changes=ref.key == machine.changing)
-    return objects.without_locked(machine.context, ref.parts, made) if "READPAST" in hints else made
+    place = objects.locate_object(machine.context, ref.parts)[0]
+    locks.lock_for_read(machine, place, hints, changes=ref.key == machine.changing)
+    return objects.exclude_locked_rows(machine.context, ref.parts, made) if "READPAST" in hints else made
 
 
-def made_table(machine: Machine, ref: TableRef) -> Table | None:
+def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
     """The table that a script has made under that name, if there is one."""
     try:
-        found = _made(machine, ref) if len(ref.parts) < 4 else None
+        found = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
     except SqlError:
         return None
     return found if isinstance(found, Table) else None
 
 
-def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[Row]]:
+def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
     """The rows of a view, computed in a scratch of its own."""
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
@@ -219,47 +221,53 @@ def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[
 
 def table(machine: Machine, ref: TableRef) -> Table:
     """A table that may be written to; 208, 1087, 259 for a system view, or Unsimulated."""
-    made = _made(machine, ref)
+    made = _find_user_object(machine, ref)
     if isinstance(made, Table):
         return made
     if made is not None:
-        raise Unsimulated("changes through a view")
+        raise UnsimulatedFeatureError("changes through a view")
     found = catalog.find(machine.context, ref.parts)
     if found.name.startswith("msdb.dbo."):  # tables that the product lets sysadmin write to
-        raise Unsimulated(f"changes to {found.name} past its procedures")
+        raise UnsimulatedFeatureError(f"changes to {found.name} past its procedures")
     raise SqlError(259)
 
 
-def keep(machine: Machine, ref: TableRef, new: Table) -> None:
+def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Put a table in place of the one it was."""
     name = ref.parts[-1].lower()
-    machine.meter.charge(new.cells // 20)
-    machine.check_room(new)
+    machine.meter.charge(new_table.cells // 20)
+    machine.check_capacity(new_table)
     if name.startswith("@"):
-        machine.scope.tables[name] = new
+        machine.scope.tables[name] = new_table
     elif name.startswith("#"):
-        if name not in dict(machine.session.tables) and of_others(machine, name) is not None:
-            raise Unsimulated("changes to a global temporary table of another connection")
-        machine.note(tables=tuple({**dict(machine.session.tables), name: new}.items()))
+        if name not in dict(machine.session.tables) and find_global_temp_table(machine, name) is not None:
+            raise UnsimulatedFeatureError("changes to a global temporary table of another connection")
+        machine.note(tables=tuple({**dict(machine.session.tables), name: new_table}.items()))
     else:
-        objects.put(machine.context, ref.parts, new)
+        objects.put(machine.context, ref.parts, new_table)
 
 
-def change(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> Table:
+def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
     """Put a table with other rows in place of the one it was; what it has become. Raises what its constraints do."""
-    after = constraints.enforced(machine, ref, before, after, verb)
-    keep(machine, ref, after)
-    return after
+    new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
+    store_table(machine, ref, new_table)
+    return new_table
 
 
-def name_whole(machine: Machine, ref: TableRef, problem: SqlError) -> None:
+def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
     """515 names the table with its database and schema. Unsimulated for a text that ANSI_WARNINGS OFF would cut."""
     if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
-        raise Unsimulated("texts that are cut to the length of their column under ANSI_WARNINGS OFF")
+        raise UnsimulatedFeatureError(
+            "texts that are cut to the length of their column under ANSI_WARNINGS OFF"
+        )
     if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
         column, name, verb = problem.parameters
         database = ref.parts[0] if len(ref.parts) == 3 else machine.session.database
-        problem.parameters = (column, f"{database}.{objects.whole((*ref.parts[:-1], str(name)))}", verb)
+        problem.parameters = (
+            column,
+            f"{database}.{objects.format_qualified_name((*ref.parts[:-1], str(name)))}",
+            verb,
+        )
 
 
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
@@ -269,28 +277,30 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
     own = dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     try:
         after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate, own)
-        after = constraints.enforced(machine, ref, before, after, "INSERT")
+        after = constraints.enforce_constraints(machine, ref, before, after, "INSERT")
     except SqlError as problem:
-        name_whole(machine, ref, problem)
+        qualify_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
         ):  # is it another's, not yet committed?
-            locks.need(machine.context, objects.kept(machine.context, ref.parts)[0], locks.SHARED)
+            locks.require_lock(
+                machine.context, objects.locate_object(machine.context, ref.parts)[0], locks.SHARED
+            )
         raise
-    keep(machine, ref, after)
+    store_table(machine, ref, after)
     if identity is not None:
         machine.note(identity=identity)
     return len(after.rows) - len(before.rows)
 
 
-def make(machine: Machine, ref: TableRef, new: Table) -> None:
+def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Keep a new table; 2714 if its name is taken."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
-        objects.create(machine.context, ref.parts, new)
+        objects.create(machine.context, ref.parts, new_table)
         return
-    if name in dict(machine.session.tables) or of_others(machine, name) is not None:
+    if name in dict(machine.session.tables) or find_global_temp_table(machine, name) is not None:
         raise SqlError(2714, ref.parts[-1])
     if len(machine.session.tables) >= TABLES_MAX:
-        raise Unsimulated(f"more than {TABLES_MAX} temp tables of one connection")
-    keep(machine, ref, new)
+        raise UnsimulatedFeatureError(f"more than {TABLES_MAX} temp tables of one connection")
+    store_table(machine, ref, new_table)

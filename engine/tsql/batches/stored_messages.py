@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import MESSAGES, SqlError, Wording, listed, wording
+from engine.messages import MESSAGES, SqlError, Wording, list_messages, wording
 from engine.model import World
 from engine.tsql.batches import ledger
 
@@ -23,13 +23,13 @@ FIRST_RAISABLE: Final = 13_000
 def all_rows(world: World, server: str) -> list[Wording]:
     """The rows of sys.messages on that server, by number."""
     changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
-    own = [_own(row) for row in ledger.rows(world, server, TABLE)]
-    product = listed(world.instances[server].version)
+    own = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
+    product = list_messages(world.instances[server].version)
     return [*(replace(row, logged=changed.get(row.number, row.logged)) for row in product),
             *sorted(own, key=lambda row: row.number)]  # fmt: skip
 
 
-def _own(row: ledger.Record) -> Wording:
+def _make_wording(row: ledger.Record) -> Wording:
     number, severity = int(str(row["message_id"])), int(str(row["severity"]))
     return Wording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
 
@@ -38,7 +38,7 @@ def find(world: World, server: str, number: int) -> Wording | None:
     """One row of sys.messages, or None."""
     added = ledger.find(world, server, TABLE, "message_id", number)
     if added is not None:
-        return _own(added)
+        return _make_wording(added)
     if number not in MESSAGES:
         return None
     row = wording(number, world.instances[server].version)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import NULL, SqlType
 from engine.tsql.scalars.values import Scalar, convert, is_moment, parse_type, to_text
 
@@ -24,7 +24,9 @@ Evaluate = Callable[[str], Scalar]
 """Computes the text of a default value."""
 
 
-def made(name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()) -> Table:
+def make_table(
+    name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()
+) -> Table:
     """An empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
     seen: set[str] = set()
     for column in columns:
@@ -47,10 +49,10 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
         values = [row[place] for row in rows if row[place] is not None]
         written = _type_of(values) if kind is None else "int" if kind == NULL else str(kind)
         columns.append(ColumnDefinition(name=name, type=written))
-    return numbered(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
+    return number_rows(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
 
 
-def numbered(table: Table) -> Table:
+def number_rows(table: Table) -> Table:
     """The table with a number for each of its rows."""
     return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
@@ -84,7 +86,7 @@ def insert(
 
     Raises 213, 120, 121, 207, 273, 515, 271, 544, 545, 8101, 8152.
     """
-    places = _places(table, named)
+    places = _find_positions(table, named)
     _check_identity(name, table, named, places, rows, own_numbers)
     added: list[Row] = []
     number, last = table.next_identity, None
@@ -100,19 +102,19 @@ def insert(
                 values.append(number)
                 last, number = number, number + column.identity[1]
             elif place in given:
-                values.append(stored(column, given[place], name, "INSERT"))
+                values.append(convert_for_column(column, given[place], name, "INSERT"))
                 if column.identity is not None:
                     last = int(str(values[-1]))
                     ahead = max if column.identity[1] > 0 else min
                     number = ahead(number, last + column.identity[1])
             else:
                 value = evaluate(column.default) if column.default else None
-                values.append(stored(column, value, name, "INSERT"))
+                values.append(convert_for_column(column, value, name, "INSERT"))
         added.append(tuple(values))
     everything = (*table.rows, *added)
     if len(everything) > ROWS_MAX:
-        raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
-    characters = _checked(table.characters + characters_in(added))
+        raise UnsimulatedFeatureError(f"tables of more than {ROWS_MAX} rows")
+    characters = _check_characters(table.characters + characters_in(added))
     ids = range(table.next_id, table.next_id + len(added))
     return replace(
         table,
@@ -124,13 +126,13 @@ def insert(
     ), last
 
 
-def _checked(characters: int) -> int:
+def _check_characters(characters: int) -> int:
     if characters > CHARACTERS_MAX:
-        raise Unsimulated(f"tables of more than {CHARACTERS_MAX} characters")
+        raise UnsimulatedFeatureError(f"tables of more than {CHARACTERS_MAX} characters")
     return characters
 
 
-def _places(table: Table, named: tuple[str, ...]) -> list[int]:
+def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
     if not named:
         return [
             place
@@ -146,9 +148,9 @@ def _places(table: Table, named: tuple[str, ...]) -> list[int]:
     return [known[name.lower()] for name in named]
 
 
-def places_for(table: Table, count: int) -> list[int]:
+def find_insert_positions(table: Table, count: int) -> list[int]:
     """The columns that an INSERT without a list of them fills with *count* values. Raises 213."""
-    places = _places(table, ())
+    places = _find_positions(table, ())
     if len(places) != count:
         raise SqlError(213)
     return places
@@ -182,7 +184,7 @@ def _check_identity(
         raise SqlError(545, name)
 
 
-def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
+def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
     """The value as the column holds it."""
     if value is None:
         if not column.nullable:
@@ -198,7 +200,7 @@ def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Sc
 
 def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
     """The table with the columns *named* set; each change is (row number from 1, value …), the first one counts."""
-    places = _places(table, named)
+    places = _find_positions(table, named)
     for place in places:
         if table.columns[place].identity is not None:
             raise SqlError(8102, table.columns[place].name)
@@ -211,9 +213,9 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
         at = int(str(number)) - 1
         row = list(rows[at])
         for place, value in zip(places, values, strict=True):
-            row[place] = stored(table.columns[place], value, name, "UPDATE")
+            row[place] = convert_for_column(table.columns[place], value, name, "UPDATE")
         rows[at] = tuple(row)
-    return replace(table, rows=tuple(rows), characters=_checked(characters_in(rows)))
+    return replace(table, rows=tuple(rows), characters=_check_characters(characters_in(rows)))
 
 
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
@@ -227,41 +229,41 @@ def delete(table: Table, numbers: Sequence[Row]) -> Table:
 # --- what a transaction changes --------------------------------------------------------------------------
 
 
-def changes(old: Table, new: Table) -> RowChanges:
+def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
     """What makes *new* of *old*, a table with the same columns."""
-    before = dict(zip(old.ids, old.rows, strict=True))
-    after = dict(zip(new.ids, new.rows, strict=True))
+    before = dict(zip(old_table.ids, old_table.rows, strict=True))
+    after = dict(zip(new_table.ids, new_table.rows, strict=True))
     put = [(number, row) for number, row in after.items() if before.get(number) is not row]
     gone = [(number, None) for number in before if number not in after]
-    return RowChanges((*put, *gone), new.next_identity, new.next_id)
+    return RowChanges((*put, *gone), new_table.next_identity, new_table.next_id)
 
 
-def together(first: RowChanges, second: RowChanges) -> RowChanges:
+def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:
     """Both, one after the other."""
-    rows = {**dict(first.rows), **dict(second.rows)}
-    return RowChanges(tuple(rows.items()), second.next_identity, second.next_id)
+    rows = {**dict(first_changes.rows), **dict(second_changes.rows)}
+    return RowChanges(tuple(rows.items()), second_changes.next_identity, second_changes.next_id)
 
 
-def _appended(table: Table, made: RowChanges, new: tuple[tuple[int, Row], ...]) -> Table:
+def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
     """The table with new rows, which is what happens most."""
-    rows = tuple(row for _, row in new)
+    rows = tuple(row for _, row in new_rows)
     return replace(
         table,
         rows=table.rows + rows,
-        ids=table.ids + tuple(number for number, _ in new),
-        next_identity=max(table.next_identity, made.next_identity),
-        next_id=max(table.next_id, made.next_id),
+        ids=table.ids + tuple(number for number, _ in new_rows),
+        next_identity=max(table.next_identity, row_changes.next_identity),
+        next_id=max(table.next_id, row_changes.next_id),
         characters=table.characters + characters_in(rows),
     )
 
 
-def changed(table: Table, made: RowChanges) -> Table:
+def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
     """The table after the changes; rows keep their order, new ones come last."""
-    new = [(number, row) for number, row in made.rows if row is not None and number >= table.next_id]
-    if len(new) == len(made.rows):
-        return _appended(table, made, tuple(new))
+    new = [(number, row) for number, row in row_changes.rows if row is not None and number >= table.next_id]
+    if len(new) == len(row_changes.rows):
+        return _append_rows(table, row_changes, tuple(new))
     rows = dict(zip(table.ids, table.rows, strict=True))
-    for number, row in made.rows:
+    for number, row in row_changes.rows:
         if row is not None:
             rows[number] = row
         else:
@@ -271,7 +273,7 @@ def changed(table: Table, made: RowChanges) -> Table:
         table,
         ids=tuple(number for number, _ in ordered),
         rows=tuple(row for _, row in ordered),
-        next_identity=max(table.next_identity, made.next_identity),
-        next_id=max(table.next_id, made.next_id),
+        next_identity=max(table.next_identity, row_changes.next_identity),
+        next_id=max(table.next_id, row_changes.next_id),
         characters=characters_in(row for _, row in ordered),
     )

@@ -16,10 +16,10 @@ from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
 from engine.tsql.batches import objects
-from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
+from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -46,7 +46,7 @@ def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
         return
     if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
         return
-    if isinstance(statement, s.Query) and not planner.references("statement", statement.text).tables:
+    if isinstance(statement, s.QueryStatement) and not planner.references("statement", statement.text).tables:
         return
     _begin(machine, s.Transaction("BEGIN"))
 
@@ -75,7 +75,7 @@ def _save(machine: Machine, statement: s.Transaction) -> None:
     if session.undo is None:
         raise SqlError(628)
     if len(session.savepoints) >= SAVEPOINTS_MAX:
-        raise Unsimulated(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
+        raise UnsimulatedFeatureError(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
     point = (statement.name.lower(), Undo(session.tables, tuple(machine.context.writes.items())))
     machine.note(savepoints=(*session.savepoints, point))
 
@@ -111,15 +111,15 @@ def roll_back(machine: Machine) -> None:
         machine.note(tables=undo.tables)
     written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
     machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=(), held=())
-    machine.context.writes = _numbers_used(machine, written)
+    machine.context.writes = _collect_used_identities(machine, written)
     _hold_log(machine)
 
 
-def _numbers_used(machine: Machine, written: dict[Place, object]) -> dict[Place, object]:
+def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> dict[Place, object]:
     """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
     kept: dict[Place, object] = {}
-    for place, edit in written.items():
-        found = objects.now(machine.context, place, others_too=False)
+    for place, edit in edits.items():
+        found = objects.read_object(machine.context, place, include_other_sessions=False)
         table = found.item if found is not None else None
         if (
             isinstance(edit, RowChanges)
@@ -137,7 +137,7 @@ def _hold_log(machine: Machine) -> None:
     note_holders(machine.world, [*rest, mine], {mine.server})
 
 
-def note_holders(world: World, sessions: list[Session], servers: Collection[str]) -> None:
+def note_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
     """Have the log of each database of *servers* wait for the transactions that their *sessions* hold open in it."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
@@ -155,7 +155,7 @@ def note_holders(world: World, sessions: list[Session], servers: Collection[str]
 # --- the log ---------------------------------------------------------------------------------------------
 
 
-def after_statement(machine: Machine, said: int | None = None) -> None:
+def after_statement(machine: Machine, message_index: int | None = None) -> None:
     """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log.
 
     While it waits, the client is not told the counts of rows among the messages from *said* on.
@@ -168,8 +168,8 @@ def after_statement(machine: Machine, said: int | None = None) -> None:
     if not machine.session.transactions and not machine.run.waiting:
         if writes:
             _put_into_log(machine)
-            if machine.run.waiting and said is not None:
-                machine.hold_counts(said)
+            if machine.run.waiting and message_index is not None:
+                machine.hold_counts(message_index)
         elif machine.session.held:
             machine.note(held=())
 
@@ -197,32 +197,32 @@ def _put_into_log(machine: Machine) -> None:
     )
     machine.note(committing=waits)
     if not machine.session.spid:  # a linked server's end of it: the caller cannot wait over there
-        _finished(machine)
+        _finish_transaction(machine)
     else:
         await_log(machine)
 
 
 def await_log(machine: Machine) -> None:
     """Go on when every commit may be answered, which under FULL safety means on the mirror, too."""
-    if answered(machine.world, machine.session):
-        _finished(machine)
+    if is_commit_acknowledged(machine.world, machine.session):
+        _finish_transaction(machine)
     else:
         machine.poll("commit")
 
 
-def answered(world: World, session: Session) -> bool:
+def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
     """Every commit that the connection waits for may be answered."""
-    return all(commits.told(world, key, kb) for key, kb in session.committing)
+    return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 
-def _finished(machine: Machine) -> None:
+def _finish_transaction(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
     machine.tell_counts()
     machine.note(writes=(), logs=(), held=(), committing=())
 
 
-def without_transaction(session: Session) -> Session:
+def discard_transaction(session: SqlSession) -> SqlSession:
     """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows.
 
     A commit that still waits for a log to write to is undone.

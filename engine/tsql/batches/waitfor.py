@@ -55,6 +55,6 @@ LOOK_TICKS_MAX: Final = 10
 """Longest time between two looks at a lock or a commit. Assumed: a tenth of a second."""
 
 
-def next_look(tick: int, since: int) -> int:
+def next_poll_tick(tick: int, since_tick: int) -> int:
     """When to look again at what has been waited for *since*: soon, and less often the longer it takes."""
-    return tick + max(1, min(LOOK_TICKS_MAX, (tick - since) // 4))
+    return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

@@ -57,7 +57,7 @@ class Meter:
         return self.spent >= self.allowance
 
     @property
-    def over(self) -> bool:
+    def is_over_budget(self) -> bool:
         """The statement has cost more than one may."""
         return self.spent > self.ceiling
 
@@ -70,7 +70,7 @@ class Meter:
     def charge(self, units: int) -> None:
         """Count *units*; message 8624 if the statement has used up what one may."""
         self.spent += units
-        if self.over:
+        if self.is_over_budget:
             raise SqlError(8624)
 
     def translate(self, units: int) -> None:
@@ -89,7 +89,7 @@ class Meter:
         self.nesting -= 1
 
 
-class Stepwise(Generic[T]):
+class ResumableComputation(Generic[T]):
     """A result that comes step by step. How much work it takes is a property of what is asked, not of when."""
 
     def __init__(
@@ -115,7 +115,7 @@ class Stepwise(Generic[T]):
                 self._problem, self._steps = problem, None
         return self._steps is None and self.spent <= work
 
-    def further(self) -> Generator[int, None, T]:
+    def run_in_slices(self) -> Generator[int, None, T]:
         """The rest of the way as steps of something larger."""
         while not self.reached(self.spent):
             before = self.spent
@@ -177,7 +177,7 @@ WEIGHT_LEAST: Final = 200
 # --- sharing out the ticks -------------------------------------------------------------------------------
 
 
-def allowance(world: World, *, fresh: bool, booked: bool, remote: bool = False) -> int:
+def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
     """What a submission may do now; zero or less: it has to book a turn.
 
     *fresh*: it has just been sent; *booked*: this is its turn; *remote*: a program has sent it, which waits for its
@@ -185,10 +185,10 @@ def allowance(world: World, *, fresh: bool, booked: bool, remote: bool = False) 
     """
     if booked:
         return TURN
-    if fresh and remote:
+    if new_submission and remote:
         return BURST
     backlog = max(0, world.sql_work - world.tick * DRAIN_PER_TICK)
-    if fresh and backlog < BACKLOG_MAX:
+    if new_submission and backlog < BACKLOG_MAX:
         return BURST
     return BURST - backlog
 

@@ -29,13 +29,23 @@ from engine.tsql.catalog import (
     security,
     table_functions,
 )
-from engine.tsql.catalog.constant_columns import fixed
-from engine.tsql.catalog.known import known
-from engine.tsql.catalog.shapes import Column
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, View
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.catalog.constant_columns import find_constant_columns
+from engine.tsql.catalog.shapes import ColumnShape
+from engine.tsql.catalog.unsimulated_views import has_view
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
-__all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "object_id", "rows_of"]
+__all__ = [
+    "VIEWS",
+    "CatalogView",
+    "ColumnShape",
+    "Record",
+    "find",
+    "find_constant_columns",
+    "names",
+    "object_id",
+    "rows_of",
+]
 
 _PARTS: Final = (
     activity,
@@ -61,24 +71,24 @@ _PARTS: Final = (
 """Importing a part defines its views."""
 
 
-def find(context: Context, parts: tuple[str, ...]) -> View:
+def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
     """The view that a name of up to three parts means here.
 
     Raises 208, 7202, what opening its database raises, or Unsimulated for a view that only the product has.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:
-        raise _far(context, parts[0])
+        raise _make_server_error(context, parts[0])
     database = database_of(context, parts)
     if database is None:
         raise SqlError(208, ".".join(parts))
     schema, name = names[-2] if len(names) > 1 else "", names[-1]
     for key in _candidates(database.lower(), schema, name):
         found = VIEWS.get(key)
-        if found is not None and found.since <= context.version:
+        if found is not None and found.first_version <= context.version:
             return found
-        if found is None and known(key, context.version):
-            raise Unsimulated(f"the view {'.'.join(parts)}")
+        if found is None and has_view(key, context.version):
+            raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts))
 
 
@@ -101,7 +111,7 @@ def _candidates(database: str, schema: str, name: str) -> Iterable[str]:
             yield f"sys.{name}"
 
 
-def _far(context: Context, server: str) -> SqlError:
+def _make_server_error(context: Context, server: str) -> SqlError:
     return SqlError(7202, server)
 
 
@@ -113,7 +123,7 @@ def rows_of(context: Context, name: str) -> Iterable[Record]:
 
 def names(version: int) -> list[str]:
     """Full names of all views of a version, for completion."""
-    return sorted(view.name for view in VIEWS.values() if view.since <= version)
+    return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
 def object_id(context: Context, name: str) -> int | None:
@@ -122,7 +132,7 @@ def object_id(context: Context, name: str) -> int | None:
     if not plain[-1] or len(plain) > 3:
         return None
     if plain[-1].startswith("#"):
-        found = {name: number for name, number, _ in objects.temporary(context)}
+        found = {name: number for name, number, _ in objects.list_temporary_tables(context)}
         return found.get(plain[-1].lower())
     if objects.find(context, tuple(plain), waits=False) is not None:
         return objects.object_id(objects.key_of(tuple(plain)))
@@ -131,7 +141,7 @@ def object_id(context: Context, name: str) -> int | None:
             view = find(context, (*plain[:-1], name))
         except SqlError:
             continue
-        except Unsimulated:
+        except UnsimulatedFeatureError:
             return -objects.object_id(name)
         return -objects.object_id(view.name)
     if len(plain) > 1 and plain[-2].lower() not in ("", "dbo", "sys"):

@@ -13,7 +13,7 @@ from engine.protocol import groups
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.load import Work, up_s, work_here
+from engine.tsql.catalog.load import CopyLoad, measure_all_loads, up_s
 from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, text_handle
 from engine.tsql.catalog.view import Record, view
 
@@ -31,7 +31,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
     for copy in mirrored:
         spid += 1
         yield _background(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
-        if groups.policy(copy).follows(copy):
+        if groups.policy(copy).is_follower(copy):
             for _ in range(1 + _redo_threads(context)):
                 yield _background(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1
@@ -48,7 +48,7 @@ def _background(context: Context, spid: int, wait: str, database_id: int) -> Rec
     return {
         "session_id": spid,
         "request_id": 0,
-        "start_time": context.now(context.server.started_tick),
+        "start_time": context.datetime_value(context.server.started_tick),
         "status": "background",
         "command": "DB MIRROR",
         "database_id": database_id,
@@ -83,7 +83,7 @@ def _requests(context: Context) -> Iterable[Record]:
             "session_id": session.spid,
             "request_id": 0,
             "sql_handle": text_handle(batch_text(running)) if running is not None else None,
-            "start_time": context.now(running.started_tick if running is not None else None),
+            "start_time": context.datetime_value(running.started_tick if running is not None else None),
             "status": "suspended" if now is not None else "running",
             "command": (running.command if running is not None else "") or "SELECT",
             "database_id": context.database_id(session.database),
@@ -154,7 +154,7 @@ def _waits(context: Context) -> Iterable[Record]:
         grown["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
         grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
         grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
-    here = work_here(context)
+    here = measure_all_loads(context)
     work = [done for _, done in here]
     commits = arithmetic.total(done.commits for done in work)
     starved_ms = arithmetic.total(done.starved_ms for done in work)
@@ -187,7 +187,7 @@ def _waits(context: Context) -> Iterable[Record]:
         }
 
 
-def _share(work: Work) -> float:
+def _share(work: CopyLoad) -> float:
     """The part of the log writes that a commit waits for."""
     return work.commits / work.log_writes if work.log_writes else 0.0
 

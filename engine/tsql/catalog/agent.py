@@ -22,7 +22,7 @@ def _job_id(context: Context, job: Scalar) -> Scalar:
 def _jobs(context: Context) -> Iterable[Record]:
     for job in context.server.jobs:
         kept = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
-        long_ago = context.now(-86_400_00 * 100)
+        long_ago = context.datetime_value(-86_400_00 * 100)
         yield {
             "job_id": _job_id(context, job.name),
             "originating_server": context.session.server,
@@ -60,11 +60,11 @@ def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
-def _last_run(context: Context, job: Scalar, step_id: Scalar, never: int) -> Record:
+def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
     """Return the columns about the last run; *never* is the outcome before the first one."""
     row = _latest(context, job, step_id) or {}
     return {
-        "last_run_outcome": row.get("run_status", never),
+        "last_run_outcome": row.get("run_status", default_outcome),
         "last_run_duration": row.get("run_duration", 0),
         "last_run_date": row.get("run_date", 0),
         "last_run_time": row.get("run_time", 0),
@@ -104,20 +104,20 @@ view("msdb.dbo.sysjobsteps", _steps)
 _Renamed = Mapping[str, str]
 
 
-def _book(
-    table: str, renamed: _Renamed, more: Callable[[Context, Record], Record] | None = None
+def _make_ledger_rows(
+    table: str, renamed: _Renamed, extra_columns: Callable[[Context, Record], Record] | None = None
 ) -> Callable[[Context], Iterable[Record]]:
     """The rows of a ledger: its columns under the names of the table, those without one left out."""
 
     def rows(context: Context) -> Iterable[Record]:
         for row in ledger.rows(context.world, context.session.server, table):
             record = {renamed[name]: value for name, value in row.items() if name in renamed}
-            yield {**record, **(more(context, row) if more is not None else {})}
+            yield {**record, **(extra_columns(context, row) if extra_columns is not None else {})}
 
     return rows
 
 
-def _same(names: str, **renamed: str) -> _Renamed:
+def _map_columns(names: str, **renamed: str) -> _Renamed:
     return {**{name: name for name in names.split()}, **renamed}
 
 
@@ -152,9 +152,9 @@ def _alert(context: Context, row: Record) -> Record:
 
 view(
     "msdb.dbo.sysalerts",
-    _book(
+    _make_ledger_rows(
         "sysalerts",
-        _same(
+        _map_columns(
             """id name enabled notification_message include_event_description event_description_keyword
             occurrence_count"""
         ),
@@ -163,16 +163,19 @@ view(
 )
 view(
     "msdb.dbo.sysoperators",
-    _book("sysoperators", _same("id name enabled email_address pager_address pager_days netsend_address")),
+    _make_ledger_rows(
+        "sysoperators", _map_columns("id name enabled email_address pager_address pager_days netsend_address")
+    ),
 )
 view(
-    "msdb.dbo.sysnotifications", _book("sysnotifications", _same("alert_id operator_id notification_method"))
+    "msdb.dbo.sysnotifications",
+    _make_ledger_rows("sysnotifications", _map_columns("alert_id operator_id notification_method")),
 )
 view(
     "msdb.dbo.sysjobhistory",
-    _book(
+    _make_ledger_rows(
         "sysjobhistory",
-        _same(
+        _map_columns(
             """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
             retries_attempted""",
             id="instance_id",
@@ -184,13 +187,13 @@ _SCHEDULE: Final = """enabled freq_type freq_interval freq_subday_type freq_subd
 freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
 view(
     "msdb.dbo.sysschedules",
-    _book(
+    _make_ledger_rows(
         "sysschedules",
-        _same(_SCHEDULE, id="schedule_id", name="name"),
+        _map_columns(_SCHEDULE, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": unique_id("schedule", context.session.server, row["id"])},
     ),
 )
-view("msdb.dbo.sysjobschedules", _book("sysjobschedules", _same("schedule_id"), _with_job))
+view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_columns("schedule_id"), _with_job))
 
 
 def _activity(context: Context) -> Iterable[Record]:
@@ -200,7 +203,8 @@ def _activity(context: Context) -> Iterable[Record]:
         row = job_ledger.activity_of(world, server, job.name) or {}
         times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
         shown = {
-            name: context.now(int(str(tick))) if tick is not None else None for name, tick in times.items()
+            name: context.datetime_value(int(str(tick))) if tick is not None else None
+            for name, tick in times.items()
         }
         yield {
             "session_id": 1,
@@ -248,22 +252,28 @@ view("msdb.dbo.syscategories", _categories)
 
 # --- Database Mail ---------------------------------------------------------------------------------------
 
-view("msdb.dbo.sysmail_profile", _book("sysmail_profile", _same("name description", id="profile_id")))
+view(
+    "msdb.dbo.sysmail_profile",
+    _make_ledger_rows("sysmail_profile", _map_columns("name description", id="profile_id")),
+)
 view(
     "msdb.dbo.sysmail_account",
-    _book(
+    _make_ledger_rows(
         "sysmail_account",
-        _same("name description email_address display_name replyto_address", id="account_id"),
+        _map_columns("name description email_address display_name replyto_address", id="account_id"),
     ),
 )
 view(
     "msdb.dbo.sysmail_profileaccount",
-    _book("sysmail_profileaccount", _same("profile_id account_id sequence_number")),
+    _make_ledger_rows("sysmail_profileaccount", _map_columns("profile_id account_id sequence_number")),
 )
-view("msdb.dbo.sysmail_principalprofile", _book("sysmail_principalprofile", _same("profile_id is_default")))
-_MAILS: Final = _book(
+view(
+    "msdb.dbo.sysmail_principalprofile",
+    _make_ledger_rows("sysmail_principalprofile", _map_columns("profile_id is_default")),
+)
+_MAILS: Final = _make_ledger_rows(
     "sysmail_mailitems",
-    _same(
+    _map_columns(
         "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"
     ),
 )

@@ -55,7 +55,7 @@ def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
-def _seen(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
+def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
     """Configured replicas: all of the cluster, and without quorum the instance's own, kept in its own metadata."""
     if has_quorum(context):
         yield from ((group, replica) for group in clustered_groups(context) for replica in group.replicas)
@@ -88,7 +88,7 @@ def group_row(group: AvailabilityGroup) -> Record:
 
 
 def _replicas(context: Context) -> Iterable[Record]:
-    for place, (group, replica) in enumerate(_seen(context)):
+    for place, (group, replica) in enumerate(_list_visible_replicas(context)):
         yield {
             "replica_id": replica_id(group.guid, replica.server),
             "group_id": group_id(group.guid),
@@ -213,12 +213,12 @@ def _tcp_listeners(context: Context) -> Iterable[Record]:
             "type_desc": ("TSQL", "SERVICE_BROKER", "DATABASE_MIRRORING")[kind],
             "state": 0,
             "state_desc": "ONLINE",
-            "start_time": context.now(context.server.started_tick),
+            "start_time": context.datetime_value(context.server.started_tick),
         }
 
 
 def _routing(context: Context) -> Iterable[Record]:
-    for group, replica in _seen(context):
+    for group, replica in _list_visible_replicas(context):
         for priority, server in replica.routes:
             yield {
                 "replica_id": replica_id(group.guid, replica.server),
@@ -268,7 +268,9 @@ def backs_up(context: Context, database: str) -> int:
         return 0
     if group.backup_preference == "PRIMARY":
         return int(lead == me)
-    there = [replica for replica in group.replicas if replica.backup_priority and _is_there(context, replica)]
+    there = [
+        replica for replica in group.replicas if replica.backup_priority and _is_reachable(context, replica)
+    ]
     secondaries = [replica for replica in there if replica.server != lead]
     allowed = {"SECONDARY": secondaries or there, "SECONDARY_ONLY": secondaries}.get(
         group.backup_preference, there
@@ -277,10 +279,10 @@ def backs_up(context: Context, database: str) -> int:
     return int(best is not None and best.server == me)
 
 
-def _is_there(context: Context, replica: Replica) -> bool:
+def _is_reachable(context: Context, replica: Replica) -> bool:
     own = config.node_of(context.world, context.session.server)
     node = config.node_of(context.world, replica.server)
     same = own is not None and node is not None and node.partition == own.partition
     return replica.server == context.session.server or (
-        same and node is not None and config.up(context.world, node)
+        same and node is not None and config.is_running(context.world, node)
     )

@@ -59,7 +59,7 @@ def _members(context: Context) -> Iterable[Record]:
     node, cluster = seat
     there = config.members(context.world, node.partition)
     rows = [
-        (name, 0, "CLUSTER_NODE", name in there and config.up(context.world, context.world.nodes[name]),
+        (name, 0, "CLUSTER_NODE", name in there and config.is_running(context.world, context.world.nodes[name]),
          node.config.weight(name))
         for name in cluster.nodes
     ]  # fmt: skip
@@ -106,7 +106,7 @@ def _instance_nodes(context: Context) -> Iterable[Record]:
     role = instances.role_of(world, context.session.server)
     for name in _owners(role) if role is not None else ():
         node = world.nodes[name]
-        member = bool(node.partition) and config.up(world, node)
+        member = bool(node.partition) and config.is_running(world, node)
         status = 1 if not member else 2 if node.paused else 0
         yield {
             "NodeName": name,

@@ -18,10 +18,10 @@ TYPE_IDS: Final = {
 """system_type_id. Documented [DOC: sys.types]."""
 
 
-def type_record(written: str) -> Record:
+def type_record(type_text: str) -> Record:
     """Catalog values of a T-SQL type, as sys.columns and sys.types show them."""
     try:
-        kind = type_of(written, 1)
+        kind = type_of(type_text, 1)
     except SqlError:
         kind = SqlType("sql_variant")
     precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else _clock_digits(kind)
@@ -29,11 +29,11 @@ def type_record(written: str) -> Record:
         precision, scale = (53 if kind.name == "float" else 24), 0
     length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
     size = 5 if precision <= 9 else 9 if precision <= 19 else 13 if precision <= 28 else 17
-    name = "decimal" if written.lstrip("[").lower().startswith("dec") else kind.name
+    name = "decimal" if type_text.lstrip("[").lower().startswith("dec") else kind.name
     number = TYPE_IDS.get(name, 98)
     return {
         "system_type_id": number,
-        "user_type_id": 256 if written.strip("[]").lower() == "sysname" else number,
+        "user_type_id": 256 if type_text.strip("[]").lower() == "sysname" else number,
         "max_length": length or (size if kind.name == "numeric" else FIXED_LENGTHS.get(kind.name, -1)),
         "precision": precision,
         "scale": scale,

@@ -46,7 +46,7 @@ def _value(text: str) -> Scalar:
 
 
 @cache
-def fixed(view: str) -> dict[str, Scalar]:
+def find_constant_columns(view: str) -> dict[str, Scalar]:
     """The columns of a view that are the same in all of its rows; of those, only what the view has."""
     columns = {column.name for version in VERSIONS for column in SHAPES[view].columns_in(version)}
     both = {**_entries()["*"], **_entries().get(view, {})}

@@ -20,12 +20,12 @@ from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.load import (
     LOCKS_A_TRANSACTION,
     PAGE_KB,
-    Work,
+    CopyLoad,
     cached_pages,
+    measure_all_loads,
     target_memory_kb,
     total_memory_kb,
     up_s,
-    work_here,
 )
 from engine.tsql.catalog.view import Record, view
 
@@ -170,7 +170,7 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
     }
 
 
-def _database_values(context: Context, copy: DatabaseCopy, work: Work) -> dict[str, float]:
+def _database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
     now = context.world.flow.reading(copy.source)
@@ -221,7 +221,7 @@ def _counters(context: Context) -> Iterable[Record]:
                 yield _record("Database Mirroring", name, database, values.get(name, 0.0), kind)
     for row in group_counters.counters(context):
         yield _record(*row)
-    work = work_here(context)
+    work = measure_all_loads(context)
     databases = {copy.database: _database_values(context, copy, done) for copy, done in work}
     for database, size_mb, used in log_space(context):
         if database in SYSTEM_DATABASES:
@@ -241,7 +241,7 @@ def _counters(context: Context) -> Iterable[Record]:
             yield _record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
 
 
-def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]:
+def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
     """Counters of the instance by object and name. Derived (load.py); one batch for each transaction of a client."""
     commits, seconds = arithmetic.total(done.commits for done in work), up_s(context)
     pages_written = arithmetic.total(done.pages_written for done in work)

@@ -37,7 +37,7 @@ def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
     return logspace.reuse_wait(context.world, copy.source)
 
 
-def shown_state(copy: DatabaseCopy) -> DbState:
+def displayed_state(copy: DatabaseCopy) -> DbState:
     """state of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT
@@ -76,13 +76,13 @@ def _target_recovery_s(level: int) -> int:
     return 60 if level >= COMPATIBILITY[2016] else 0
 
 
-def _created(context: Context, name: str) -> str:
+def _find_create_date(context: Context, name: str) -> str:
     """tempdb is made anew at every start; master and model have the date of every public listing."""
     if name == "tempdb":
-        return context.now(context.server.started_tick)
+        return context.datetime_value(context.server.started_tick)
     if name in ("master", "model"):
         return MARK + "2003-04-08 09:13:36.390"
-    return context.now(-86_400_00 * 200)
+    return context.datetime_value(-86_400_00 * 200)
 
 
 def _database(context: Context, name: str, number: int) -> Record:
@@ -91,7 +91,7 @@ def _database(context: Context, name: str, number: int) -> Record:
         "name": name,
         "database_id": number,
         "owner_sid": b"\x01",
-        "create_date": _created(context, name),
+        "create_date": _find_create_date(context, name),
         "compatibility_level": COMPATIBILITY[context.version],
         "collation_name": COLLATION,
         "user_access": 0,
@@ -145,7 +145,7 @@ def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
-def _in_group(copy: DatabaseCopy) -> Record:
+def _group_columns(copy: DatabaseCopy) -> Record:
     guid = copy.availability.guid
     if guid is None:
         return {"replica_id": None, "group_database_id": None}
@@ -156,7 +156,7 @@ def _in_group(copy: DatabaseCopy) -> Record:
 
 
 def _copy(context: Context, copy: DatabaseCopy) -> Record:
-    state = shown_state(copy)
+    state = displayed_state(copy)
     wait = log_reuse_wait(context, copy)
     mode = access.mode_of(context.world, copy.server, copy.database)
     return {
@@ -166,7 +166,7 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
         "user_access": access.MODES.index(mode),
         "user_access_desc": mode,
         "compatibility_level": options.level_of(context.world, copy),
-        **_in_group(copy),
+        **_group_columns(copy),
         "target_recovery_time_in_seconds": _target_recovery_s(options.level_of(context.world, copy)),
         "is_mixed_page_allocation_on": 0,
         "is_trustworthy_on": int(copy.trustworthy),
@@ -196,7 +196,7 @@ def all_databases(context: Context) -> Iterable[Record]:
         yield {
             **_database(context, picture.name, picture.database_id),
             "source_database_id": picture.source_id,
-            "create_date": context.now(picture.tick),
+            "create_date": context.datetime_value(picture.tick),
             "is_read_only": 1,
             "recovery_model": 1,
             "recovery_model_desc": "FULL",
@@ -231,7 +231,7 @@ def _sysdatabases(context: Context) -> Iterable[Record]:
             "status": 65536 + _OLD_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
             "status2": 1090520064,
             "crdate": row["create_date"],
-            "reserved": context.now(-36_525 * 86_400_00),
+            "reserved": context.datetime_value(-36_525 * 86_400_00),
             "category": 0,
             "cmptlevel": row["compatibility_level"],
             "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
@@ -245,9 +245,9 @@ view("sys.sysdatabases", _sysdatabases)
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _file(name: str, path: str, place: int, log: bool, size_kb: float, max_kb: float) -> Record:
+def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb: float) -> Record:
     return {
-        "file_id": place,
+        "file_id": file_id,
         "file_guid": unique_id("file", path),
         "type": int(log),
         "type_desc": "LOG" if log else "ROWS",

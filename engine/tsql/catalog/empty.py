@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.tsql.catalog.view import none, view
+from engine.tsql.catalog.view import no_rows, view
 
 _EMPTY: Final = """
 sys.server_triggers sys.triggers sys.synonyms sys.credentials sys.sequences information_schema.sequences
@@ -27,4 +27,4 @@ msdb.dbo.sysmail_sentitems msdb.dbo.sysmail_faileditems msdb.dbo.sysmail_event_l
 """
 
 for _name in _EMPTY.split():
-    view(_name, none)
+    view(_name, no_rows)

@@ -48,7 +48,7 @@ def sessions(context: Context) -> Iterator[EventSession]:
         yield EventSession(number, name, running, starts=used and starts, events=events)
 
 
-def _defined(context: Context) -> Iterable[Record]:
+def _list_defined_sessions(context: Context) -> Iterable[Record]:
     for one in sessions(context):
         yield {
             "event_session_id": one.number,
@@ -77,8 +77,8 @@ def _events(context: Context) -> Iterable[Record]:
             }
 
 
-def _running(context: Context) -> Iterable[Record]:
-    started = context.now(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
+def _list_running_sessions(context: Context) -> Iterable[Record]:
+    started = context.datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
     for one in sessions(context):
         if one.running:
             yield {
@@ -90,6 +90,6 @@ def _running(context: Context) -> Iterable[Record]:
             }
 
 
-view("sys.server_event_sessions", _defined)
+view("sys.server_event_sessions", _list_defined_sessions)
 view("sys.server_event_session_events", _events)
-view("sys.dm_xe_sessions", _running)
+view("sys.dm_xe_sessions", _list_running_sessions)

@@ -34,7 +34,7 @@ def exists(context: Context, path: str) -> tuple[int, int, int]:
     return (0, 0, 1) if "." in wanted.rpartition("\\")[2] else (0, 1, 1)
 
 
-def below(context: Context, path: str) -> list[tuple[str, int, bool]]:
+def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
     """Name, depth from 1 and whether it is a file, of all that is known under a folder."""
     try:
         host, local = files.locate(context.world, context.server.name, path.rstrip("\\") + "\\x")

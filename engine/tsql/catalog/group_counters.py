@@ -62,7 +62,7 @@ WITHOUT_SOURCE: Final = frozenset(
 """Counters for which the flow has nothing: gates count messages there, groups of commits are one flow."""
 
 
-def _sent(context: Context, copy: DatabaseCopy, peer: str) -> Values:
+def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
     """From a primary to one secondary, for one database."""
     world = context.world
     other = world.copies.get((peer, copy.database))
@@ -82,7 +82,7 @@ def _sent(context: Context, copy: DatabaseCopy, peer: str) -> Values:
     }
 
 
-def _received(context: Context, copy: DatabaseCopy) -> Values:
+def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
     """What a secondary has had of its primary, for one database: it answers each message."""
     if copy.stream is None:
         return {}
@@ -98,7 +98,7 @@ def _received(context: Context, copy: DatabaseCopy) -> Values:
     }
 
 
-def _added(parts: Iterable[Values]) -> Values:
+def _sum_counters(parts: Iterable[Values]) -> Values:
     """The sum; unknown as soon as one part is."""
     total: Values = {}
     for part in parts:
@@ -108,7 +108,7 @@ def _added(parts: Iterable[Values]) -> Values:
     return total
 
 
-def _between(context: Context) -> dict[str, Values]:
+def _collect_link_counters(context: Context) -> dict[str, Values]:
     """Instance (group:replica) -> its values."""
     found: dict[str, Values] = {}
     for group, state in groups(context):
@@ -116,11 +116,13 @@ def _between(context: Context) -> dict[str, Values]:
         if state.role is ReplicaRole.PRIMARY:
             for replica in group.replicas:
                 if replica.server != state.server:
-                    parts = [_sent(context, copy, replica.server) for copy in here]
-                    found[f"{group.name}:{replica.server}"] = _added(parts)
+                    parts = [_read_sent_counters(context, copy, replica.server) for copy in here]
+                    found[f"{group.name}:{replica.server}"] = _sum_counters(parts)
         elif state.primary is not None:
-            found[f"{group.name}:{state.primary}"] = _added(_received(context, copy) for copy in here)
-    return {**found, "_Total": _added(found.values())} if found else {}
+            found[f"{group.name}:{state.primary}"] = _sum_counters(
+                _read_received_counters(context, copy) for copy in here
+            )
+    return {**found, "_Total": _sum_counters(found.values())} if found else {}
 
 
 def _database(context: Context, copy: DatabaseCopy) -> Values:
@@ -149,7 +151,7 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
 
 def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
     """Object, counter, instance, value (NULL: not simulated) and type, for an instance with replicas."""
-    for instance, values in _between(context).items():
+    for instance, values in _collect_link_counters(context).items():
         for name in _BETWEEN:
             yield "Availability Replica", name, instance, _value(values, name), TOTAL
     of_databases = {
@@ -158,7 +160,7 @@ def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, in
         if copy.availability.guid is not None
     }
     if of_databases:
-        of_databases["_Total"] = _added(of_databases.values())
+        of_databases["_Total"] = _sum_counters(of_databases.values())
     for instance, values in of_databases.items():
         for name, kind, since in _OF_DATABASES:
             if since <= context.version:

@@ -22,12 +22,12 @@ from engine.protocol import files, streams
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
-from engine.tsql.catalog.databases import shown_state
+from engine.tsql.catalog.databases import displayed_state
 from engine.tsql.catalog.view import Record, view
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReplicaDatabase:
     """One database of a replica, as the instance that is asked sees it."""
 
     group: AvailabilityGroup
@@ -50,16 +50,16 @@ class Seen:
         return int(self.state is SyncState.SYNCHRONIZING)
 
 
-def databases(context: Context, group: AvailabilityGroup) -> Iterator[Seen]:
+def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
     """The instance's own databases of a group; at a primary those of every other replica that has joined, too."""
     world, me = context.world, context.session.server
     for copy in replicas.copies(world, me, group.guid):
         for replica in group.replicas:
             mine = copy.availability
             if replica.server == me:
-                yield Seen(group, replica, copy, mine.state)
+                yield ReplicaDatabase(group, replica, copy, mine.state)
             elif mine.role is ReplicaRole.PRIMARY and (copy.database, replica.server) in group.joined:
-                yield Seen(group, replica, copy, mine.peer(replica.server))
+                yield ReplicaDatabase(group, replica, copy, mine.peer(replica.server))
 
 
 def connected(context: Context, guid: int, server: str) -> bool:
@@ -68,40 +68,44 @@ def connected(context: Context, guid: int, server: str) -> bool:
     return contact is not None and contact.connected
 
 
-def database_state(context: Context, seen: Seen) -> Record:
+def database_state(context: Context, replica_database: ReplicaDatabase) -> Record:
     """A row of sys.dm_hadr_database_replica_states."""
-    mine = seen.copy.availability
-    suspended = mine.suspended if seen.local else None
-    if not seen.local and connected(context, seen.group.guid, seen.replica.server):
-        other = context.world.copies.get((seen.replica.server, seen.copy.database))
+    mine = replica_database.copy.availability
+    suspended = mine.suspended if replica_database.local else None
+    if not replica_database.local and connected(
+        context, replica_database.group.guid, replica_database.replica.server
+    ):
+        other = context.world.copies.get((replica_database.replica.server, replica_database.copy.database))
         suspended = other.availability.suspended if other is not None else None
-    state = shown_state(seen.copy)
-    primary = seen.local and mine.role is ReplicaRole.PRIMARY
+    state = displayed_state(replica_database.copy)
+    primary = replica_database.local and mine.role is ReplicaRole.PRIMARY
     in_step = [server for server, peer in mine.peers if peer is SyncState.SYNCHRONIZED]
     return {
-        "database_id": seen.copy.database_id,
-        "group_id": group_id(seen.group.guid),
-        "replica_id": replica_id(seen.group.guid, seen.replica.server),
+        "database_id": replica_database.copy.database_id,
+        "group_id": group_id(replica_database.group.guid),
+        "replica_id": replica_id(replica_database.group.guid, replica_database.replica.server),
         "group_database_id": group_database_id(mine.database_guid),
-        "is_local": int(seen.local),
+        "is_local": int(replica_database.local),
         "is_primary_replica": int(primary),
-        "synchronization_state": int(seen.state),
-        "synchronization_state_desc": seen.state.name.replace("_", " "),
-        "is_commit_participant": int(bool(in_step) if primary else seen.replica.server in in_step),
-        "synchronization_health": seen.health,
-        "synchronization_health_desc": HEALTH[seen.health],
-        "database_state": int(state) if seen.local else None,
-        "database_state_desc": DbState(state).name if seen.local else None,
+        "synchronization_state": int(replica_database.state),
+        "synchronization_state_desc": replica_database.state.name.replace("_", " "),
+        "is_commit_participant": int(
+            bool(in_step) if primary else replica_database.replica.server in in_step
+        ),
+        "synchronization_health": replica_database.health,
+        "synchronization_health_desc": HEALTH[replica_database.health],
+        "database_state": int(state) if replica_database.local else None,
+        "database_state_desc": DbState(state).name if replica_database.local else None,
         "is_suspended": int(suspended is not None),
         "suspend_reason": suspended.value if suspended is not None else None,
         "suspend_reason_desc": f"SUSPEND_FROM_{suspended.name}" if suspended is not None else None,
-        **(_own_log(context, seen) if primary else _received_log(context, seen)),
+        **(_own_log(context, replica_database) if primary else _received_log(context, replica_database)),
     }
 
 
-def _own_log(context: Context, seen: Seen) -> Record:
+def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     """The primary's own row: nothing is sent to it, nothing redone."""
-    world, copy = context.world, seen.copy
+    world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
     at, now = world.flow.positions(copy.source), world.flow.reading(copy.source)
@@ -115,38 +119,44 @@ def _own_log(context: Context, seen: Seen) -> Record:
         "truncation_lsn": lsn(min(hold for _, hold in streams.log_holds(world, copy, copy.source))),
         "last_sent_lsn": None,
         "last_hardened_lsn": lsn(min(waited)) if waited else None,
-        "last_hardened_time": _behind(context, copy.source, at.flushed_kb - min(waited)) if waited else None,
+        "last_hardened_time": _estimate_log_time(context, copy.source, at.flushed_kb - min(waited))
+        if waited
+        else None,
         "end_of_log_lsn": lsn(at.flushed_kb),
         "last_commit_lsn": lsn(at.committed_kb),
-        "last_commit_time": context.now() if now.transactions_per_s > 0.0 else None,
+        "last_commit_time": context.datetime_value() if now.transactions_per_s > 0.0 else None,
     }
 
 
-def _behind(context: Context, source: int, behind_kb: float) -> str | None:
+def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
     """When the log *behind_kb* from the end was written, at the rate of now; NULL if none is written. Derived."""
     rate = context.world.flow.reading(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:
-        return context.now()
+        return context.datetime_value()
     if rate <= 0.0:
         return None
-    return context.now(max(0, context.world.tick - round(behind_kb / rate * TICKS_PER_S)))
+    return context.datetime_value(max(0, context.world.tick - round(behind_kb / rate * TICKS_PER_S)))
 
 
-def _received_log(context: Context, seen: Seen) -> Record:
+def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:
     """A secondary's row, at the primary (what that one has been told) or at the secondary itself.
 
     What a lost secondary had reported last is as old as the loss. Only a primary knows what it has sent.
     """
     world = context.world
-    guid, lead = seen.group.guid, not seen.local
-    follow = world.copies.get((seen.replica.server, seen.copy.database))
-    peer = seen.replica.server if lead else world.replicas[seen.copy.server, guid].primary or ""
+    guid, lead = replica_database.group.guid, not replica_database.local
+    follow = world.copies.get((replica_database.replica.server, replica_database.copy.database))
+    peer = (
+        replica_database.replica.server
+        if lead
+        else world.replicas[replica_database.copy.server, guid].primary or ""
+    )
     if follow is None or follow.stream is None:
-        end = streams.end_of_log_kb(world, follow) if follow is not None and seen.local else None
+        end = streams.end_of_log_kb(world, follow) if follow is not None and replica_database.local else None
         return {"end_of_log_lsn": lsn(end), "last_hardened_lsn": lsn(end)} if end is not None else {}
     stream = follow.stream
     source = world.flow.source_of(stream)
-    if lead and seen.copy.source != source:
+    if lead and replica_database.copy.source != source:
         return {}
     at, own, now = (
         world.flow.stream_positions(stream),
@@ -155,17 +165,17 @@ def _received_log(context: Context, seen: Seen) -> Record:
     )
     contact = world.contacts.get((guid, context.session.server, peer))
     lost = contact is None or not contact.connected
-    lost_at = context.now(contact.since_tick) if contact is not None and lost else None
+    lost_at = context.datetime_value(contact.since_tick) if contact is not None and lost else None
 
-    def when(kb: float) -> str | None:
-        return lost_at if lost else _behind(context, source, own.committed_kb - kb)
+    def find_log_time(kb: float) -> str | None:
+        return lost_at if lost else _estimate_log_time(context, source, own.committed_kb - kb)
 
     hardened_kb = at.acknowledged_kb if lead else at.hardened_kb
     redone_kb = min(at.redone_kb, hardened_kb)
     behind = _behind_s(context, source, own.flushed_kb - hardened_kb)
     sent: Record = {
         "last_sent_lsn": lsn(at.sent_kb),
-        "last_sent_time": when(at.sent_kb),
+        "last_sent_time": find_log_time(at.sent_kb),
         "log_send_queue_size": int(max(0.0, own.flushed_kb - at.sent_kb)),
         "log_send_rate": int(now.log_send_kb_per_s),
         "secondary_lag_seconds": behind,
@@ -173,16 +183,16 @@ def _received_log(context: Context, seen: Seen) -> Record:
     return {
         **(sent if lead else {}),
         "last_received_lsn": lsn(at.received_kb),
-        "last_received_time": when(at.received_kb),
+        "last_received_time": find_log_time(at.received_kb),
         "last_hardened_lsn": lsn(hardened_kb),
-        "last_hardened_time": when(hardened_kb),
+        "last_hardened_time": find_log_time(hardened_kb),
         "last_redone_lsn": lsn(redone_kb),
-        "last_redone_time": when(redone_kb),
+        "last_redone_time": find_log_time(redone_kb),
         "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
         "redo_rate": int(now.redo_kb_per_s),
         "end_of_log_lsn": lsn(hardened_kb),
         "last_commit_lsn": lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
-        "last_commit_time": when(hardened_kb if lead else redone_kb),
+        "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
     }
 
 
@@ -239,8 +249,8 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
         other = server if source else one.source
         state = "SEEDING" if one.running else "COMPLETED" if one.failure is None else "FAILED"
         yield {
-            "start_time": context.now(one.start_tick),
-            "completion_time": None if one.end_tick is None else context.now(one.end_tick),
+            "start_time": context.datetime_value(one.start_tick),
+            "completion_time": None if one.end_tick is None else context.datetime_value(one.end_tick),
             "ag_id": group_id(group.guid),
             "ag_db_id": group_database_id(database_number(context, group, one.database)),
             "ag_remote_replica_id": replica_id(group.guid, other),
@@ -278,8 +288,10 @@ def _physical_seeding(context: Context) -> Iterable[Record]:
             "transfer_rate_bytes_per_second": int(copy.size_kb * 1024 / whole_s),
             "transferred_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
             "database_size_bytes": int(copy.size_kb * 1024),
-            "start_time_utc": context.now(one.start_tick),
-            "estimate_time_complete_utc": context.now(one.start_tick + round(whole_s * TICKS_PER_S)),
+            "start_time_utc": context.datetime_value(one.start_tick),
+            "estimate_time_complete_utc": context.datetime_value(
+                one.start_tick + round(whole_s * TICKS_PER_S)
+            ),
             "total_disk_io_wait_time_ms": 0,
             "total_network_wait_time_ms": 0,
             "is_compression_enabled": 0,

@@ -9,7 +9,7 @@ from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import TICKS_PER_S
 from engine.identifiers import group_id, replica_id
-from engine.messages import filled, wording
+from engine.messages import fill_placeholders, wording
 from engine.model import (
     AvailabilityGroup,
     Contact,
@@ -22,7 +22,7 @@ from engine.model import (
 from engine.protocol import network, security
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
-from engine.tsql.catalog.databases import shown_state
+from engine.tsql.catalog.databases import displayed_state
 from engine.tsql.catalog.group_databases import connected, databases
 from engine.tsql.catalog.view import Record, view
 
@@ -50,7 +50,7 @@ def replica_health(context: Context, group: AvailabilityGroup, server: str) -> i
 
 def _recovery(context: Context, group: AvailabilityGroup) -> int:
     copies = replicas.copies(context.world, context.session.server, group.guid)
-    return int(all(shown_state(copy) is DbState.ONLINE for copy in copies))
+    return int(all(displayed_state(copy) is DbState.ONLINE for copy in copies))
 
 
 def _visible(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
@@ -103,32 +103,32 @@ _CONNECTING: Final = {
 """By the number of the network's error, as 1474 words them. Known."""
 
 
-def _attempt(context: Context, other: str) -> int:
+def _attempt(context: Context, peer: str) -> int:
     """Error of an attempt to connect to a server that the network reaches: 10060 where a firewall drops the packets,
     10061 where nothing listens, 64 where the handshake is refused after the connection was accepted."""
     world, me = context.world, context.session.server
-    there = world.instances[other]
+    there = world.instances[peer]
     if not security.listens(there):
         return 10061
-    if not security.reachable_port(world, other):
+    if not security.reachable_port(world, peer):
         return 10060
-    refusals = (security.handshake(world, me, other), security.handshake(world, other, me))
+    refusals = (security.handshake(world, me, peer), security.handshake(world, peer, me))
     return 64 if any(one is not None and one.heard for one in refusals) else 10061
 
 
-def _calls_in_vain(context: Context, contact: Contact, guid: int, other: str) -> bool:
+def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
     """The first attempt to connect again has failed; a server that hangs still accepts it."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
-    if contact.connected or not waited or world.instances[other].hung:
+    if contact.connected or not waited or world.instances[peer].hung:
         return False
-    return not network.can_connect(world, guid, context.session.server, other)
+    return not network.can_connect(world, guid, context.session.server, peer)
 
 
-def _last_error(context: Context, guid: int, other: str) -> Record:
+def _last_error(context: Context, guid: int, peer: str) -> Record:
     """Why the connection to *other* was lost last, or cannot be made now. Which of these a server keeps is derived."""
     world, me = context.world, context.session.server
-    contact = world.contacts.get((guid, me, other))
+    contact = world.contacts.get((guid, me, peer))
     number: int | None = None
     text, tick = "", world.tick
     if contact is not None and contact.lost_by:
@@ -136,15 +136,15 @@ def _last_error(context: Context, guid: int, other: str) -> Record:
         number, text = 10054, _RECEIVING
         if contact.lost_by == "silent":
             number, words = 35206, wording(35206, context.version).text
-            text = filled(words, (other, replica_id(guid, other)))
-    if contact is not None and _calls_in_vain(context, contact, guid, other):
-        answers = network.passing(world, me, other) and world.computer_of(other).powered
-        number = _attempt(context, other) if answers else 10060
+            text = fill_placeholders(words, (peer, replica_id(guid, peer)))
+    if contact is not None and _fails_to_reconnect(context, contact, guid, peer):
+        answers = network.is_passing(world, me, peer) and world.computer_of(peer).powered
+        number = _attempt(context, peer) if answers else 10060
         text, tick = _CONNECTING[number], world.tick
     return {
         "last_connect_error_number": number,
         "last_connect_error_description": text or None,
-        "last_connect_error_timestamp": context.now(tick) if number is not None else None,
+        "last_connect_error_timestamp": context.datetime_value(tick) if number is not None else None,
     }
 
 
@@ -243,7 +243,7 @@ def _page_repairs(context: Context) -> Iterable[Record]:
                 "page_id": repair.page,
                 "error_type": repair.error_type,
                 "page_status": repair.status,
-                "modification_time": context.now(repair.tick),
+                "modification_time": context.datetime_value(repair.tick),
             }
 
 

@@ -15,10 +15,10 @@ from engine.tsql.catalog.load import (
     PAGE_KB,
     WINDOWS_KB,
     core_s,
+    measure_all_loads,
     target_memory_kb,
     total_memory_kb,
     up_s,
-    work_here,
 )
 from engine.tsql.catalog.view import Record, view
 
@@ -122,7 +122,7 @@ def _system_info(context: Context) -> Iterable[Record]:
     target_kb, held_kb = _held_kb(context)
     server = context.server
     ticks_ms = 10 * context.world.tick + 10**9
-    cpu_ms = int(1000.0 * core_s(work for _, work in work_here(context)))
+    cpu_ms = int(1000.0 * core_s(work for _, work in measure_all_loads(context)))
     yield {
         "cpu_ticks": ticks_ms * CPU_TICKS_A_MS,
         "cpu_ticks_in_ms": CPU_TICKS_A_MS,
@@ -147,7 +147,7 @@ def _system_info(context: Context) -> Iterable[Record]:
         "scheduler_total_count": context.computer.cores + 12,
         "deadlock_monitor_serial_number": int(up_s(context) // 5),
         "sqlserver_start_time_ms_ticks": 10 * server.started_tick + 10**9,
-        "sqlserver_start_time": context.now(server.started_tick),
+        "sqlserver_start_time": context.datetime_value(server.started_tick),
         "ms_ticks": ticks_ms,
         "affinity_type": 2,
         "affinity_type_desc": "AUTO",
@@ -185,7 +185,7 @@ def _services(context: Context) -> Iterable[Record]:
             "status": 4 if running else 1,
             "status_desc": "Running" if running else "Stopped",
             "process_id": 1200 + context.server.host if path.startswith("sqls") else None,
-            "last_startup_time": context.now(context.server.started_tick) if running else None,
+            "last_startup_time": context.datetime_value(context.server.started_tick) if running else None,
             "service_account": context.server.service_account,
             "filename": f"C:\\Program Files\\Microsoft SQL Server\\MSSQL\\Binn\\{path}",
             "is_clustered": "Y" if context.server.clustered else "N",

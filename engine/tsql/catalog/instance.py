@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, none, of_version, view
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, no_rows, of_version, view
 
 
 def _messages(context: Context) -> Iterable[Record]:
@@ -95,11 +95,11 @@ def _system_objects(context: Context) -> Iterable[Record]:
             yield _system_object(name, name, *kind)
 
 
-def _with_users(own: str, system: Rows) -> Rows:
+def _with_users(view_name: str, system: Rows) -> Rows:
     """The objects of users beside those of the system."""
 
     def rows(context: Context) -> Iterable[Record]:
-        yield from _rows(context, own)
+        yield from _rows(context, view_name)
         yield from system(context)
 
     return rows
@@ -135,11 +135,11 @@ def _schemata(context: Context) -> Iterable[Record]:
 
 view("sys.schemas", _schemas)
 view("information_schema.schemata", _schemata)
-view("sys.assemblies", none)
-view("sys.event_notifications", none)
-view("sys.server_event_notifications", none)
-view("sys.database_snapshots", none)
-view("sys.traces", none)
+view("sys.assemblies", no_rows)
+view("sys.event_notifications", no_rows)
+view("sys.server_event_notifications", no_rows)
+view("sys.database_snapshots", no_rows)
+view("sys.traces", no_rows)
 
 
 view(

@@ -33,7 +33,7 @@ LOCKS_A_TRANSACTION: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class CopyLoad:
     """Of one copy of a database, since the instance began to count."""
 
     commits: float = 0.0
@@ -50,16 +50,16 @@ class Work:
     """Time that requests have waited for a worker thread."""
 
 
-def work_of(context: Context, copy: DatabaseCopy) -> Work:
+def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
     """What a copy has done here: it writes log, or hardens and redoes what it receives."""
     flow = context.world.flow
     if copy.stream is not None:
         return _received(context, copy.stream)
     if copy.source is None:
-        return Work()
+        return CopyLoad()
     at, totals, setup = flow.positions(copy.source), flow.totals(copy.source), flow.source_setup(copy.source)
     writes = at.transactions + at.flushed_kb / setup.site.log_block_kb
-    return Work(
+    return CopyLoad(
         commits=at.transactions,
         log_writes=writes,
         log_kb=at.flushed_kb,
@@ -72,13 +72,13 @@ def work_of(context: Context, copy: DatabaseCopy) -> Work:
     )
 
 
-def _received(context: Context, stream: int) -> Work:
+def _received(context: Context, stream: int) -> CopyLoad:
     flow = context.world.flow
     setup, totals = flow.stream_setup(stream), flow.stream_totals(stream)
     log_kb = flow.stream_positions(stream).hardened_kb
     writes = log_kb / setup.site.log_block_kb
     slow = max(1.0, setup.target_data_disk_factor)
-    return Work(
+    return CopyLoad(
         log_writes=writes,
         log_kb=log_kb,
         log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.target_log_disk_factor),
@@ -88,9 +88,9 @@ def _received(context: Context, stream: int) -> Work:
     )
 
 
-def work_here(context: Context) -> list[tuple[DatabaseCopy, Work]]:
+def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
     """Every copy of this instance with its work."""
-    return [(copy, work_of(context, copy)) for copy in context.copies()]
+    return [(copy, measure_copy_load(context, copy)) for copy in context.copies()]
 
 
 def up_s(context: Context) -> float:
@@ -98,7 +98,7 @@ def up_s(context: Context) -> float:
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
-def core_s(works: Iterable[Work]) -> float:
+def core_s(works: Iterable[CopyLoad]) -> float:
     """Processor time of the instance: the flow books it to each copy of the instance alike."""
     return max((work.core_s for work in works), default=0.0)
 

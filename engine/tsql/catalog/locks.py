@@ -12,8 +12,8 @@ from engine.protocol import connections
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Place, Row, RowChanges, Run, Session, Table
-from engine.tsql.batches.locks import Lock
+from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
+from engine.tsql.batches.locks import SqlLock
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.language.columns import Key
 
@@ -29,7 +29,7 @@ HEAP: Final = 72_057_594_038_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class LockResource:
     """What is locked, as sys.dm_tran_locks names it."""
 
     type: str
@@ -59,26 +59,26 @@ class Resource:
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
 
 
-def _object(context: Context, place: Place) -> Resource:
-    number = context.database_id(place[1]) or 0
-    if not place[2]:  # ALTER DATABASE waits for the whole of it
-        return Resource("DATABASE", number, "", 0)
-    return Resource("OBJECT", number, "", objects.object_id(place[2]))
+def _object(context: Context, object_key: Place) -> LockResource:
+    number = context.database_id(object_key[1]) or 0
+    if not object_key[2]:  # ALTER DATABASE waits for the whole of it
+        return LockResource("DATABASE", number, "", 0)
+    return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
 
 
-def _row(context: Context, place: Place, number: int, row: Row | None) -> Resource:
+def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:
     """A row of a heap, or the key of one where the table has a primary key."""
-    kept = objects.now(context, place)
+    kept = objects.read_object(context, object_key)
     table = kept.item if kept is not None and isinstance(kept.item, Table) else None
-    database_id, entity = context.database_id(place[1]) or 0, HEAP + objects.object_id(place[2])
+    database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
-        digest = hashlib.blake2b(repr((number, place)).encode(), digest_size=6).hexdigest()
-        return Resource("KEY", database_id, f"({digest})", entity)
+        digest = hashlib.blake2b(repr((number, object_key)).encode(), digest_size=6).hexdigest()
+        return LockResource("KEY", database_id, f"({digest})", entity)
     page, slot = divmod(number - 1, ROWS_OF_PAGE)
-    return Resource("RID", database_id, f"1:{FIRST_PAGE + page}:{slot}", entity)
+    return LockResource("RID", database_id, f"1:{FIRST_PAGE + page}:{slot}", entity)
 
 
-def _resource(context: Context, lock: Lock) -> Resource:
+def _resource(context: Context, lock: SqlLock) -> LockResource:
     return _object(context, lock.place) if lock.row is None else _row(context, lock.place, lock.row, None)
 
 
@@ -94,7 +94,7 @@ class Wait:
     resource: str = ""
     description: str = ""
     blocker: int = 0
-    lock: tuple[Resource, str] | None = None
+    lock: tuple[LockResource, str] | None = None
     """The lock that it asks for, and the mode."""
 
 
@@ -113,7 +113,7 @@ def waits(context: Context) -> dict[int, Wait]:
     found: dict[int, Wait] = {}
     sessions = {session.spid: session for _, session in context.sessions()}
     for name, session in context.sessions():
-        run: Run | None = context.world.batches.get(name)
+        run: Submission | None = context.world.batches.get(name)
         if run is None or session.spid == context.session.spid:
             continue
         since = run.started_tick if run.since_tick is None else run.since_tick
@@ -139,7 +139,7 @@ _DEVICE_WAITS: Final = {
 """Waits of the thread that runs a backup or restore. [DOC: sys.dm_os_wait_stats]. Derived: which one is the longest."""
 
 
-def progress(context: Context, run: Run | None) -> tuple[float, int]:
+def progress(context: Context, run: Submission | None) -> tuple[float, int]:
     """Percent complete and remaining ms of a backup, restore or check of pages; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
@@ -147,7 +147,7 @@ def progress(context: Context, run: Run | None) -> tuple[float, int]:
     return 100.0 * done / whole if whole > 0 else 0.0, 10 * (run.due_tick - context.world.tick)
 
 
-def _lock_wait(context: Context, run: Run, sessions: dict[int, Session], passed_ms: int) -> Wait:
+def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int) -> Wait:
     spids, place, wanted = run.blocked
     holder = sessions.get(spids[0])
     edit = dict(holder.writes).get(place) if holder is not None else None
@@ -155,20 +155,22 @@ def _lock_wait(context: Context, run: Run, sessions: dict[int, Session], passed_
         mode, held = _ON_ROWS[wanted], "X"
         resource = _row(context, place, *edit.rows[0])
     else:
-        mode, held = {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted, wanted), _held(holder, place)
+        mode, held = {locks.ROWS: "IX", locks.RANGE: "S"}.get(wanted, wanted), _find_lock_mode(holder, place)
         resource = _object(context, place)
     kind = "LCK_M_" + mode.upper().replace("-", "_")
     return Wait(kind, passed_ms, resource.wait_resource, resource.described(held), spids[0], (resource, mode))
 
 
-def _held(session: Session | None, place: Place) -> str:
+def _find_lock_mode(session: SqlSession | None, object_key: Place) -> str:
     modes = (
-        [lock.mode for lock in locks.locks_of(session) if lock.place == place] if session is not None else []
+        [lock.mode for lock in locks.locks_of(session) if lock.place == object_key]
+        if session is not None
+        else []
     )
-    return next((_shown(mode) for mode in modes), "X")
+    return next((_format_mode(mode) for mode in modes), "X")
 
 
-def _shown(mode: str) -> str:
+def _format_mode(mode: str) -> str:
     return "S" if mode == locks.RANGE else mode
 
 
@@ -233,18 +235,18 @@ view("sys.dm_os_waiting_tasks", _waiting_tasks)
 # --- locks -------------------------------------------------------------------------------------------------
 
 
-def held(context: Context) -> Iterator[tuple[int, Resource, str, str]]:
+def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """(session, resource, mode, GRANT or WAIT) of every lock on this server."""
     asked = waits(context)
     for _, session in context.sessions():
         number = context.database_id(_up_to_date(context, session).database)
         if number is not None and number != MASTER:
-            yield session.spid, Resource("DATABASE", number, "", 0), "S", "GRANT"
-        seen: set[tuple[Resource, str]] = set()
+            yield session.spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
+        seen: set[tuple[LockResource, str]] = set()
         for lock in locks.locks_of(_up_to_date(context, session)):
             resource = _resource(context, lock)
             pages = [_page(resource)] if resource.type == "RID" else []
-            for one, mode in ((resource, _shown(lock.mode)), *((page, "IX") for page in pages)):
+            for one, mode in ((resource, _format_mode(lock.mode)), *((page, "IX") for page in pages)):
                 if (one, mode) not in seen:
                     seen.add((one, mode))
                     yield session.spid, one, mode, "GRANT"
@@ -257,17 +259,17 @@ MASTER: Final = 1
 """No database lock shows for a connection in master."""
 
 
-def _page(row: Resource) -> Resource:
-    return Resource("PAGE", row.database_id, row.description.rpartition(":")[0], row.entity)
+def _page(row: LockResource) -> LockResource:
+    return LockResource("PAGE", row.database_id, row.description.rpartition(":")[0], row.entity)
 
 
-def _up_to_date(context: Context, session: Session) -> Session:
+def _up_to_date(context: Context, session: SqlSession) -> SqlSession:
     return context.session if session.spid == context.session.spid else session
 
 
 def _locks(context: Context) -> Iterable[Record]:
     sessions = {session.spid: session for _, session in context.sessions()}
-    for spid, resource, mode, status in held(context):
+    for spid, resource, mode, status in list_locks(context):
         shared = resource.type == "DATABASE"
         yield {
             "resource_type": resource.type,
@@ -298,7 +300,7 @@ view("sys.dm_tran_locks", _locks)
 # --- transactions ------------------------------------------------------------------------------------------
 
 
-def _open(context: Context) -> Iterator[Session]:
+def _open(context: Context) -> Iterator[SqlSession]:
     """Connections with a transaction: one that was begun, or the commit of a statement that waits for its log."""
     for _, session in context.sessions():
         now = _up_to_date(context, session)
@@ -311,7 +313,7 @@ def _active(context: Context) -> Iterable[Record]:
         yield {
             "transaction_id": session.transaction_id,
             "name": session.transaction_name or "user_transaction",
-            "transaction_begin_time": context.now(session.transaction_tick),
+            "transaction_begin_time": context.datetime_value(session.transaction_tick),
             "transaction_type": 1 if session.logs else 2,
             "transaction_state": 2,
             "transaction_status": 0,
@@ -355,7 +357,7 @@ def _of_databases(context: Context) -> Iterable[Record]:
             yield {
                 "transaction_id": session.transaction_id,
                 "database_id": context.database_id(database),
-                "database_transaction_begin_time": context.now(session.transaction_tick),
+                "database_transaction_begin_time": context.datetime_value(session.transaction_tick),
                 "database_transaction_type": 1,
                 "database_transaction_state": 4,
                 "database_transaction_status": 0,

@@ -235,12 +235,12 @@ def _connections(context: Context) -> Iterable[Record]:
             "transport_stream_id": unique_id("stream", me, peer, tick),
             "state": 3,
             "state_desc": "CONNECTED",
-            "connect_time": context.now(tick),
-            "login_time": context.now(tick),
+            "connect_time": context.datetime_value(tick),
+            "login_time": context.datetime_value(tick),
             "authentication_method": _method(endpoint),
             "principal_name": world.instances[peer].service_account,
             "remote_user_name": world.instances[peer].service_account,
-            "last_activity_time": context.now(world.tick - world.tick % 100),
+            "last_activity_time": context.datetime_value(world.tick - world.tick % 100),
             "is_accept": int(me > peer),
             "login_state": 12,
             "login_state_desc": "ONLINE",
@@ -278,7 +278,7 @@ def _page_repairs(context: Context) -> Iterable[Record]:
                 "page_id": repair.page,
                 "error_type": repair.error_type,
                 "page_status": repair.status,
-                "modification_time": context.now(repair.tick),
+                "modification_time": context.datetime_value(repair.tick),
             }
 
 

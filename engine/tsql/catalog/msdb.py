@@ -33,10 +33,10 @@ def _monitor_rows(context: Context) -> Iterable[Record]:
                 "redo_rate": round(row.restore_rate_kb_per_s),
                 "transaction_delay": round(row.transaction_delay_ms),
                 "transactions_per_sec": round(row.transactions_per_s),
-                "time": context.now(row.tick),
+                "time": context.datetime_value(row.tick),
                 "end_of_log_lsn": lsn(row.end_of_log_kb),
                 "failover_lsn": lsn(row.failover_lsn_kb),
-                "local_time": context.now(row.tick),
+                "local_time": context.datetime_value(row.tick),
             }
 
 
@@ -70,7 +70,7 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
     """Pages found damaged: event type 2 (bad checksum); once repaired by the partner 5 on a principal, 4 on a mirror.
     Documented [DOC: suspect_pages, automatic page repair]."""
     for copy in context.copies():
-        done = 4 if groups.policy(copy).follows(copy) else 5
+        done = 4 if groups.policy(copy).is_follower(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {
@@ -79,7 +79,7 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
                 "page_id": page,
                 "event_type": done if page in repaired else 2,
                 "error_count": 1,
-                "last_update_date": context.now(repaired.get(page)),
+                "last_update_date": context.datetime_value(repaired.get(page)),
             }
 
 
@@ -88,7 +88,7 @@ view("msdb.dbo.suspect_pages", _suspect_pages)
 _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
 
 
-def _taken_here(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
+def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
     """Every backup that this server has taken and that still lies somewhere, with path and position; oldest first."""
     here = context.session.server
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
@@ -100,7 +100,7 @@ def _taken_here(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
-    for _, place, one in _taken_here(context):
+    for _, place, one in _list_server_backups(context):
         yield {
             "backup_set_id": one.id,
             "media_set_id": one.id,
@@ -109,8 +109,8 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "last_lsn": lsn(one.last_kb),
             "checkpoint_lsn": lsn(one.first_kb),
             "database_backup_lsn": lsn(one.first_kb),
-            "backup_start_date": context.now(one.started_tick),
-            "backup_finish_date": context.now(one.tick),
+            "backup_start_date": context.datetime_value(one.started_tick),
+            "backup_finish_date": context.datetime_value(one.tick),
             "type": _KINDS[one.kind],
             "database_name": one.database,
             "server_name": one.server,
@@ -120,7 +120,7 @@ def _backup_sets(context: Context) -> Iterable[Record]:
 
 
 def _media(context: Context) -> Iterable[Record]:
-    for path, _, one in _taken_here(context):
+    for path, _, one in _list_server_backups(context):
         yield {"media_set_id": one.id, "physical_device_name": path, "device_type": 2}
 
 
@@ -132,7 +132,7 @@ def _restores(context: Context) -> Iterable[Record]:
     for number, one in enumerate(context.server.restores, start=1):
         yield {
             "restore_history_id": number,
-            "restore_date": context.now(one.tick),
+            "restore_date": context.datetime_value(one.tick),
             "destination_database_name": one.database,
             "backup_set_id": one.backup_id,
             "restore_type": one.kind,

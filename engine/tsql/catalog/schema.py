@@ -28,10 +28,10 @@ class Named(NamedTuple):
 
 def _items(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
     """Name, id and contents of each object of the current database; in tempdb one's own temp tables are among them."""
-    for kept, item in objects.listed(context):
+    for kept, item in objects.list_objects(context):
         yield Named(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
-        for number, (name, object_id, table) in enumerate(objects.temporary(context), start=1):
+        for number, (name, object_id, table) in enumerate(objects.list_temporary_tables(context), start=1):
             yield Named(f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"), object_id, table
 
 
@@ -53,13 +53,13 @@ def _object(context: Context, named: Named, number: int, kind: str, parent: int 
         "parent_object_id": parent,
         "type": kind,
         "type_desc": _DESCRIPTIONS[kind],
-        "create_date": context.now(),
-        "modify_date": context.now(),
+        "create_date": context.datetime_value(),
+        "modify_date": context.datetime_value(),
         "is_ms_shipped": 0,
         "id": number,
         "xtype": kind,
         "uid": schema_id,
-        "crdate": context.now(),
+        "crdate": context.datetime_value(),
         "parent_obj": parent,
     }
 
@@ -75,7 +75,7 @@ _DESCRIPTIONS: Final = {
 }
 
 
-def _made(*kinds: str) -> Rows:
+def _make_object_rows(*kinds: str) -> Rows:
     """The objects of these types; constraints are objects, too."""
 
     def rows(context: Context) -> Iterable[Record]:
@@ -97,18 +97,18 @@ def _made(*kinds: str) -> Rows:
     return rows
 
 
-view("sys.objects", _made())
-view("sys.tables", _made("U "))
-view("sys.views", _made("V "))
-view("sys.procedures", _made("P "))
-view("sys.sysobjects", _made())
-view("information_schema.tables", _made("U ", "V "))
+view("sys.objects", _make_object_rows())
+view("sys.tables", _make_object_rows("U "))
+view("sys.views", _make_object_rows("V "))
+view("sys.procedures", _make_object_rows("P "))
+view("sys.sysobjects", _make_object_rows())
+view("information_schema.tables", _make_object_rows("U ", "V "))
 
 
 # --- columns -----------------------------------------------------------------------------------------------
 
 
-def _column(context: Context, named: Named, number: int, place: int, column: ColumnDefinition) -> Record:
+def _column(context: Context, named: Named, number: int, column_id: int, column: ColumnDefinition) -> Record:
     first, step = column.identity or (None, None)
     return {
         **type_record(column.type),
@@ -116,13 +116,13 @@ def _column(context: Context, named: Named, number: int, place: int, column: Col
         "TABLE_SCHEMA": named.schema,
         "TABLE_NAME": named.name,
         "COLUMN_NAME": column.name,
-        "ORDINAL_POSITION": place,
+        "ORDINAL_POSITION": column_id,
         "COLUMN_DEFAULT": _default_text(column) if column.default else None,
         "is_nullable": int(column.nullable),
         "IS_NULLABLE": "YES" if column.nullable else "NO",
         "object_id": number,
         "name": column.name,
-        "column_id": place,
+        "column_id": column_id,
         "is_identity": int(column.identity is not None),
         "is_computed": int(bool(column.computed)),
         "seed_value": first,
@@ -253,7 +253,7 @@ view("sys.indexes", _indexes)
 view("sys.sysindexes", _indexes)
 
 
-def _place(table: Table, name: str) -> int:
+def _find_column_id(table: Table, name: str) -> int:
     """column_id."""
     names = [column.name.lower() for column in table.columns]
     return names.index(name.lower()) + 1
@@ -269,7 +269,7 @@ def _index_columns(context: Context) -> Iterable[Record]:
                     "object_id": owner,
                     "index_id": number,
                     "index_column_id": place,
-                    "column_id": _place(table, name),
+                    "column_id": _find_column_id(table, name),
                     "key_ordinal": 0 if included else place,
                     "partition_ordinal": 0,
                     "is_included_column": int(included),
@@ -378,7 +378,7 @@ def _checks(context: Context) -> Iterable[Record]:
                         context, Named(item.name, name.schema), objects.object_id(item.name), "C ", owner
                     ),
                     **_constraint(context, name, item.name, "CHECK"),
-                    "parent_column_id": _place(table, item.columns[0]) if item.columns else 0,
+                    "parent_column_id": _find_column_id(table, item.columns[0]) if item.columns else 0,
                     "definition": f"({item.text})",
                     "CHECK_CLAUSE": f"({item.text})",
                     "is_not_trusted": int(not item.trusted),
@@ -460,9 +460,9 @@ def _foreign_key_columns(context: Context) -> Iterable[Record]:
                 "constraint_object_id": objects.object_id(item.name),
                 "constraint_column_id": place,
                 "parent_object_id": owner,
-                "parent_column_id": _place(table, own),
+                "parent_column_id": _find_column_id(table, own),
                 "referenced_object_id": objects.object_id(objects.key_of(item.table)),
-                "referenced_column_id": _place(parent, other),
+                "referenced_column_id": _find_column_id(parent, other),
             }
 
 
@@ -516,7 +516,7 @@ view("information_schema.constraint_table_usage", _table_constraints)
 
 def _modules(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
-        if isinstance(item, objects.Procedure | objects.View | objects.Function):
+        if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
             words = _header_words(item.definition)
             yield {
                 "object_id": number,
@@ -545,7 +545,7 @@ view("sys.all_sql_modules", _modules)
 def _parameters(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
         for place, parameter in enumerate(
-            item.parameters if isinstance(item, objects.Procedure | objects.Function) else (), start=1
+            item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
         ):
             yield {
                 **type_record(parameter.type),
@@ -566,14 +566,14 @@ view("sys.parameters", _parameters)
 
 def _routines(context: Context) -> Iterable[Record]:
     for name, _, item in _items(context):
-        if isinstance(item, objects.Procedure | objects.Function):
+        if isinstance(item, objects.UserProcedure | objects.UserFunction):
             yield {
                 "SPECIFIC_SCHEMA": name.schema,
                 "SPECIFIC_NAME": name.name,
                 "ROUTINE_CATALOG": context.session.database,
                 "ROUTINE_SCHEMA": name.schema,
                 "ROUTINE_NAME": name.name,
-                "ROUTINE_TYPE": "PROCEDURE" if isinstance(item, objects.Procedure) else "FUNCTION",
+                "ROUTINE_TYPE": "PROCEDURE" if isinstance(item, objects.UserProcedure) else "FUNCTION",
             }
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import CONSOLE, Program, batch_text
+from engine.tsql.batches.data import CONSOLE, ClientProgram, batch_text
 from engine.tsql.catalog import locks
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.scalars import settings
@@ -38,7 +38,7 @@ JOB_WINDOW: Final = "#agent:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class SessionRow:
     """One user session as the views show it."""
 
     spid: int
@@ -99,15 +99,15 @@ ISOLATION_LEVELS: Final = {"UNCOMMITTED": 1, "COMMITTED": 2, "READ": 3, "SERIALI
 """transaction_isolation_level by the last word of SET TRANSACTION. Documented [DOC: sys.dm_exec_sessions]."""
 
 
-def user_sessions(context: Context) -> Iterator[Session]:
+def user_sessions(context: Context) -> Iterator[SessionRow]:
     """All sessions of users, by session id."""
     server = context.server
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
         run = context.world.batches.get(name)
-        seen = session.program or (Program(host=server.name, name=JOB_STEP) if job else CONSOLE)
-        yield Session(
+        seen = session.program or (ClientProgram(host=server.name, name=JOB_STEP) if job else CONSOLE)
+        yield SessionRow(
             spid=session.spid,
             login=session.login,
             first_login=session.callers[0] if session.callers else "",
@@ -130,7 +130,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
             options=session.options,
         )
     for place, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
-        yield Session(
+        yield SessionRow(
             spid=AGENT_SPID + place,
             login=server.service_account,
             host=server.name,
@@ -143,7 +143,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
             interface="ODBC",
         )
     for one in connections.on_server(context.world, server.name):
-        yield Session(
+        yield SessionRow(
             spid=one.spid,
             login=one.login,
             host=one.host,
@@ -183,7 +183,7 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "session_id": one.spid,
                 "request_id": 0,
                 "sql_handle": None,
-                "start_time": context.now(),
+                "start_time": context.datetime_value(),
                 "status": "running",
                 "command": "EXECUTE" if one.client.query is None else "SELECT",
                 "database_id": context.database_id(one.database),
@@ -200,7 +200,7 @@ def application_requests(context: Context) -> Iterable[Record]:
             "session_id": redo.spid,
             "request_id": 0,
             "sql_handle": None,
-            "start_time": context.now(redo.since_tick),
+            "start_time": context.datetime_value(redo.since_tick),
             "status": "suspended",
             "command": "DB STARTUP",
             "database_id": redo.database_id,
@@ -222,14 +222,14 @@ def _sessions(context: Context) -> Iterable[Record]:
     for spid, status, _, _ in SYSTEM:
         yield {
             "session_id": spid,
-            "login_time": context.now(context.server.started_tick),
+            "login_time": context.datetime_value(context.server.started_tick),
             "login_name": "sa",
             "status": status,
             "is_user_process": 0,
             "group_id": 1,
             "memory_usage": 0,
             "context_info": b"",
-            "last_request_start_time": context.now(context.server.started_tick),
+            "last_request_start_time": context.datetime_value(context.server.started_tick),
             "last_request_end_time": None,
         }
     databases = _database_ids(context)
@@ -237,7 +237,7 @@ def _sessions(context: Context) -> Iterable[Record]:
         domain, _, user = one.login.rpartition("\\")
         yield {
             "session_id": one.spid,
-            "login_time": context.now(one.login_tick),
+            "login_time": context.datetime_value(one.login_tick),
             "host_name": one.host,
             "program_name": one.program,
             "host_process_id": 4000 + one.spid,
@@ -253,8 +253,8 @@ def _sessions(context: Context) -> Iterable[Record]:
             "memory_usage": SESSION_PAGES,
             "row_count": one.rowcount,
             "prev_error": one.error,
-            "last_request_start_time": context.now(one.last_begun_tick),
-            "last_request_end_time": context.now(one.last_ended_tick),
+            "last_request_start_time": context.datetime_value(one.last_begun_tick),
+            "last_request_end_time": context.datetime_value(one.last_ended_tick),
             **options_shown(one.options),
         }
 
@@ -269,7 +269,7 @@ def _connections(context: Context) -> Iterable[Record]:
             "session_id": one.spid,
             "most_recent_session_id": one.spid,
             "most_recent_sql_handle": text_handle(one.last_text),
-            "connect_time": context.now(one.login_tick),
+            "connect_time": context.datetime_value(one.login_tick),
             "net_transport": "Shared memory" if one.address == own else "TCP",
             "protocol_type": "TSQL",
             "endpoint_id": 2 if one.address == own else 4,
@@ -295,7 +295,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "status": "background".ljust(30),
             "cmd": command.ljust(16),
             "loginame": "sa".ljust(128),
-            "login_time": context.now(context.server.started_tick),
+            "login_time": context.datetime_value(context.server.started_tick),
             "hostname": "",
             "program_name": "",
             "memusage": 0,
@@ -321,8 +321,8 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             ),
             "cmd": command[:16].ljust(16),
             "loginame": one.login.ljust(128),
-            "login_time": context.now(one.login_tick),
-            "last_batch": context.now(one.last_begun_tick),
+            "login_time": context.datetime_value(one.login_tick),
+            "last_batch": context.datetime_value(one.last_begun_tick),
             "hostname": one.host.ljust(128),
             "program_name": one.program.ljust(128),
             "nt_domain": domain.ljust(128),

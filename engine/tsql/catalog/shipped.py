@@ -16,7 +16,7 @@ def shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
     """Name and full name of each table and view of the product in schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
     for name, found in sorted(VIEWS.items()):
-        if name.startswith(prefix) and found.since <= context.version:
+        if name.startswith(prefix) and found.first_version <= context.version:
             yield name.removeprefix(prefix), name
 
 

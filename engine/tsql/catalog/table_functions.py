@@ -16,9 +16,9 @@ from engine.tsql.catalog.databases import (
     system_files,
     virtual_log_files,
 )
-from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
+from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
 from engine.tsql.catalog.sessions import text_handle, user_sessions
-from engine.tsql.catalog.view import Record, none, view
+from engine.tsql.catalog.view import Record, no_rows, view
 
 
 def _texts(context: Context) -> Iterable[Record]:
@@ -42,8 +42,8 @@ def _input_buffers(context: Context) -> Iterable[Record]:
 
 view("sys.dm_exec_sql_text()", _texts)
 view("sys.dm_exec_input_buffer()", _input_buffers)
-view("sys.dm_exec_query_plan()", none)
-view("sys.fn_trace_getinfo()", none)
+view("sys.dm_exec_query_plan()", no_rows)
+view("sys.fn_trace_getinfo()", no_rows)
 
 
 # --- files -----------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _file_stats(context: Context) -> Iterable[Record]:
     for name in SYSTEM_DATABASES:
         for file in system_files(context, name):
             yield _file_row(context, file, 0.0, 0.0, 0.0)
-    for copy, work in work_here(context):
+    for copy, work in measure_all_loads(context):
         for file in files_of(context, copy):
             if file["file_id"] == 1:
                 pages = work.pages_written

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import SHAPES, Column, Shape
+from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape
 from engine.tsql.scalars.values import Scalar
 
 Record = dict[str, Scalar]
@@ -18,7 +18,7 @@ Rows = Callable[[Context], Iterable[Record]]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class CatalogView:
     """A view or system table."""
 
     shape: Shape
@@ -30,14 +30,14 @@ class View:
         return self.shape.name
 
     @property
-    def since(self) -> int:
+    def first_version(self) -> int:
         return self.shape.since
 
-    def columns_in(self, version: int) -> tuple[Column, ...]:
+    def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
         return self.shape.columns_in(version)
 
 
-VIEWS: Final[dict[str, View]] = {name: View(shape) for name, shape in SHAPES.items()}
+VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
 """Every view by its full name in small letters: sys.databases, msdb.dbo.sysjobs."""
 
 
@@ -45,21 +45,23 @@ SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
 """Procedures that the product brings along (procedures/ fills this), and the database of those that only one has."""
 
 
-def view(name: str, rows: Rows) -> View:
+def view(name: str, rows: Rows) -> CatalogView:
     """Give a view its rows."""
-    made = View(SHAPES[name], rows)
+    made = CatalogView(SHAPES[name], rows)
     VIEWS[name] = made
     return made
 
 
 @cache
-def of_version(version: int) -> tuple[View, ...]:
+def of_version(version: int) -> tuple[CatalogView, ...]:
     """The views and table functions of schema sys, by name."""
     return tuple(
-        found for name, found in sorted(VIEWS.items()) if name.startswith("sys.") and found.since <= version
+        found
+        for name, found in sorted(VIEWS.items())
+        if name.startswith("sys.") and found.first_version <= version
     )
 
 
-def none(context: Context) -> Iterable[Record]:
+def no_rows(context: Context) -> Iterable[Record]:
     """The rows of a view that is empty because there is nothing to show."""
     return ()

@@ -10,25 +10,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from engine import moments
+from engine import datetime_formats
 from engine.constants import TICKS_PER_S
+from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.mirroring import trace
 from engine.model import World
 from engine.protocol import jobs
 from engine.tsql.batches import execute, job_ledger, ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import AGENT_MARK, Run, Session
+from engine.tsql.batches.data import AGENT_MARK, SqlSession, Submission
 from engine.tsql.batches.ledger import Record
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import client
-from engine.tsql.language.lexer import SyntaxProblem
+from engine.tsql.language.lexer import SqlSyntaxError
 from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
-from engine.words import mark, say
 
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 """Actions after a step. Documented [DOC: sp_add_jobstep]."""
@@ -50,14 +50,14 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
         _record(world, server, job, step, SUCCEEDED, text, world.tick)
-        world.at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
+        world.call_at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
         return
     database = to_text(step.get("database_name")) or "master"
-    text = _filled(to_text(step.get("command")), dict(tokens), job)
+    text = _replace_tokens(to_text(step.get("command")), dict(tokens), job)
     client.submit(world, name, f"USE [{database}]\nGO\n{text}")
 
 
-def _filled(command: str, tokens: dict[str, str], job: str) -> str:
+def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
     """Tokens of the agent replaced, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`. [DOC: job step tokens]"""
     known = {**tokens, "JOBNAME": job}
 
@@ -79,11 +79,11 @@ def step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Timer: a step that does nothing here has taken its time, so that steps in a ring do not stop the clock."""
     step = job_ledger.step(world, server, job, number)
     if step is not None and job_ledger.is_running(world, server, job):
-        _go_on(world, server, job, step, SUCCEEDED)
+        _run_next_step(world, server, job, step, SUCCEEDED)
 
 
 def step_done(
-    world: World, name: str, error: str, started_tick: int, said: str = "", number_of: int = 0
+    world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
     """Timer: the batch of a job step has ended.
 
@@ -100,22 +100,22 @@ def step_done(
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
     if activity["stopped_by"] is not None:
-        text = f"{user}{said}  The step was cancelled (stopped) as the result of a stop job request."
+        text = f"{user}{message_text}  The step was cancelled (stopped) as the result of a stop job request."
         _record(world, server, job, step, CANCELED, text, started_tick)
         _finish(world, server, job, step, CANCELED)
         return
     status = FAILED if error else SUCCEEDED
-    text = f"{user}{said}{'  ' if said else ''}The step {'failed' if error else 'succeeded'}."
+    text = f"{user}{message_text}{'  ' if message_text else ''}The step {'failed' if error else 'succeeded'}."
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
         _record(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
         job_ledger.note_activity(world, server, job, attempt=attempt + 1)
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
-        world.after(wait_s, "tsql.step", server, job, number, ())
+        world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
     _record(world, server, job, step, status, text, started_tick, number_of, attempt)
     job_ledger.note_activity(world, server, job, attempt=0)
-    _go_on(world, server, job, step, status)
+    _run_next_step(world, server, job, step, status)
 
 
 def job_stop(world: World, server: str, job: str) -> None:
@@ -131,7 +131,7 @@ def job_stop(world: World, server: str, job: str) -> None:
         )
 
 
-def _go_on(world: World, server: str, job: str, step: Record, status: int) -> None:
+def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
     """The next step, or the end of the job, as the step's actions have it."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = job_ledger.steps_of(world, server, job)
@@ -205,11 +205,13 @@ def _record(
 def stamp(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
     """A moment (now), as the agent writes dates and times: 20051022, 120000."""
     moment = _context(world, server).moment(tick)
-    return int(moments.written(moment, "%Y%m%d")), int(moments.written(moment, "%H%M%S"))
+    return int(datetime_formats.format_datetime(moment, "%Y%m%d")), int(
+        datetime_formats.format_datetime(moment, "%H%M%S")
+    )
 
 
 def _context(world: World, server: str) -> Context:
-    return Context(world, Session(server=server, spid=0, login=world.instances[server].service_account))
+    return Context(world, SqlSession(server=server, spid=0, login=world.instances[server].service_account))
 
 
 # --- alerts ----------------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ ANSWERS_MAX: Final = 50
 """Alerts that answer messages of one moment on one server; the product, too, falls behind and drops some. Assumed."""
 
 
-def _enabled(world: World, server: str) -> list[Record]:
+def _list_enabled_alerts(world: World, server: str) -> list[Record]:
     if not jobs.agent_runs(world, server):
         return []
     return [row for row in ledger.rows(world, server, "sysalerts") if row.get("enabled")]
@@ -272,7 +274,7 @@ def _enabled(world: World, server: str) -> list[Record]:
 def _answer_message(world: World, server: str, number: int, severity: int, text: str) -> int:
     """How many alerts answer it."""
     answers = 0
-    for alert in _enabled(world, server):
+    for alert in _list_enabled_alerts(world, server):
         wanted = int(str(alert.get("message_id") or 0))
         level = int(str(alert.get("severity") or 0))
         keyword = to_text(alert.get("event_description_keyword")).casefold()
@@ -294,10 +296,10 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",
         "DATABASEID": to_text(_context(world, server).database_id(database)),
-        "STARTTIME": moments.written(_context(world, server).moment(), "%Y%m%d%H%M%S"),
+        "STARTTIME": datetime_formats.format_datetime(_context(world, server).moment(), "%Y%m%d%H%M%S"),
     }
-    for alert in _enabled(world, server):
-        if _chosen(world, server, to_text(alert.get("wmi_query")), properties):
+    for alert in _list_enabled_alerts(world, server):
+        if _matches_wmi_query(world, server, to_text(alert.get("wmi_query")), properties):
             _fire(world, server, alert, {**properties, "A-SVR": server, "A-DBN": database})
 
 
@@ -311,7 +313,7 @@ _WQL: Final = re.compile(
 """The one WMI event that happens here."""
 
 
-def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
+def _matches_wmi_query(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
     """The query of a WMI alert takes an event with these properties; its condition is computed as one of T-SQL."""
     match = _WQL.match(query) if len(query) <= WQL_MAX else None
     if match is None:
@@ -323,13 +325,13 @@ def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -
         for name, value in properties.items()
         if value
     )
-    session = Session(server=server, spid=0, login=world.instances[server].service_account)
-    machine = Runner(world, Run(id=0, text="", steps=()), session, execute.perform, Meter())
+    session = SqlSession(server=server, spid=0, login=world.instances[server].service_account)
+    machine = Runner(world, Submission(id=0, text="", steps=()), session, execute.perform, Meter())
     scratch = machine.scratch()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
         return bool(scratch.select(plan, partial(_no_variable, machine))[1])
-    except (SqlError, SyntaxProblem, Unsimulated):
+    except (SqlError, SqlSyntaxError, UnsimulatedFeatureError):
         return False
     finally:
         scratch.close()
@@ -367,7 +369,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
             job_ledger.start(world, server, job, by, tokens)
         except SqlError:
             return  # a job that runs already is not started again
-        except Unsimulated as problem:
+        except UnsimulatedFeatureError as problem:
             _record(world, server, job, None, FAILED, str(problem), world.tick)
 
 

@@ -8,18 +8,26 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
-from engine.messages import Message, SqlError, text_of
+from engine.localization import say
+from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, statements
 from engine.tsql.batches import execute, transactions, waitfor, work
-from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window, batch_text
+from engine.tsql.batches.data import (
+    AGENT_MARK,
+    ConnectionLostError,
+    ConnectionTarget,
+    SqlSession,
+    Submission,
+    Window,
+    batch_text,
+)
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import agent_history, connections, programs
 from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
-from engine.words import say
 
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""
@@ -47,14 +55,18 @@ def submit(world: World, window: str, text: str) -> None:
             f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
         )
         long = Message(0, 10, 0, 0, said, server_of(name))
-        _emit_done(world, name, Run(id=0, text="", steps=(), messages=(long,), started_tick=world.tick))
+        _emit_done(
+            world, name, Submission(id=0, text="", steps=(), messages=(long,), started_tick=world.tick)
+        )
         return
     if name in world.batches:
         if len(kept.queue) >= QUEUE_MAX:
             world.emit("sql", text, server=server_of(name), window=name, batch=0)
             said = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
             full = Message(0, 10, 0, 0, said)
-            _emit_done(world, name, Run(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick))
+            _emit_done(
+                world, name, Submission(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick)
+            )
             return
         world.sessions[name] = replace(kept, queue=(*kept.queue, text))
         return
@@ -76,19 +88,21 @@ def _start(world: World, name: str, text: str) -> None:
     if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
         said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
         full = Message(0, 10, 0, 0, said, server_of(name))
-        world.batches[name] = Run(id=number, text=text, steps=(), started_tick=world.tick)
+        world.batches[name] = Submission(id=number, text=text, steps=(), started_tick=world.tick)
         _finish(world, name, replace(world.batches[name], messages=(full,)))
         return
     kept: Window = world.sessions[name]
-    whole = (script.Batch(text),) if kept.remote else None  # what GO and $(name) mean, a program has settled
-    world.batches[name] = Run(id=number, text=text, steps=whole, started_tick=world.tick)
-    _go_on(world, name)
+    whole = (
+        (script.ScriptBatch(text),) if kept.remote else None
+    )  # what GO and $(name) mean, a program has settled
+    world.batches[name] = Submission(id=number, text=text, steps=whole, started_tick=world.tick)
+    _run_submission(world, name)
 
 
 def cancel(world: World, window: str) -> None:
     """Stop the running batch of a window (Alt+Break) and forget what waits behind it."""
     name = _known_name(world, window)
-    run: Run | None = world.batches.get(name)
+    run: Submission | None = world.batches.get(name)
     if run is None:
         return
     world.sessions[name] = replace(world.sessions[name], queue=())
@@ -99,21 +113,25 @@ def cancel(world: World, window: str) -> None:
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
     """Timer: the wait of a batch is over."""
-    run: Run | None = world.batches.get(name)
+    run: Submission | None = world.batches.get(name)
     if run is None or run.wait_id != wait_id or not run.waiting:
         return
     if run.waiting == "login":
-        _finish(world, name, _said(world, name, run, -2))
+        _finish(world, name, _append_client_message(world, name, run, -2))
         return
     session = world.sessions[name].session
     if session is not None and world.instances[session.server].hung:
         return  # check_connections wakes it when the server answers again
-    if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
+    if (
+        run.waiting == "commit"
+        and session is not None
+        and not transactions.is_commit_acknowledged(world, session)
+    ):
         number, since = world.next_id(), run.since_tick or 0
-        world.batches[name] = replace(run, wait_id=number, due_tick=waitfor.next_look(world.tick, since))
-        world.at(world.batches[name].due_tick, "tsql.continue", name, number)
+        world.batches[name] = replace(run, wait_id=number, due_tick=waitfor.next_poll_tick(world.tick, since))
+        world.call_at(world.batches[name].due_tick, "tsql.continue", name, number)
         return
-    _go_on(world, name)
+    _run_submission(world, name)
 
 
 def kill(world: World, name: str, server: str, spid: int) -> None:
@@ -130,12 +148,12 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {"tsql.continue": continue_bat
 # --- running ---------------------------------------------------------------------------------------------
 
 
-def _go_on(world: World, name: str) -> None:
+def _run_submission(world: World, name: str) -> None:
     """Run the submission of a window until it ends or waits, or has done what it may for now."""
-    run: Run = world.batches[name]
+    run: Submission = world.batches[name]
     fresh = not run.waiting and AGENT_MARK not in name
     remote = fresh and world.sessions[name].remote
-    meter = Meter(work.allowance(world, fresh=fresh, booked=run.booked, remote=remote))
+    meter = Meter(work.allowance(world, new_submission=fresh, booked=run.booked, remote=remote))
     if meter.exhausted:
         _book(world, name, run)
         return
@@ -143,15 +161,15 @@ def _go_on(world: World, name: str) -> None:
     if booked or run.waiting == "busy":
         run = replace(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
     try:
-        _further(world, name, run, meter)
+        _run_steps(world, name, run, meter)
     finally:
         if not remote:  # what a program asks takes no turn of others unless it has to book one
             work.note(world, meter.spent, booked)
-    left: Run | None = world.batches.get(name)
+    left: Submission | None = world.batches.get(name)
     if left is not None and left.id == run.id:
         world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
         if left.waiting == "busy":
-            _book(world, name, _maybe_told(world, name, left))
+            _book(world, name, _warn_if_long_running(world, name, left))
 
 
 LONG_S: Final = 30
@@ -160,7 +178,7 @@ LONG_WORK: Final = 1_000_000
 Assumed: scripts that people write take a second; SQL Server itself says nothing."""
 
 
-def _maybe_told(world: World, name: str, run: Run) -> Run:
+def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
     """The submission, of which a note says once that it goes on and on."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
@@ -176,31 +194,31 @@ _GOES_ON: Final = (
 )
 
 
-def _book(world: World, name: str, run: Run) -> None:
+def _book(world: World, name: str, run: Submission) -> None:
     """Its next turn comes when all that were booked before it have been."""
     due, number = work.book(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
-    world.at(due, "tsql.continue", name, number)
+    world.call_at(due, "tsql.continue", name, number)
 
 
-def _further(world: World, name: str, run: Run, meter: Meter) -> None:
+def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
     """One step after the other, as long as *meter* allows."""
     while True:
         if meter.exhausted:
             world.batches[name] = replace(run, waiting=run.waiting or "busy")
             return
         if run.steps is None:
-            run = _taken_apart(world, name, run, meter)
+            run = _split_batches(world, name, run, meter)
             continue
         if not run.frames and not run.waiting:
-            run = _maybe_left(run, server_of(name), meter)
+            run = _apply_error_exit(run, server_of(name), meter)
             steps = run.steps or ()
             if run.step >= len(steps):
                 _finish(world, name, run)
                 return
             step = steps[run.step]
-            if not isinstance(step, script.Batch):
+            if not isinstance(step, script.ScriptBatch):
                 meter.add(STEP_WORK)
                 run = _client_step(world, name, run, step)
                 continue
@@ -213,7 +231,7 @@ STEP_WORK: Final = 20
 """Work (work.py) of a line for the client. Measured."""
 
 
-def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
+def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
     """The submission split at its GOs, or a part of the way to there."""
     kept: Window = world.sessions[name]
     splitting = script.splitting(run.text, dict(kept.variables))
@@ -228,7 +246,7 @@ def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
     return replace(run, steps=steps, read=0)
 
 
-def _maybe_left(run: Run, server: str, meter: Meter) -> Run:
+def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
     """The submission at its end, if an error has come since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
@@ -244,12 +262,12 @@ _EXITING: Final = "** An error was encountered during execution of batch. Exitin
 
 
 def _client_step(
-    world: World, name: str, run: Run, step: script.Connect | script.Note | script.OnError
-) -> Run:
+    world: World, name: str, run: Submission, step: script.Connect | script.ClientNote | script.OnError
+) -> Submission:
     run = replace(run, step=run.step + 1)
     if isinstance(step, script.OnError):
         return replace(run, errors_from=len(run.messages) if step.leave else None)
-    if isinstance(step, script.Note):
+    if isinstance(step, script.ClientNote):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
         if len(run.messages) < OUTPUT_MAX or step.fatal:
             run = replace(run, messages=(*run.messages, note))
@@ -258,35 +276,39 @@ def _client_step(
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
     server = next((known for known in (*world.instances, *world.listeners) if known.lower() == wanted), None)
     if server is None:
-        return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
+        return replace(_append_client_message(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(kept, server=server, session=None)
     return run
 
 
-def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
+def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
     """One stretch of work; True if the submission can go on with its next step at once."""
     kept: Window = world.sessions[name]
-    server, refusal = _place(world, name)
+    server, refusal = _resolve_server(world, name)
     if refusal is not None:
-        _finish(world, name, _refused(world, name, run, server, refusal))
+        _finish(world, name, _report_refused_login(world, name, run, server, refusal))
         return run, False
     if world.instances[server].hung and world.instances[server].running:
         _hang(world, name, run, connected=kept.session is not None)
         return run, False
     if kept.lost:
         world.sessions[name] = replace(kept, lost=0)
-        _finish(world, name, _said(world, name, run, kept.lost))
+        _finish(world, name, _append_client_message(world, name, run, kept.lost))
         return run, False
     try:
-        session = _connected(world, name, kept, server)
+        session = _open_session(world, name, kept, server)
     except SqlError as problem:
-        _finish(world, name, _refused(world, name, run, server, problem))
+        _finish(world, name, _report_refused_login(world, name, run, server, problem))
         return run, False
     if session is None and kept.remote:
         _lose(world, name, 64)
         return run, False
     if session is None:
-        _finish(world, name, _said(world, name, run, connections.refusal_number(world, server), server))
+        _finish(
+            world,
+            name,
+            _append_client_message(world, name, run, connections.refusal_number(world, server), server),
+        )
         return run, False
     if session is not kept.session:
         world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
@@ -300,35 +322,35 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
             machine.resume()
         elif not run.frames:
             step = (run.steps or ())[run.step]
-            assert isinstance(step, script.Batch)
+            assert isinstance(step, script.ScriptBatch)
             if step.count > 1 and not run.repeats:
                 machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
             machine.begin(step.text)
         done = not machine.run.waiting and machine.advance()
-    except ConnectionLost as lost:
-        ended = _said(world, name, machine.frozen(), *lost.numbers)
+    except ConnectionLostError as lost:
+        ended = _append_client_message(world, name, machine.freeze(), *lost.numbers)
         if kept.remote:
             world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
             _finish(world, name, ended)
-            part(world, name, "ended by the server")
+            close_connection(world, name, "ended by the server")
             return ended, False
         world.sessions[name] = replace(world.sessions[name], session=None)
         _finish(world, name, ended)
         return ended, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
-    run = machine.frozen()
+    run = machine.freeze()
     if not done:
         world.batches[name] = run
         if run.waiting != "busy":
-            world.at(run.due_tick, "tsql.continue", name, run.wait_id)
+            world.call_at(run.due_tick, "tsql.continue", name, run.wait_id)
         return run, False
     return _next_batch(run, server), True
 
 
-def _next_batch(run: Run, server: str) -> Run:
+def _next_batch(run: Submission, server: str) -> Submission:
     """The submission at its next batch, or at the same once more; `GO n` says how often it was run, as in SSMS."""
     step = (run.steps or ())[run.step]
-    assert isinstance(step, script.Batch)
+    assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
     if repeats < step.count:
         return replace(run, frames=(), repeats=repeats)
@@ -343,17 +365,17 @@ _TIMES: Final = "Batch execution completed {0} times."
 """What Management Studio says around the repetitions of `GO n`."""
 
 
-def _hang(world: World, name: str, run: Run, connected: bool) -> None:
+def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
     """The server is there and answers nothing: an open connection waits, a new one gives up after its timeout."""
     number = world.next_id()
     why = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
     world.batches[name] = replace(run, waiting=why, wait_id=number, due_tick=due)
     if not connected:
-        world.at(due, "tsql.continue", name, number)
+        world.call_at(due, "tsql.continue", name, number)
 
 
-def _finish(world: World, name: str, run: Run) -> None:
+def _finish(world: World, name: str, run: Submission) -> None:
     world.batches.pop(name, None)
     if not run.messages and not world.sessions[name].remote:
         done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
@@ -364,7 +386,7 @@ def _finish(world: World, name: str, run: Run) -> None:
         errors = [message for message in run.messages if message.is_error]
         number = errors[-1].number if errors else 0
         said = agent_history.text_of_messages(run.messages)
-        world.at(
+        world.call_at(
             world.tick,
             "tsql.step_done",
             name,
@@ -381,7 +403,7 @@ def _finish(world: World, name: str, run: Run) -> None:
         _start(world, name, kept.queue[0])
 
 
-def _keep_last(world: World, name: str, run: Run) -> None:
+def _keep_last(world: World, name: str, run: Submission) -> None:
     """Note the last batch of the connection, which views show while it sleeps."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
@@ -394,7 +416,7 @@ def _keep_last(world: World, name: str, run: Run) -> None:
         world.sessions[name] = replace(kept, session=ended)
 
 
-def _emit_done(world: World, name: str, run: Run) -> None:
+def _emit_done(world: World, name: str, run: Submission) -> None:
     errors = [message for message in run.messages if message.is_error]
     asked = {}
     if (
@@ -402,7 +424,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
         and (session := world.sessions[name].session) is not None
         and session.program is not None
     ):
-        programs.answered(world, session.program.name, session.server, failed=bool(errors))
+        programs.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
         asked["program"] = programs.name_of(world, session.program.name)
     world.emit(
         "sql_done",
@@ -430,14 +452,14 @@ def _emit_done(world: World, name: str, run: Run) -> None:
 # --- connections -----------------------------------------------------------------------------------------
 
 
-def _place(world: World, name: str) -> tuple[str, SqlError | None]:
+def _resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     """The server to which the connection of a window goes, or is about to; why it cannot come about.
 
     A listener leads to the primary replica, and routing from there or from a secondary to another.
     """
     kept: Window = world.sessions[name]
     source = kept.server or kept.target.source or server_of(name)
-    if kept.session is not None and connections.alive(world, kept.session):
+    if kept.session is not None and connections.is_alive(world, kept.session):
         return kept.session.server, None
     database = "" if kept.server else kept.target.database
     server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
@@ -446,7 +468,9 @@ def _place(world: World, name: str) -> tuple[str, SqlError | None]:
     return server, refusal
 
 
-def _refused(world: World, name: str, run: Run, server: str, problem: SqlError) -> Run:
+def _report_refused_login(
+    world: World, name: str, run: Submission, server: str, problem: SqlError
+) -> Submission:
     """What a login that is turned away shows: the reason, and that the database could not be opened."""
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
@@ -456,7 +480,7 @@ def _refused(world: World, name: str, run: Run, server: str, problem: SqlError) 
     version = world.instances[server].version
     said = []
     for one in errors:
-        severity, text = text_of(one.number, *one.parameters, version=version)
+        severity, text = fill_message(one.number, *one.parameters, version=version)
         said.append(Message(one.number, severity, one.state, 0, text, server))
     return replace(run, messages=(*run.messages, *said))
 
@@ -466,22 +490,22 @@ def _login(world: World, name: str, server: str) -> str:
     return there.service_account if AGENT_MARK in name else f"{world.computers[there.computer].domain}\\dba"
 
 
-def _connected(world: World, name: str, kept: Window, server: str) -> Session | None:
+def _open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
     """The window's connection, opened anew if it has none; None if the server cannot be reached.
 
     Raises SqlError if the server does not let it into its database.
     """
     if not connections.reachable(world, server):
         return None
-    session = kept.session
-    if session is not None and session.server == server and connections.alive(world, session):
+    session = window.session
+    if session is not None and session.server == server and connections.is_alive(world, session):
         return session
-    if kept.remote:
+    if window.remote:
         return None
-    there, target = world.instances[server], Target() if kept.server else kept.target
+    there, target = world.instances[server], ConnectionTarget() if window.server else window.target
     if target.database:
         statements.use_database(world, server, target.database, target.read_intent)
-    return Session(
+    return SqlSession(
         server=server,
         database=target.database or "master",
         read_intent=target.read_intent,
@@ -511,7 +535,7 @@ def check_connections(world: World) -> None:
         if has in sound:
             continue
         there = world.instances[session.server]
-        if not connections.alive(world, session):
+        if not connections.is_alive(world, session):
             _lose(
                 world,
                 name,
@@ -529,17 +553,17 @@ def check_connections(world: World) -> None:
             sound.add(has)
             continue
         sound.clear()  # what the loss has begun may have reached others
-    run: Run
+    run: Submission
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
             continue
-        there = world.instances[_place(world, name)[0]]
+        there = world.instances[_resolve_server(world, name)[0]]
         if run.waiting in ("server", "login"):
             if not there.hung:
                 world.batches[name] = replace(run, waiting="")
-                _go_on(world, name)
+                _run_submission(world, name)
         elif run.due_tick <= world.tick and not there.hung:
-            _go_on(world, name)
+            _run_submission(world, name)
 
 
 def _lose(world: World, name: str, number: int, *arguments: str) -> None:
@@ -549,50 +573,50 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     open; any other connection is made anew unseen, as drivers do.
     """
     kept: Window = world.sessions[name]
-    run: Run | None = world.batches.get(name)
+    run: Submission | None = world.batches.get(name)
     if run is not None:
         _abandon(world, name, run)
     if kept.remote:
         world.sessions[name] = replace(world.sessions[name], queue=())
         if run is not None:
-            _finish(world, name, _said(world, name, run, number, *arguments))
-        part(world, name, "lost")
+            _finish(world, name, _append_client_message(world, name, run, number, *arguments))
+        close_connection(world, name, "lost")
         return
     open_work = kept.session is not None and kept.session.transactions > 0
     lost = number if run is None and open_work else 0
     world.sessions[name] = replace(kept, session=None, lost=lost)
     if run is not None:
-        _finish(world, name, _said(world, name, run, number, *arguments))
+        _finish(world, name, _append_client_message(world, name, run, number, *arguments))
 
 
 LEFT: Final = "closed by the program"
 
 
-def part(world: World, name: str, why: str) -> None:
+def close_connection(world: World, name: str, reason: str) -> None:
     """The connection of a program is over; its window is no more."""
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
-    if session.program is not None and why != LEFT:
+    if session.program is not None and reason != LEFT:
         programs.count(world, session.program.name, "lost")
-    text = say("{login} disconnected: {why}", login=session.login, why=why)
-    world.emit("session", text, server=session.server, window=name, what=why)
+    text = say("{login} disconnected: {why}", login=session.login, why=reason)
+    world.emit("session", text, server=session.server, window=name, what=reason)
 
 
-def _abandon(world: World, name: str, run: Run) -> None:
+def _abandon(world: World, name: str, run: Submission) -> None:
     """What a pending statement had begun is taken back; a commit that waits for its log is not."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
-        world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
+        world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))
     if run.pending is not None:
-        server = _place(world, name)[0]
+        server = _resolve_server(world, name)[0]
         statements.abandon(world, server, *run.pending)
 
 
-def _said(world: World, name: str, run: Run, *what: Any) -> Run:
+def _append_client_message(world: World, name: str, run: Submission, *what: Any) -> Submission:
     """The submission with the client's message *what* (number and arguments) behind its others."""
     if not what:
         return run
     number, *arguments = what
     server = server_of(name)
-    severity, text = text_of(number, *(arguments or [server]))
+    severity, text = fill_message(number, *(arguments or [server]))
     return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

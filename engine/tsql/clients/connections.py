@@ -7,7 +7,7 @@ from typing import Final
 from engine.messages import Message, SqlError
 from engine.model import World
 from engine.protocol import statements
-from engine.tsql.batches.data import Session
+from engine.tsql.batches.data import SqlSession
 
 FIRST_SPID: Final = 51
 """User sessions are numbered from 51 on."""
@@ -60,12 +60,12 @@ def free_spid(world: World, server: str) -> int:
     return next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
 
 
-def alive(world: World, session: Session) -> bool:
+def is_alive(world: World, session: SqlSession) -> bool:
     there = world.instances[session.server]
     return reachable(world, session.server) and there.started_tick == session.started_tick
 
 
-def closed_database(world: World, session: Session) -> str | None:
+def closed_database(world: World, session: SqlSession) -> str | None:
     """A database that is closed: the current one, or another that its transaction has written to."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):

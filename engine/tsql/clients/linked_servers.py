@@ -11,9 +11,9 @@ from engine.messages import Message, SqlError
 from engine.protocol import network
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import ConnectionLost, Result, Run, Session, in_order
+from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, in_order
 from engine.tsql.batches.work import Meter
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -28,7 +28,7 @@ def server_named(machine: Machine, name: str) -> str:
         raise SqlError(7202, name)
     wanted = linked.partition("\\")[0].lower()
     there = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
-    if there is None or not there.answering or not network.passing(machine.world, here.name, there.name):
+    if there is None or not there.answering or not network.is_passing(machine.world, here.name, there.name):
         raise SqlError(7303, "SQLNCLI", linked)
     return there.name
 
@@ -38,10 +38,10 @@ def context_of(machine: Machine, name: str) -> Context:
     return Context(machine.world, _session(machine, server_named(machine, name)))
 
 
-def _session(machine: Machine, server: str) -> Session:
+def _session(machine: Machine, server: str) -> SqlSession:
     there = machine.world.instances[server]
     login = machine.session.login
-    return Session(server=server, spid=0, login=login, started_tick=there.started_tick)
+    return SqlSession(server=server, spid=0, login=login, started_tick=there.started_tick)
 
 
 def execute(machine: Machine, name: str, text: str) -> None:
@@ -49,10 +49,10 @@ def execute(machine: Machine, name: str, text: str) -> None:
     server = server_named(machine, name)
     if server != machine.session.server and not _rpc_out(machine, name):
         raise SqlError(7411, name, "RPC")
-    run = Run(id=0, text=text, steps=())
+    run = Submission(id=0, text=text, steps=())
     meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
     meter.nesting = machine.meter.nesting
-    remote = machine.beside(run, _session(machine, server), meter)
+    remote = machine.create_sibling(run, _session(machine, server), meter)
     remote.begin(text)
     try:
         meter.enter()
@@ -62,7 +62,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
     _take_over(machine, remote)
     if not done:
         commands_wait = remote.run.pending is not None
-        raise Unsimulated(
+        raise UnsimulatedFeatureError(
             "waiting for a linked server; the statement goes on there"
             if commands_wait
             else "waiting for a linked server; the rest of the text is not run there"
@@ -73,13 +73,13 @@ def _run_there(remote: Machine, name: str) -> bool:
     """True when it is done; 7303 if the connection breaks, as by a SHUTDOWN over there."""
     try:
         return remote.advance()
-    except ConnectionLost:
+    except ConnectionLostError:
         raise SqlError(7303, "SQLNCLI", name) from None
 
 
 def _take_over(machine: Machine, remote: Machine) -> None:
     for said in in_order(remote.messages, remote.results):
-        if isinstance(said, Result):
+        if isinstance(said, ResultSet):
             machine.add_result(said.columns, said.rows)
         elif not (machine.captures and not said.number and said.text.endswith("affected)")):
             _say(machine, said)

@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from engine.inputs import InputProblem
-from engine.messages import Message, SqlError, text_of
+from engine.inputs import InputError
+from engine.localization import say
+from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, errorlog, security, statements
-from engine.tsql.batches.data import CONSOLE, Program, Run, Session, Window
+from engine.tsql.batches.data import CONSOLE, ClientProgram, SqlSession, Submission, Window
 from engine.tsql.clients import client, connections, programs
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import plain_text
-from engine.words import say
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
 """The login that every instance has."""
@@ -48,23 +48,25 @@ def connect(world: World, window: str, text: str) -> None:
     said = _read(text)
     server = client.server_of(window)
     if window in world.sessions:
-        raise InputProblem(say("{window} is connected already", window=window))
+        raise InputError(say("{window} is connected already", window=window))
     if not connections.reachable(world, server) or world.instances[server].hung:
-        raise InputProblem(say("{server} does not answer", server=server))
+        raise InputError(say("{server} does not answer", server=server))
     refusal = _refusal(world, server, said)
     if refusal is not None:
         _refuse(world, window, said, *refusal)
         return
-    sent_on = _sent_on(world, server, said)
+    sent_on = _find_routing_target(world, server, said)
     if world.listeners.get(said.get("listener", "")) == server:
-        clients.count_arrival(world, said["listener"], _spelled(world, said), _reads(said))
+        clients.count_arrival(
+            world, said["listener"], _normalize_database_name(world, said), _is_read_only(said)
+        )
     if sent_on is not None:
         told = say("{login} was sent on to {server}", login=said["login"], server=sent_on)
         world.emit("session", told, server=server, window=window, what="routed", to=sent_on,
                    messages=())  # fmt: skip
         return
     database = _database(world, server, said)
-    program = Program(
+    program = ClientProgram(
         host=said.get("host", ""),
         name=said.get("program", ""),
         interface=said.get("library", ""),
@@ -73,13 +75,13 @@ def connect(world: World, window: str, text: str) -> None:
         encrypted=said.get("encrypted", "") == "yes",
         packet_bytes=int(said.get("packet_bytes") or CONSOLE.packet_bytes),
     )
-    session = Session(
+    session = SqlSession(
         server=server,
         spid=connections.free_spid(world, server),
         login=said["login"],
         program=program,
         database=database,
-        read_intent=_reads(said),
+        read_intent=_is_read_only(said),
         options=_options(program),
         started_tick=world.instances[server].started_tick,
         login_tick=world.tick,
@@ -91,13 +93,13 @@ def connect(world: World, window: str, text: str) -> None:
                messages=())  # fmt: skip
 
 
-def _language(asked: str) -> str:
+def _language(requested_language: str) -> str:
     """The language as the server names it; one that is not known, or not simulated, is passed over."""
-    found = languages.find(asked) if asked else None
+    found = languages.find(requested_language) if requested_language else None
     return found.name if found is not None else ""
 
 
-def _options(program: Program) -> tuple[tuple[str, str], ...]:
+def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
     """What SET has done on a connection that is new, or new again."""
     return (("LANGUAGE", program.language),) if program.language else ()
 
@@ -106,84 +108,88 @@ def _read(text: str) -> dict[str, str]:
     try:
         said = json.loads(text)
     except ValueError as problem:
-        raise InputProblem(say("a login is a JSON object: {why}", why=str(problem))) from None
+        raise InputError(say("a login is a JSON object: {why}", why=str(problem))) from None
     if not isinstance(said, dict) or not {"login", "password"} <= said.keys() <= set(SAID):
-        raise InputProblem(say("a login is a JSON object of {names}", names=", ".join(SAID)))
+        raise InputError(say("a login is a JSON object of {names}", names=", ".join(SAID)))
     if said["password"] not in ("right", "wrong"):
-        raise InputProblem("the password of a login is right or wrong; it stands in no journal")
+        raise InputError("the password of a login is right or wrong; it stands in no journal")
     for name, value in said.items():
         if not isinstance(value, str) or len(value) > NAME_MAX:
-            raise InputProblem(
+            raise InputError(
                 say("{name} of a login is text of {most} characters at most", name=name, most=NAME_MAX)
             )
     if not re.fullmatch("[0-9]{0,5}", said.get("packet_bytes", "")):
-        raise InputProblem("the packet size of a login is a number")
+        raise InputError("the packet size of a login is a number")
     return {name: plain_text(value) for name, value in said.items()}
 
 
-def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, tuple[SqlError, ...]] | None:
+def _refusal(
+    world: World, server: str, request: Mapping[str, str]
+) -> tuple[str, tuple[SqlError, ...]] | None:
     """Why the server turns a login away, and what it says: reason of REASONS, errors. None: it is let in."""
-    login = said["login"]
+    login = request["login"]
     failed = SqlError(18456, login)
     known = security.login_of(world.instances[server], login)
     if login.lower() != SYSTEM_ADMINISTRATOR and (known is None or known.kind != "SQL" or known.disabled):
         return "login", (failed,)
-    if said["password"] != "right":
+    if request["password"] != "right":
         return "password", (failed,)
     try:
-        if _sent_on(world, server, said) is None:
-            _database(world, server, said)
+        if _find_routing_target(world, server, request) is None:
+            _database(world, server, request)
     except SqlError as problem:
-        if said.get("database"):
-            return "database", connections.refusals(problem, said["database"], login)
+        if request.get("database"):
+            return "database", connections.refusals(problem, request["database"], login)
         return "default", (SqlError(4064), failed)  # also where it is a mirror [DOC: MSSQLSERVER_4064]
     return None
 
 
-def _database(world: World, server: str, said: Mapping[str, str]) -> str:
+def _database(world: World, server: str, request: Mapping[str, str]) -> str:
     """The database that a login comes to, named or its own, as the server spells it. Raises SqlError if it is not open
     there."""
-    login = security.login_of(world.instances[server], said["login"])
-    database = said.get("database") or (login.default_database if login is not None else "master")
-    statements.use_database(world, server, database, _reads(said))
+    login = security.login_of(world.instances[server], request["login"])
+    database = request.get("database") or (login.default_database if login is not None else "master")
+    statements.use_database(world, server, database, _is_read_only(request))
     known = ("master", "msdb", "tempdb", "model", *world.databases())
     return next((name for name in known if name.lower() == database.lower()), database)
 
 
-def _sent_on(world: World, server: str, said: Mapping[str, str]) -> str | None:
+def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
     """Where routing sends a login; None: it stays. Raises SqlError 982 [DOC: read-only routing]."""
-    listener = said.get("listener", "")
+    listener = request.get("listener", "")
     if world.listeners.get(listener) != server:
         listener = server
-    reached, refusal = clients.arrival(world, listener, _spelled(world, said), _reads(said))
+    reached, refusal = clients.arrival(
+        world, listener, _normalize_database_name(world, request), _is_read_only(request)
+    )
     if refusal is not None:
         raise refusal
     return reached if reached != server else None
 
 
-def _spelled(world: World, said: Mapping[str, str]) -> str:
+def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
     """The database that a login names, as the servers spell it."""
-    database = said.get("database", "")
+    database = request.get("database", "")
     return next((name for name in world.databases() if name.lower() == database.lower()), database)
 
 
-def _reads(said: Mapping[str, str]) -> bool:
-    return said.get("intent", "").lower() == "readonly"
+def _is_read_only(request: Mapping[str, str]) -> bool:
+    return request.get("intent", "").lower() == "readonly"
 
 
 def _refuse(
-    world: World, window: str, said: Mapping[str, str], reason: str, errors: tuple[SqlError, ...]
+    world: World, window: str, request: Mapping[str, str], reason: str, errors: tuple[SqlError, ...]
 ) -> None:
     server = client.server_of(window)
     version = world.instances[server].version
     messages = []
     for error in errors:
-        severity, text = text_of(error.number, *error.parameters, version=version)
+        severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, why = REASONS[reason]
-    programs.count(world, said.get("program", ""), "refused")
+    programs.count(world, request.get("program", ""), "refused")
     given = f" Reason: {why}" if version >= 2008 else ""
-    errorlog.write(world, server, 18456, said["login"], given, " [CLIENT: 127.0.0.1]", state=state)
+    errorlog.write(world, server, 18456, request["login"], given, " [CLIENT: 127.0.0.1]", state=state)
     world.emit("session", messages[0].text, server=server, window=window, what="refused",
                messages=[connections.as_json(message) for message in messages])  # fmt: skip
 
@@ -194,13 +200,13 @@ def batch(world: World, window: str, text: str) -> None:
     try:
         sql = json.loads(text)
     except ValueError as problem:
-        raise InputProblem(say("a batch is a JSON string: {why}", why=str(problem))) from None
+        raise InputError(say("a batch is a JSON string: {why}", why=str(problem))) from None
     if not isinstance(sql, str):
-        raise InputProblem("a batch is a JSON string")
+        raise InputError("a batch is a JSON string")
     client.submit(world, window, sql)
 
 
-def at_rest(world: World, window: str) -> bool:
+def is_connection_idle(world: World, window: str) -> bool:
     """The connection is there, runs nothing and has no transaction."""
     kept: Window | None = world.sessions.get(window)
     session = kept.session if kept is not None else None
@@ -213,7 +219,7 @@ def reset(world: World, window: str) -> None:
     client.cancel(world, window)
     session = world.sessions[window].session
     assert session is not None and session.program is not None
-    fresh = Session(
+    fresh = SqlSession(
         server=session.server,
         spid=session.spid,
         login=session.login,
@@ -230,13 +236,13 @@ def reset(world: World, window: str) -> None:
 def disconnect(world: World, window: str) -> None:
     """The program has closed its connection: what runs there ends, what was not committed is undone."""
     _check_connected(world, window)
-    run: Run | None = world.batches.get(window)
+    run: Submission | None = world.batches.get(window)
     if run is not None:
         client.cancel(world, window)
-    client.part(world, window, client.LEFT)
+    client.close_connection(world, window, client.LEFT)
 
 
 def _check_connected(world: World, window: str) -> None:
     kept: Window | None = world.sessions.get(window)
     if kept is None or not kept.remote:
-        raise InputProblem(say("{window} is not connected", window=window))
+        raise InputError(say("{window} is not connected", window=window))

@@ -7,20 +7,20 @@ from msgspec.structs import replace
 from engine.model import World
 
 
-def name_of(world: World, said: str) -> str:
+def name_of(world: World, program_name: str) -> str:
     """The program that a login calls *said*, in any case, as the scenario spells it; empty if it does not ask."""
-    return next((name for name in world.programs if name.lower() == said.lower()), "")
+    return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
-def count(world: World, program: str, what: str) -> None:
+def count(world: World, program: str, counter: str) -> None:
     """*what*: a field of Program that counts. Nothing where the scenario does not ask of the program."""
     name = name_of(world, program)
     if name:
         known = world.programs[name]
-        world.programs[name] = replace(known, **{what: getattr(known, what) + 1})
+        world.programs[name] = replace(known, **{counter: getattr(known, counter) + 1})
 
 
-def answered(world: World, program: str, server: str, failed: bool) -> None:
+def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
     """A batch has ended at *server*."""
     name = name_of(world, program)
     if not name or failed:

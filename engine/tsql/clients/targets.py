@@ -6,11 +6,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.inputs import InputProblem
+from engine.inputs import InputError
+from engine.localization import say
 from engine.model import World
-from engine.tsql.batches.data import Target, Window
+from engine.tsql.batches.data import ConnectionTarget, Window
 from engine.tsql.clients import client
-from engine.words import say
 
 KEYWORDS: Final = {
     **dict.fromkeys(("server", "data source", "address", "addr", "network address"), "source"),
@@ -36,24 +36,22 @@ def change_connection(world: World, window: str, text: str) -> None:
     world.emit("session", told, server=client.server_of(window), window=window, what="connection changed")
 
 
-def _read(world: World, text: str) -> Target:
+def _read(world: World, text: str) -> ConnectionTarget:
     said: dict[str, str] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = part.partition("=")
         name = KEYWORDS.get(keyword.strip().lower())
         if name is None:
-            raise InputProblem(
-                say("Not simulated: {keyword} in a connection string", keyword=keyword.strip())
-            )
+            raise InputError(say("Not simulated: {keyword} in a connection string", keyword=keyword.strip()))
         said[name] = value.strip()
     intent = INTENTS.get(said.get("intent", "ReadWrite").lower().replace(" ", ""))
     if intent is None:
-        raise InputProblem(
+        raise InputError(
             say("ApplicationIntent is ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
         )
     wanted = said.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
     known = (*world.instances, *world.listeners)
     source = next((name for name in known if name.lower() == wanted), None)
     if source is None:
-        raise InputProblem(say("there is no server or listener {name!r}", name=said.get("source", "")))
-    return Target(source=source, database=said.get("database", ""), read_intent=intent)
+        raise InputError(say("there is no server or listener {name!r}", name=said.get("source", "")))
+    return ConnectionTarget(source=source, database=said.get("database", ""), read_intent=intent)

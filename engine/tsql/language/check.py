@@ -6,11 +6,11 @@ import re
 from collections.abc import Generator
 from typing import Final
 
-from engine.messages import Message, text_of
-from engine.tsql.batches.work import Stepwise
-from engine.tsql.language.lexer import SyntaxProblem, TooLong
+from engine.messages import Message, fill_message
+from engine.tsql.batches.work import ResumableComputation
+from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.program import compiling
-from engine.tsql.language.script import TEXT_LIMIT, Batch, Note, splitting
+from engine.tsql.language.script import TEXT_LIMIT, ClientNote, ScriptBatch, splitting
 
 PROBLEMS_MAX: Final = 1_000
 """Errors of one text that are said. Assumed."""
@@ -21,29 +21,31 @@ def parse_only(text: str) -> list[Message]:
     return parsing(text).result()
 
 
-def parsing(text: str) -> Stepwise[list[Message]]:
+def parsing(text: str) -> ResumableComputation[list[Message]]:
     """The same in steps."""
-    return Stepwise(_parse(text))
+    return ResumableComputation(_parse(text))
 
 
 def _parse(text: str) -> Generator[int, None, list[Message]]:
     if len(text) > TEXT_LIMIT:
         return [Message(0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}.")]
     variables = {name.lower(): name for name in re.findall(r"\$\((\w+)\)", text)}
-    steps, _ = yield from splitting(text, variables).further()
-    messages = [Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, Note) and step.fatal]
+    steps, _ = yield from splitting(text, variables).run_in_slices()
+    messages = [
+        Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, ClientNote) and step.fatal
+    ]
     for step in steps:
-        if isinstance(step, Batch) and len(messages) < PROBLEMS_MAX:
+        if isinstance(step, ScriptBatch) and len(messages) < PROBLEMS_MAX:
             try:
-                yield from compiling(step.text).further()
-            except SyntaxProblem as problem:
-                messages += _said(problem, step.above)
+                yield from compiling(step.text).run_in_slices()
+            except SqlSyntaxError as problem:
+                messages += _make_messages(problem, step.above)
     return messages or [Message(0, 0, 0, 0, "Commands completed successfully.")]
 
 
-def _said(problem: SyntaxProblem, above: int) -> list[Message]:
-    severity, shown = text_of(problem.number, *problem.parameters)
-    said = [Message(problem.number, severity, problem.state, problem.line, shown, above=above)]
-    if isinstance(problem, TooLong):
+def _make_messages(problem: SqlSyntaxError, lines_above: int) -> list[Message]:
+    severity, shown = fill_message(problem.number, *problem.parameters)
+    said = [Message(problem.number, severity, problem.state, problem.line, shown, above=lines_above)]
+    if isinstance(problem, BatchTooLongError):
         said.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
     return said

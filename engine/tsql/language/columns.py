@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.tsql.language.lexer import SyntaxProblem, Token, name_of, near, tokens_of
+from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of, tokens_of
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):
@@ -112,7 +112,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
 
     Raises SyntaxProblem with the line in *text*.
     """
-    reader = _Reader(tokens_of(text), text)
+    reader = _ColumnReader(tokens_of(text), text)
     reader.expect("(")
     columns: list[ColumnDefinition] = []
     while True:
@@ -140,7 +140,7 @@ def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
     return parse_table(text)[0]
 
 
-class _Reader:
+class _ColumnReader:
     def __init__(self, tokens: tuple[Token, ...], text: str) -> None:
         self.tokens = tokens
         self.text = text
@@ -167,8 +167,8 @@ class _Reader:
         if not self.take_sign(sign):
             raise self.problem()
 
-    def problem(self) -> SyntaxProblem:
-        return near(self.token, self.tokens[self.place - 1] if self.place else None)
+    def problem(self) -> SqlSyntaxError:
+        return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def brackets(self) -> list[Token]:
         """The tokens of a group in brackets, which begins here."""
@@ -216,7 +216,7 @@ class _Reader:
             if name.lower() == "timestamp":
                 return "timestamp"
             if self.token.is_op(",", ")"):
-                raise SyntaxProblem(self.token.line, 173, name)
+                raise SqlSyntaxError(self.token.line, 173, name)
             raise self.problem()
         first = self.place
         self.take()
@@ -278,11 +278,11 @@ class _Reader:
             at += 1
         return self.tokens[at].is_op("(")
 
-    def rule(self, word: str, name: str, columns: tuple[str, ...]) -> None:
+    def rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """What stands behind PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES; *columns*: the column's own name."""
-        if word in ("PRIMARY", "UNIQUE"):
-            self.key(word, name, columns)
-        elif word == "CHECK":
+        if keyword in ("PRIMARY", "UNIQUE"):
+            self.key(keyword, name, columns)
+        elif keyword == "CHECK":
             if self.token.upper == "NOT":
                 self.place += 3  # NOT FOR REPLICATION
             inside = self.brackets()
@@ -290,13 +290,13 @@ class _Reader:
                 raise self.problem()
             text = self.text[inside[0].start : inside[-1].end]
             self.constraints.append(Check(name=name, text=text, columns=columns))
-        elif word == "FOREIGN":
+        elif keyword == "FOREIGN":
             self.take()
             own = self.names() if self.token.is_op("(") else columns
             if self.take().upper != "REFERENCES":
                 raise self.problem()
             self.references(name, own)
-        elif word == "REFERENCES":
+        elif keyword == "REFERENCES":
             self.references(name, columns)
         else:
             self.place -= 1
@@ -321,9 +321,9 @@ class _Reader:
             ForeignKey(name=name, columns=columns, table=tuple(parts), references=there, action=action)
         )
 
-    def key(self, word: str, name: str, columns: tuple[str, ...]) -> None:
+    def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
-        clustered = word == "PRIMARY"
+        clustered = keyword == "PRIMARY"
         while self.token.upper in (
             "KEY",
             "CLUSTERED",
@@ -341,7 +341,7 @@ class _Reader:
                 ignore = "IGNORE_DUP_KEY" in words and "OFF" not in words[words.index("IGNORE_DUP_KEY") :][:3]
             else:
                 self.take()
-        kind = "PRIMARY KEY" if word == "PRIMARY" else "UNIQUE"
+        kind = "PRIMARY KEY" if keyword == "PRIMARY" else "UNIQUE"
         self.constraints.append(
             Key(name=name, kind=kind, columns=columns, clustered=clustered, ignore_duplicates=ignore)
         )
@@ -370,7 +370,7 @@ class _Reader:
                     and only.upper not in _CONSTANTS
                     and not self.token.is_op("(", ".", "::")
                 ):
-                    raise SyntaxProblem(only.line, 128, only.text)
+                    raise SqlSyntaxError(only.line, 128, only.text)
             if self.token.is_op("("):
                 self.brackets()
             if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):

@@ -9,13 +9,13 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.tsql import catalog
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.batches.data import Session, Window
+from engine.tsql.batches.data import SqlSession, Window
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
 from engine.tsql.language.lexer import Token, name_of, tokens_of
-from engine.tsql.language.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
+from engine.tsql.language.reserved_words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.query import planner
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL
 
 _IN_WORD: Final = re.compile(r"[\w@#$]")
@@ -45,7 +45,7 @@ _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
     """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
-    text, position = _around(text, position)
+    text, position = _crop_around_cursor(text, position)
     head = text[:position]
     typed = _word_at_end(head)
     before = head[: len(head) - len(typed)]
@@ -64,9 +64,9 @@ def complete(world: World, window: str, text: str, position: int) -> list[str]:
 _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
 
 
-def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]:
+def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
     """Inside the string of SET PARTNER or SET WITNESS: the servers that it may name; nothing in other strings."""
-    found = _ADDRESS.search(before)
+    found = _ADDRESS.search(prefix)
     if found is None:
         return []
     scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
@@ -74,7 +74,7 @@ def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
 
 
-def _around(text: str, position: int) -> tuple[str, int]:
+def _crop_around_cursor(text: str, position: int) -> tuple[str, int]:
     """What decides: of a long text the lines around the cursor; and the position in them."""
     first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
     first = max(first, position - 2 * LOOKED_AT)
@@ -103,10 +103,10 @@ def _context(world: World, window: str) -> Context | None:
         return None
     kept: Window | None = world.sessions.get(window)
     session = kept.session if kept is not None else None
-    return Context(world, session or Session(server=server, spid=0, login=""))
+    return Context(world, session or SqlSession(server=server, spid=0, login=""))
 
 
-def _suggestions(context: Context, text: str, before: str, tokens: tuple[Token, ...], typed: str) -> set[str]:
+def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, ...], typed: str) -> set[str]:
     if typed.startswith("@"):
         declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
         return declared | {name.upper() for name in GLOBALS}
@@ -122,7 +122,7 @@ def _suggestions(context: Context, text: str, before: str, tokens: tuple[Token, 
     start = _statement_start(tokens)
     if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
         return _in_query(context, _lexed(text) or tokens)
-    return _in_command(context, before[tokens[start].start :], last)
+    return _in_command(context, prefix[tokens[start].start :], last)
 
 
 def _statement_start(tokens: tuple[Token, ...]) -> int:
@@ -146,7 +146,7 @@ def _tables(context: Context) -> set[str]:
     return set(catalog.names(context.version)) | temp
 
 
-def _after_dot(context: Context, tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> set[str]:
+def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]) -> set[str]:
     """Views of a schema, or columns of a table or alias."""
     path = ""
     for token in reversed(tokens):
@@ -159,7 +159,7 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], whole: tuple[Token, 
     if path.lower().endswith((".sys.", ".dbo.")) and not inside:
         schema = path.lower().rsplit(".", 2)[-2] + "."
         inside = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
-    return inside or _columns(context, whole, path[:-1])
+    return inside or _columns(context, all_tokens, path[:-1])
 
 
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
@@ -181,7 +181,7 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
             continue
         try:
             view = catalog.find(context, tuple(parts))
-        except (SqlError, Unsimulated):
+        except (SqlError, UnsimulatedFeatureError):
             continue
         columns |= {column.name for column in view.columns_in(context.version)}
     return columns
@@ -192,13 +192,15 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
     return _columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 
-def _in_command(context: Context, statement: str, last: Token) -> set[str]:
+def _in_command(context: Context, statement: str, last_token: Token) -> set[str]:
     """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
     accepted, words = planner.following(statement)
-    if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
+    if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
-    if last.upper == "WITH" or (last.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)):
+    if last_token.upper == "WITH" or (
+        last_token.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)
+    ):
         words |= _OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
-    if "STRING" in accepted and last.is_op("="):
+    if "STRING" in accepted and last_token.is_op("="):
         words |= {f"'TCP://{name}:5022'" for name in context.world.instances}
     return words

@@ -6,11 +6,11 @@ from collections.abc import Generator
 from typing import Final
 
 from engine.tsql.batches.work import Steps
-from engine.tsql.language import ages, function_bodies
+from engine.tsql.language import function_bodies, version_gates
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Action, Do, Program
-from engine.tsql.language.lexer import SyntaxProblem, Tokens, name_of, near
-from engine.tsql.language.reader import Reader
+from engine.tsql.language.instructions import Action, Program, RunStatement
+from engine.tsql.language.lexer import SqlSyntaxError, TokenSequence, make_near_error, name_of
+from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
 STATEMENT_WORK: Final = 60
@@ -27,10 +27,10 @@ SESSION_CHANGES: Final = {
 """What may be changed of an event session, and to which values."""
 
 
-class Definitions(Reader):
+class Definitions(TokenReader):
     """The part of the compiler that reads definitions."""
 
-    def __init__(self, text: str, tokens: Tokens, version: int, variables: frozenset[str]) -> None:
+    def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens)
         self.version = version
         self.declared = set(variables)
@@ -50,21 +50,23 @@ class Definitions(Reader):
         return len(self.actions) - 1
 
     def do(self, line: int, statement: s.Statement) -> None:
-        self.emit(line, Do(statement))
+        self.emit(line, RunStatement(statement))
 
     def work(self) -> int:
         """What it takes to read what has been read of the statement so far."""
         return STATEMENT_WORK + TOKEN_WORK * (self.place - self.first)
 
-    def compiled(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
+    def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         """The program of the body of a procedure."""
         raise NotImplementedError
 
-    def not_simulated(self, words: int = 2) -> None:
+    def emit_unsimulated(self, word_count: int = 2) -> None:
         line = self.token.line
         first = self.skim()
-        shown = [token.upper for token in self.tokens[first : min(first + words, self.place)] if token.upper]
-        self.do(line, s.NotSimulated(" ".join(shown)))
+        shown = [
+            token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
+        ]
+        self.do(line, s.UnsimulatedStatement(" ".join(shown)))
 
     # --- tables and indexes
 
@@ -72,23 +74,23 @@ class Definitions(Reader):
         """CREATE TABLE name ( … ) with what may follow the brackets."""
         line = self.token.line
         self.place += 2
-        name = self.qualified()
+        name = self.read_qualified_name()
         if not self.token.is_op("("):
             raise self.problem()
         first = self.place
-        columns = self.bracketed()
+        columns = self.read_bracketed_text()
         planner.check_columns(columns, self.tokens[first].line)
         behind = self.place
-        while self.word("ON", "TEXTIMAGE_ON") or (self.word("WITH") and self.ahead().is_op("(")):
+        while self.is_keyword("ON", "TEXTIMAGE_ON") or (self.is_keyword("WITH") and self.peek().is_op("(")):
             self.take()
             if self.token.is_op("("):
-                self.bracketed()
+                self.read_bracketed_text()
             else:
                 self.take()
-        if self.word("WITH") and self.begins_cte():
-            raise SyntaxProblem(self.token.line, 319)
-        if self.version >= ages.IN_MEMORY and self.has_word(behind, "MEMORY_OPTIMIZED"):
-            self.do(line, s.NotSimulated("CREATE TABLE … WITH (MEMORY_OPTIMIZED = ON)"))
+        if self.is_keyword("WITH") and self.begins_cte():
+            raise SqlSyntaxError(self.token.line, 319)
+        if self.version >= version_gates.IN_MEMORY and self.has_keyword(behind, "MEMORY_OPTIMIZED"):
+            self.do(line, s.UnsimulatedStatement("CREATE TABLE … WITH (MEMORY_OPTIMIZED = ON)"))
             return
         self.do(line, s.CreateTable(name, columns))
 
@@ -103,7 +105,7 @@ class Definitions(Reader):
             raise self.problem()
         index = first + words.index("INDEX")
         self.place = first + words.index("ON") + 1
-        table = self.qualified()
+        table = self.read_qualified_name()
         columns = self.names_in_brackets()
         included: tuple[str, ...] = ()
         if self.token.upper == "INCLUDE":
@@ -130,7 +132,7 @@ class Definitions(Reader):
         if not self.token.is_op("("):
             raise self.problem()
         first = self.place + 1
-        self.bracketed()
+        self.read_bracketed_text()
         inside = self.tokens[first : self.place - 1]
         return tuple(
             name_of(token)
@@ -142,7 +144,7 @@ class Definitions(Reader):
         """ALTER TABLE name [WITH [NO]CHECK] ADD columns and constraints, DROP COLUMN names, DROP CONSTRAINT name."""
         line = self.token.line
         self.place += 2
-        name = self.qualified()
+        name = self.read_qualified_name()
         action, unchecked = self.take().upper, False
         if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
             unchecked = self.take().upper == "NOCHECK"
@@ -151,7 +153,7 @@ class Definitions(Reader):
         text = self.text_between(first, self.place)
         inside = self.tokens[first : self.place]
         if not inside:
-            raise near(self.tokens[first - 1])
+            raise make_near_error(self.tokens[first - 1])
         word = self.tokens[first].upper
         default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
         if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
@@ -176,43 +178,43 @@ class Definitions(Reader):
             planner.check_columns(f"({column})", line)
             self.do(line, s.AlterTable(name, altered=f"({column})"))
         elif action == "ALTER" and word == "COLUMN" and len(inside) < 3:
-            raise near(self.tokens[self.place - 1])
+            raise make_near_error(self.tokens[self.place - 1])
         else:
-            self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
+            self.do(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
     def drop_index(self) -> None:
         """DROP INDEX index ON table [WITH (…)], … or DROP INDEX table.index, …"""
         line = self.token.line
         self.place += 1
-        if_exists = self.ahead().upper == "IF" and self.ahead(2).upper == "EXISTS"
+        if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
         if if_exists:
-            if self.version < ages.IF_EXISTS:
-                raise near(self.ahead())
+            if self.version < version_gates.IF_EXISTS:
+                raise make_near_error(self.peek())
             self.place += 2
         indexes: list[tuple[str, tuple[str, ...]]] = []
         while not indexes or self.take_if(","):
             if not indexes:
                 self.take()
-            parts = self.qualified()
-            if self.word("ON"):
+            parts = self.read_qualified_name()
+            if self.is_keyword("ON"):
                 self.take()
-                indexes.append((parts[-1], self.qualified()))
+                indexes.append((parts[-1], self.read_qualified_name()))
             elif len(parts) > 1:
                 indexes.append((parts[-1], parts[:-1]))
             else:
-                raise SyntaxProblem(line, 159)
-            if self.word("WITH") and self.ahead().is_op("("):
+                raise SqlSyntaxError(line, 159)
+            if self.is_keyword("WITH") and self.peek().is_op("("):
                 self.take()
-                self.bracketed()
+                self.read_bracketed_text()
         self.do(line, s.DropIndex(tuple(indexes), if_exists))
 
-    def has_word(self, first: int, word: str) -> bool:
-        return any(token.upper == word for token in self.tokens[first : self.place])
+    def has_keyword(self, start: int, keyword: str) -> bool:
+        return any(token.upper == keyword for token in self.tokens[start : self.place])
 
     # --- modules
 
     def create_or_alter(self) -> Steps:
-        words = [self.ahead(count).upper for count in (1, 2, 3)]
+        words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
             words = words[2:]
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
@@ -220,8 +222,8 @@ class Definitions(Reader):
             return
         if self.token.upper == "CREATE" and words[0] == "TABLE":
             self.create_table()
-        elif "COLUMNSTORE" in words[:2] and self.version >= ages.COLUMNSTORE:
-            self.not_simulated(words.index("COLUMNSTORE") + 3)
+        elif "COLUMNSTORE" in words[:2] and self.version >= version_gates.COLUMNSTORE:
+            self.emit_unsimulated(words.index("COLUMNSTORE") + 3)
         elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
             self.create_index()
         elif self.token.upper == "ALTER" and words[0] == "TABLE":
@@ -231,12 +233,12 @@ class Definitions(Reader):
         elif self.token.upper == "ALTER" and words[:2] == ["SERVER", "CONFIGURATION"]:
             self.alter_server_configuration()
         else:
-            self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
+            self.emit_unsimulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
         yield self.work()
 
     def alter_event_session(self) -> None:
         """ALTER EVENT SESSION name ON SERVER with a state or a start-up state; anything else is not simulated."""
-        line, rest = self.token.line, [self.ahead(count) for count in range(3, 13)]
+        line, rest = self.token.line, [self.peek(count) for count in range(3, 13)]
         shown = [token.upper or token.text for token in rest[1:]]
         for begin, values in SESSION_CHANGES.items():
             words = begin.split()
@@ -245,11 +247,11 @@ class Definitions(Reader):
                 option, value = words[-2], shown[len(words)]
                 self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
                 return
-        self.not_simulated(3)
+        self.emit_unsimulated(3)
 
     def alter_server_configuration(self) -> None:
         """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value; anything else is not simulated."""
-        line, rest = self.token.line, [self.ahead(count) for count in range(3, 10)]
+        line, rest = self.token.line, [self.peek(count) for count in range(3, 10)]
         shown = [token.upper or token.text for token in rest]
         if (
             shown[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
@@ -259,20 +261,20 @@ class Definitions(Reader):
             self.skim()
             self.do(line, s.ClusterProperty(name_of(rest[4]), shown[6]))
         else:
-            self.not_simulated(3)
+            self.emit_unsimulated(3)
 
     def rest_of_batch(self, kind: str) -> Steps:
         """CREATE or ALTER of a module, which takes the whole batch."""
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
-        if self.ahead().upper == "OR":
+        if self.peek().upper == "OR":
             verb = "CREATE OR ALTER"
         shown = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
         if self.depth > 1:
-            raise near(self.ahead())
+            raise make_near_error(self.peek())
         if self.actions:
-            raise SyntaxProblem(line, 111, shown)
-        while not self.word(kind):
+            raise SqlSyntaxError(line, 111, shown)
+        while not self.is_keyword(kind):
             self.take()
         self.take()
         if kind in ("PROC", "PROCEDURE"):
@@ -286,30 +288,30 @@ class Definitions(Reader):
         elif kind == "SCHEMA":
             self.do(line, self.schema())
         else:
-            self.do(line, s.NotSimulated(shown))
+            self.do(line, s.UnsimulatedStatement(shown))
         self.place = len(self.tokens) - 1
 
     def schema(self) -> s.Statement:
         """[name] [AUTHORIZATION owner] and what is made in it."""
-        name = "" if self.word("AUTHORIZATION") else self.qualified()[-1]
+        name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
         owner = ""
-        if self.word("AUTHORIZATION"):
+        if self.is_keyword("AUTHORIZATION"):
             self.take()
-            owner = self.qualified()[-1]
+            owner = self.read_qualified_name()[-1]
         self.take_if(";")
         if self.token.kind == "end":
             return s.CreateSchema(name or owner, owner)
-        if not self.word("CREATE", "GRANT", "DENY", "REVOKE"):
+        if not self.is_keyword("CREATE", "GRANT", "DENY", "REVOKE"):
             raise self.problem()
-        return s.NotSimulated("CREATE SCHEMA with what is made in it")
+        return s.UnsimulatedStatement("CREATE SCHEMA with what is made in it")
 
     def procedure(self, verb: str) -> Generator[int, None, s.Statement]:
         """name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body"""
-        name = self.qualified()
+        name = self.read_qualified_name()
         if self.take_if(";"):
             self.take()
         bracketed = self.take_if("(")
-        parameters: list[s.Parameter] = []
+        parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
             parameters.append(self.parameter())
             if not self.take_if(","):
@@ -317,19 +319,19 @@ class Definitions(Reader):
         if bracketed and not self.take_if(")"):
             raise self.problem()
         first = self.place
-        self.up_to_as()
-        if self.version >= ages.IN_MEMORY and self.has_word(first, "NATIVE_COMPILATION"):
-            return s.NotSimulated("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
+        self.skip_to_as()
+        if self.version >= version_gates.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
+            return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         body = self.body()
-        compiled = yield from self.compiled(body, frozenset(item.name for item in parameters))
+        compiled = yield from self.compile_body(body, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
     def function(self, verb: str) -> Generator[int, None, s.Statement]:
         """name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END, or RETURNS TABLE … RETURN query"""
-        name = self.qualified()
+        name = self.read_qualified_name()
         if not self.take_if("("):
             raise self.problem()
-        parameters: list[s.Parameter] = []
+        parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
             parameters.append(self.parameter())
             if not self.take_if(","):
@@ -338,21 +340,21 @@ class Definitions(Reader):
             raise self.problem()
         self.expect("RETURNS")
         if self.token.kind == "variable":
-            return s.NotSimulated("CREATE FUNCTION … RETURNS @table")
+            return s.UnsimulatedStatement("CREATE FUNCTION … RETURNS @table")
         first = self.place
-        while not self.word("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
+        while not self.is_keyword("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
             if self.token.kind == "end":
                 raise self.problem()
             self.take()
         returns = self.text_between(first, self.place)
-        while not self.word("BEGIN", "RETURN"):
+        while not self.is_keyword("BEGIN", "RETURN"):
             if self.token.kind == "end":
                 raise self.problem()
-            if self.word("EXTERNAL", "NULL", "NATIVE_COMPILATION"):
-                return s.NotSimulated(f"CREATE FUNCTION … {self.token.upper}")
+            if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION"):
+                return s.UnsimulatedStatement(f"CREATE FUNCTION … {self.token.upper}")
             self.take()
         of_table = returns.upper() == "TABLE"
-        if self.word("BEGIN") == of_table:
+        if self.is_keyword("BEGIN") == of_table:
             raise self.problem()
         begin = self.token
         self.take()
@@ -361,13 +363,13 @@ class Definitions(Reader):
             last -= 1
         if not of_table:
             if self.tokens[last - 1].upper != "END":
-                raise near(self.tokens[last - 1])
-            if not self.word("RETURN"):
+                raise make_near_error(self.tokens[last - 1])
+            if not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
-                program = yield from self.compiled(body, frozenset(item.name for item in parameters))
+                program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
                 function_bodies.check(program, self.tokens[self.place : last], begin.line)
                 if missing := function_bodies.not_simulated(program):
-                    return s.NotSimulated(missing)
+                    return s.UnsimulatedStatement(missing)
                 return s.CreateFunction(name, tuple(parameters), "", returns, verb, body, program)
             self.take()
             last -= 1
@@ -377,7 +379,7 @@ class Definitions(Reader):
         known = {parameter.name for parameter in parameters}
         for token in self.tokens[self.place : last]:
             if token.kind == "variable" and token.text.lower() not in known and token.text[:2] != "@@":
-                raise SyntaxProblem(token.line, 137, token.text)
+                raise SqlSyntaxError(token.line, 137, token.text)
         line = self.token.line
         if not of_table:
             planner.check_expression(returned, line)
@@ -385,18 +387,18 @@ class Definitions(Reader):
         while returned.startswith("(") and returned.endswith(")"):
             returned = returned[1:-1].strip()
         if returned[:4].upper() == "WITH":
-            return s.NotSimulated("CREATE FUNCTION … RETURN (WITH …)")
+            return s.UnsimulatedStatement("CREATE FUNCTION … RETURN (WITH …)")
         planner.check_statement(returned, line)
         return s.CreateFunction(name, tuple(parameters), returned, "", verb)
 
     def view(self, verb: str) -> s.Statement:
-        name = self.qualified()
+        name = self.read_qualified_name()
         if name[-1].startswith("#"):
-            raise SyntaxProblem(self.token.line, 4103, name[-1])
+            raise SqlSyntaxError(self.token.line, 4103, name[-1])
         if self.token.is_op("("):
-            return s.NotSimulated("CREATE VIEW with a list of columns")
-        self.up_to_as()
+            return s.UnsimulatedStatement("CREATE VIEW with a list of columns")
+        self.skip_to_as()
         query = self.text[self.token.start :].rstrip().rstrip(";")
-        if not self.word("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
+        if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, verb)

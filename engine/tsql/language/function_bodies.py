@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
-from engine.tsql.language.lexer import SyntaxProblem, Token
+from engine.tsql.language.instructions import (
+    BranchIfFalse,
+    CompiledInstruction,
+    EndCatch,
+    Jump,
+    Program,
+    RunStatement,
+)
+from engine.tsql.language.lexer import SqlSyntaxError, Token
 from engine.tsql.query import planner
 
 _SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
@@ -30,23 +37,25 @@ def check(program: Program, tokens: Sequence[Token], line: int) -> None:
     """Raise 443, 444, 455, 2772 or SyntaxProblem 0 for a body, which begins on *line*, that no function may have."""
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
-            raise SyntaxProblem(token.line, 2772)
+            raise SqlSyntaxError(token.line, 2772)
         if token.upper in _NONDETERMINISTIC and tokens[min(place + 1, len(tokens) - 1)].is_op("("):
-            raise SyntaxProblem(token.line, 443, token.text.lower())
+            raise SqlSyntaxError(token.line, 443, token.text.lower())
     for instruction in program:
         if isinstance(instruction.action, EndCatch):
-            raise SyntaxProblem(line, 443, "BEGIN TRY")
-        if isinstance(instruction.action, Do):
+            raise SqlSyntaxError(line, 443, "BEGIN TRY")
+        if isinstance(instruction.action, RunStatement):
             _check_statement(instruction.action.statement, instruction.line)
     if not _ends_with_return(program):
-        raise SyntaxProblem(program[-1].line if program else line, 455)
+        raise SqlSyntaxError(program[-1].line if program else line, 455)
 
 
 def _ends_with_return(program: Program) -> bool:
     """Return whether the last statement of the outermost block is RETURN: nothing jumps behind it or around it."""
     last = program[-1].action if program else None
-    jumps = [one.action.target for one in program if isinstance(one.action, Branch | Jump)]
-    return isinstance(last, Do) and isinstance(last.statement, s.Return) and len(program) not in jumps
+    jumps = [one.action.target for one in program if isinstance(one.action, BranchIfFalse | Jump)]
+    return (
+        isinstance(last, RunStatement) and isinstance(last.statement, s.Return) and len(program) not in jumps
+    )
 
 
 def not_simulated(program: Program) -> str:
@@ -54,18 +63,18 @@ def not_simulated(program: Program) -> str:
     return next(filter(None, map(_not_simulated, program)), "")
 
 
-def _not_simulated(instruction: Instruction) -> str:
+def _not_simulated(instruction: CompiledInstruction) -> str:
     action = instruction.action
-    if not isinstance(action, Do) or isinstance(action.statement, s.Declare | s.Assign):
+    if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
         return ""
     statement = action.statement
     if isinstance(statement, s.Return):
         return "" if statement.expression else "RETURN without a value in a function"
-    if isinstance(statement, s.Query):
+    if isinstance(statement, s.QueryStatement):
         return "OUTPUT in a function" if statement.output is not None else ""
-    if isinstance(statement, s.NotSimulated):
+    if isinstance(statement, s.UnsimulatedStatement):
         return statement.what
-    if isinstance(statement, s.DeclareCursor | s.CursorAction | s.Fetch):
+    if isinstance(statement, s.DeclareCursor | s.CursorAction | s.FetchCursor):
         return "cursors in a function"
     if isinstance(statement, s.Execute):
         return f"EXEC {statement.procedure} in a function"
@@ -74,14 +83,14 @@ def _not_simulated(instruction: Instruction) -> str:
 
 def _check_statement(statement: s.Statement, line: int) -> None:
     if type(statement) in _SIDE_EFFECTS:
-        raise SyntaxProblem(line, 443, _SIDE_EFFECTS[type(statement)])
+        raise SqlSyntaxError(line, 443, _SIDE_EFFECTS[type(statement)])
     if isinstance(statement, s.Transaction):
-        raise SyntaxProblem(line, 443, f"{statement.verb.upper()} TRANSACTION")
-    if not isinstance(statement, s.Query):
+        raise SqlSyntaxError(line, 443, f"{statement.verb.upper()} TRANSACTION")
+    if not isinstance(statement, s.QueryStatement):
         return
     plan = planner.plan_statement(statement.text)
     if plan.target is None:
         if plan.kind == "select":
-            raise SyntaxProblem(line, 444)
+            raise SqlSyntaxError(line, 444)
     elif not plan.target.key.startswith("@"):
-        raise SyntaxProblem(line, 443, "SELECT INTO" if plan.kind == "select" else plan.kind.upper())
+        raise SqlSyntaxError(line, 443, "SELECT INTO" if plan.kind == "select" else plan.kind.upper())

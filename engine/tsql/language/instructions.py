@@ -8,14 +8,14 @@ from engine.tsql.language import statements as s
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class RunStatement:
     """Carry out a statement."""
 
     statement: s.Statement
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class BranchIfFalse:
     """Go to *target* unless the condition holds."""
 
     condition: str
@@ -32,15 +32,15 @@ class EndCatch:
     """The error that the CATCH block was about is forgotten."""
 
 
-Action = Do | Branch | Jump | EndCatch
+Action = RunStatement | BranchIfFalse | Jump | EndCatch
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class CompiledInstruction:
     line: int
     action: Action
     handler: int | None
     """Where an error goes on: the first instruction of the CATCH block around it."""
 
 
-Program = tuple[Instruction, ...]
+Program = tuple[CompiledInstruction, ...]

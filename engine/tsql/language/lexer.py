@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from typing import Final, NamedTuple, overload
 
 from engine.messages import SqlError
-from engine.tsql.batches.work import Recall, Stepwise
-from engine.tsql.language.words import KEYWORDS
+from engine.tsql.batches.work import Recall, ResumableComputation
+from engine.tsql.language.reserved_words import KEYWORDS
 
 PRECISION_MAX: Final = 38
 """Digits of a number; documented for decimal."""
@@ -53,7 +53,7 @@ Raw = tuple[str, str, int, int, int]
 """What a token consists of."""
 
 
-class Tokens(Sequence[Token]):
+class TokenSequence(Sequence[Token]):
     """The tokens of a long text. They rest as plain tuples, which the garbage collector need not walk through."""
 
     def __init__(self, raw: list[Raw]) -> None:
@@ -72,7 +72,7 @@ class Tokens(Sequence[Token]):
         return Token._make(self._raw[place])
 
 
-class SyntaxProblem(SqlError):
+class SqlSyntaxError(SqlError):
     """The batch cannot be compiled; *line* counts from its first line."""
 
     limit = ""
@@ -83,7 +83,7 @@ class SyntaxProblem(SqlError):
         self.line = line
 
 
-class TooLong(SyntaxProblem):
+class BatchTooLongError(SqlSyntaxError):
     """The text is longer than we can read between two frames; SQL Server has no limit or a wider one. Message 8623."""
 
     def __init__(self, line: int, limit: str) -> None:
@@ -93,13 +93,13 @@ class TooLong(SyntaxProblem):
 
 def tokens_of(text: str) -> tuple[Token, ...]:
     """All tokens of a batch and an `end` token. Raises SyntaxProblem 102, 103, 105, 113 or 8623."""
-    return _KNOWN.get(text, len(text), lambda: Stepwise(lexing(text)).result()[:])
+    return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
 _KNOWN: Final[Recall[tuple[Token, ...]]] = Recall(300_000)
 
 
-def lexing(text: str) -> Generator[int, None, Tokens]:
+def lexing(text: str) -> Generator[int, None, TokenSequence]:
     """The tokens of a batch, in steps (work.py)."""
     tokens: list[Raw] = []
     place, line, count = 0, 1, 0
@@ -107,16 +107,16 @@ def lexing(text: str) -> Generator[int, None, Tokens]:
         count += 1
         if count % _STEP == 0:
             if len(tokens) > TOKENS_MAX:
-                raise TooLong(line, f"batches of more than {TOKENS_MAX} words and signs")
+                raise BatchTooLongError(line, f"batches of more than {TOKENS_MAX} words and signs")
             yield _STEP * TOKEN_WORK
         if text.startswith("/*", place):
             end = yield from end_of_comment(text, place)
             if end < 0:
-                raise SyntaxProblem(line, 113)
+                raise SqlSyntaxError(line, 113)
         else:
             match = _TOKEN.match(text, place)
             if match is None:
-                raise _unreadable(text, place, line)
+                raise _make_lexical_error(text, place, line)
             end = match.end()
             kind = str(match.lastgroup)
             if kind != "blank":
@@ -127,7 +127,7 @@ def lexing(text: str) -> Generator[int, None, Tokens]:
     last = tokens[-1][4] if tokens else 1
     tokens.append(("end", "", len(text), len(text), last))
     yield count % _STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
-    return Tokens(tokens)
+    return TokenSequence(tokens)
 
 
 _STEP: Final = 500
@@ -154,29 +154,29 @@ def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
 
 def _check(kind: str, text: str, line: int) -> None:
     if kind in ("word", "quoted") and len(text) > 130:
-        raise SyntaxProblem(line, 103, "identifier", text[:30], 128)
+        raise SqlSyntaxError(line, 103, "identifier", text[:30], 128)
     if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
-        raise SyntaxProblem(line, 1007, "number", text[:SHOWN_MAX])
+        raise SqlSyntaxError(line, 1007, "number", text[:SHOWN_MAX])
 
 
-def _unreadable(text: str, place: int, line: int) -> SyntaxProblem:
-    rest = text[place : place + 100].lstrip("Nn")
+def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
+    rest = text[offset : offset + 100].lstrip("Nn")
     if rest[:1] in ("'", '"', "["):
-        return SyntaxProblem(line, 105, rest[1:60].split("\n")[0])
-    return SyntaxProblem(line, 102, text[place])
+        return SqlSyntaxError(line, 105, rest[1:60].split("\n")[0])
+    return SqlSyntaxError(line, 102, text[offset])
 
 
 SHOWN_MAX: Final = 200
 """Characters of a wrong word that a message repeats. Assumed."""
 
 
-def near(token: Token, last: Token | None = None) -> SyntaxProblem:
+def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
     """The error for a token that does not fit: 156 for a keyword, 102 otherwise."""
-    shown = last if token.kind == "end" and last is not None else token
+    shown = last_token if token.kind == "end" and last_token is not None else token
     if shown.upper in KEYWORDS:
-        return SyntaxProblem(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
+        return SqlSyntaxError(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
     text = name_of(shown) if shown.kind == "string" else shown.text
-    return SyntaxProblem(shown.line, 102, text[:SHOWN_MAX])
+    return SqlSyntaxError(shown.line, 102, text[:SHOWN_MAX])
 
 
 def name_of(token: Token) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from engine.tsql.language.lexer import Token, near, tokens_of
+from engine.tsql.language.lexer import Token, make_near_error, tokens_of
 
 ENDS: Final = {
     "INSERT": frozenset({"VALUES", "SELECT", "EXEC", "EXECUTE", "DEFAULT", "WITH"}),
@@ -18,7 +18,7 @@ ENDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputClause:
     """What to select of the tables inserted and deleted, and where it goes: an INSERT target, or a grid if empty."""
 
     columns: str
@@ -26,7 +26,7 @@ class Output:
 
 
 @lru_cache(maxsize=256)
-def split(text: str) -> tuple[str, Output | None]:
+def split(text: str) -> tuple[str, OutputClause | None]:
     """The statement without its OUTPUT clause, and the clause. Raises SyntaxProblem for one that cannot be read."""
     if "output" not in text.lower():
         return text, None
@@ -40,7 +40,7 @@ def split(text: str) -> tuple[str, Output | None]:
         token = tokens[place]
         level += token.is_op("(") - token.is_op(")")
         if level == 0 and token.upper == "OUTPUT":
-            return _taken_out(text, tokens, place, ends)
+            return _extract_clause(text, tokens, place, ends)
         if level == 0 and token.upper in ends and tokens[verb].upper != "MERGE":
             if tokens[verb].upper == "DELETE" and token.upper == "FROM" and place == verb + 1:
                 continue
@@ -58,8 +58,10 @@ def _first_verb(tokens: tuple[Token, ...]) -> int:
     return -1
 
 
-def _taken_out(text: str, tokens: tuple[Token, ...], first: int, ends: frozenset[str]) -> tuple[str, Output]:
-    end, into, level = first + 1, -1, 0
+def _extract_clause(
+    text: str, tokens: tuple[Token, ...], start: int, ends: frozenset[str]
+) -> tuple[str, OutputClause]:
+    end, into, level = start + 1, -1, 0
     while tokens[end].kind != "end":
         token = tokens[end]
         level += token.is_op("(") - token.is_op(")")
@@ -74,9 +76,9 @@ def _taken_out(text: str, tokens: tuple[Token, ...], first: int, ends: frozenset
             break
         end += 1
     last = into if into >= 0 else end
-    columns = text[tokens[first].end : tokens[last - 1].end].strip()
-    if not columns or last == first + 1:
-        raise near(tokens[end])
+    columns = text[tokens[start].end : tokens[last - 1].end].strip()
+    if not columns or last == start + 1:
+        raise make_near_error(tokens[end])
     target = text[tokens[into].end : tokens[end - 1].end].strip() if into >= 0 else ""
-    rest = text[: tokens[first].start] + " " + text[tokens[end - 1].end :]
-    return rest, Output(columns, target)
+    rest = text[: tokens[start].start] + " " + text[tokens[end - 1].end :]
+    return rest, OutputClause(columns, target)

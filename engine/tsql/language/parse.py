@@ -16,7 +16,7 @@ from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import SyntaxProblem, near, without_comments
+from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, without_comments
 from engine.tsql.language.permissions import ON_SERVER
 
 Children = list[Any]
@@ -32,24 +32,29 @@ def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Tok
     try:
         tree = PARSER.parse(without_comments(text, tokens))
     except UnexpectedInput as problem:
-        raise _located(tokens, following, problem) from None
+        raise _locate_error(tokens, following, problem) from None
     for rule, clause in UNSIMULATED_CLAUSES.items():
         if next(tree.find_data(rule), None) is not None:
-            return s.NotSimulated(clause)
+            return s.UnsimulatedStatement(clause)
     statement = _BUILDER.transform(tree)
     assert isinstance(statement, s.Statement), statement
     return statement
 
 
-def _located(
-    inside: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
-) -> SyntaxProblem:
+def _locate_error(
+    command_tokens: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
+) -> SqlSyntaxError:
     read = getattr(problem, "token", None)
     place = problem.pos_in_stream
     if place is not None and (read is None or read.type != "$END"):
-        wrong = inside[0].start + place
-        return next((near(token) for token in inside if token.end > wrong), near(inside[-1]))
-    return near(inside[-1] if following.kind == "end" or following.is_op(";") else following)
+        wrong = command_tokens[0].start + place
+        return next(
+            (make_near_error(token) for token in command_tokens if token.end > wrong),
+            make_near_error(command_tokens[-1]),
+        )
+    return make_near_error(
+        command_tokens[-1] if following.kind == "end" or following.is_op(";") else following
+    )
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
@@ -63,11 +68,11 @@ def following(statement: str) -> tuple[set[str], set[str]]:
     words: set[str] = set()
     for terminal in PARSER.terminals:
         if terminal.name in accepted:
-            words |= _words_of(terminal.pattern)
+            words |= _list_keywords(terminal.pattern)
     return accepted, words
 
 
-def _words_of(pattern: object) -> set[str]:
+def _list_keywords(pattern: object) -> set[str]:
     """The words that a terminal stands for; none for names, numbers and signs."""
     if isinstance(pattern, PatternStr):
         return {pattern.value} if pattern.value.isidentifier() else set()
@@ -87,13 +92,13 @@ def text_in(raw: str) -> str:
 # --- helpers of the table below -------------------------------------------------------------------------
 
 
-def _merged(children: Children) -> Parts:
+def _merge_parts(children: Children) -> Parts:
     """All parts that are dictionaries, in one."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
-def _upper(word: object) -> str:
-    return str(word).upper()
+def _upper(token: object) -> str:
+    return str(token).upper()
 
 
 def _flat(children: Children) -> str:
@@ -129,7 +134,7 @@ def _limit(c: Children) -> int:
 
 def _set_options(c: Children) -> s.Statement:
     options = tuple(part for part in c[1:] if isinstance(part, tuple))
-    return s.SetOption(c[0], options, _merged(c).get("termination", ""))
+    return s.SetOption(c[0], options, _merge_parts(c).get("termination", ""))
 
 
 def _alter_files(c: Children) -> s.Statement:
@@ -161,14 +166,14 @@ def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
 
 def _alter_group(c: Children) -> s.Statement:
     if c[1]["action"] == "DISTRIBUTED":
-        return s.NotSimulated("ALTER AVAILABILITY GROUP of a distributed availability group")
+        return s.UnsimulatedStatement("ALTER AVAILABILITY GROUP of a distributed availability group")
     return gs.AlterGroup(c[0], **c[1])
 
 
 def _create_group(c: Children) -> s.Statement:
     if "action" in c[-1]:
-        return s.NotSimulated("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
-    return gs.CreateGroup(c[0], **_merged(c[1:]))
+        return s.UnsimulatedStatement("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
+    return gs.CreateGroup(c[0], **_merge_parts(c[1:]))
 
 
 def _authentication(c: Children) -> Parts:
@@ -178,7 +183,7 @@ def _authentication(c: Children) -> Parts:
 
 def _payload(c: Children) -> Parts:
     kind = _upper(c[0])
-    return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merged(c)}
+    return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merge_parts(c)}
 
 
 def _master_key(c: Children) -> s.Statement:
@@ -189,37 +194,37 @@ def _master_key(c: Children) -> s.Statement:
 
 
 def _login(c: Children) -> Parts:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     options = parts.get("options", ())
     named = dict(options)
     return {**parts, "password": named.get("PASSWORD"), "options": options}
 
 
 def _alter_user(c: Children) -> s.Statement:
-    options = _merged(c)["options"]
+    options = _merge_parts(c)["options"]
     login = dict(options).get("LOGIN")
     return s.AlterUser(name=c[0], login=None if login is None else str(login), options=options)
 
 
 def _permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
-    on = _merged(c)
+    on = _merge_parts(c)
     default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
     return s.Permission(_upper(c[0]), permissions, on.get("kind", default), on.get("name", ""), grantees)
 
 
-def _backup_kind(word: object) -> str:
-    return "DATABASE" if _upper(word) == "DATABASE" else "LOG"
+def _backup_kind(token: object) -> str:
+    return "DATABASE" if _upper(token) == "DATABASE" else "LOG"
 
 
 def _backup(c: Children) -> s.Statement:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
     return s.Backup(_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
 
 
 def _restore(c: Children) -> s.Statement:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
     return s.Restore(_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
 
@@ -237,19 +242,19 @@ def _option(c: Children) -> tuple[str, object]:
 
 
 def _create_database(c: Children) -> s.Statement:
-    parts = _merged(c[1:])
+    parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
     return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", False), _named_files(words))
 
 
-def _named_files(words: list[str]) -> tuple[tuple[str, str], ...]:
+def _named_files(tokens: list[str]) -> tuple[tuple[str, str], ...]:
     """(NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
     found: list[tuple[str, str]] = []
     name = ""
-    for place, word in enumerate(words):
+    for place, word in enumerate(tokens):
         if word == "(":
             name = ""
-        value = words[place + 2] if place + 2 < len(words) else ""  # a sign stands between
+        value = tokens[place + 2] if place + 2 < len(tokens) else ""  # a sign stands between
         if word.upper() == "NAME":
             name = value
         elif word.upper() == "FILENAME":
@@ -262,17 +267,17 @@ def _create_words(c: Children) -> Parts:
 
 
 def _dbcc(c: Children) -> s.Statement:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     return s.Dbcc(_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
 
 
 def _raiserror(c: Children) -> s.Statement:
     message, severity, state, *arguments = (part for part in c if not isinstance(part, dict))
-    return s.Raiserror(message, severity, state, tuple(arguments), _merged(c).get("words", ()))
+    return s.Raiserror(message, severity, state, tuple(arguments), _merge_parts(c).get("words", ()))
 
 
 def _execute(c: Children) -> s.Statement:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     procedure = next(part for part in c if not isinstance(part, dict))
     target = procedure.name if isinstance(procedure, s.Variable) else ""
     return s.Execute(
@@ -306,9 +311,9 @@ class _Text:
 
 
 def _fetch(c: Children) -> s.Statement:
-    parts = _merged(c)
+    parts = _merge_parts(c)
     name = next(part for part in c if isinstance(part, str))
-    return s.Fetch(parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ()))
+    return s.FetchCursor(parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ()))
 
 
 def _drop(c: Children) -> s.Statement:
@@ -346,14 +351,14 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group_item": lambda c: c[0] if c else ",",
     "any_word": lambda c: c[0] if c else ",",
     "words": lambda c: {"words": tuple(_upper(word) for word in c)},
-    "merged": _merged,
+    "merged": _merge_parts,
     "owner": lambda c: {"owner": c[0]},
     # availability groups
     "group_failover": lambda c: {"action": "FAILOVER"},
     "group_force": lambda c: {"action": "FORCE"},
     "group_offline": lambda c: {"action": "OFFLINE"},
-    "group_join": lambda c: {"action": "JOIN", **_merged(c)},
-    "group_set": lambda c: {"action": "SET", **_merged(c)},
+    "group_join": lambda c: {"action": "JOIN", **_merge_parts(c)},
+    "group_set": lambda c: {"action": "SET", **_merge_parts(c)},
     "group_databases": lambda c: {"databases": c[0]},
     "group_replicas": lambda c: {"replicas": tuple(c)},
     "group_listener": lambda c: {"listener": (c[0], c[1]["options"])},
@@ -361,11 +366,11 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
         "action": f"{_upper(c[0])} {'REPLICA' if 'replicas' in c[1] else 'DATABASE'}",
         **c[1],
     },
-    "listener_verb": lambda c: {"action": f"{_upper(c[0])} LISTENER", "listener": c[1], **_merged(c)},
+    "listener_verb": lambda c: {"action": f"{_upper(c[0])} LISTENER", "listener": c[1], **_merge_parts(c)},
     "listener_restart": lambda c: {"action": "RESTART LISTENER", "listener": c[0]},
     "group_permission": lambda c: {"action": _upper(c[0])},
     "group_distributed": lambda c: {"action": "DISTRIBUTED"},
-    "group_replica": lambda c: (c[0], _merged(c).get("options", ())),
+    "group_replica": lambda c: (c[0], _merge_parts(c).get("options", ())),
     "group_option": _group_option,
     "group_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
     "listener_ips": lambda c: [("IP", _texts(address)) for address in c],
@@ -373,7 +378,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "listener_dhcp": lambda c: [("DHCP", _texts(c[0]) if c else "")],
     "listener_tcp": lambda c: [("PORT", str(c[0]))],
     "listener": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
-    "group_members": _merged,
+    "group_members": _merge_parts,
     "alter_group": _alter_group,
     "create_group": _create_group,
     "drop_group": lambda c: gs.DropGroup(*c),
@@ -415,7 +420,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "listener_port": lambda c: {"port": int(c[0])},
     "listener_ip": lambda c: {"ip": c[0]},
     "other_address": lambda c: {},
-    "endpoint_protocol": lambda c: {"protocol": _upper(c[0]), **_merged(c)},
+    "endpoint_protocol": lambda c: {"protocol": _upper(c[0]), **_merge_parts(c)},
     "auth_windows": lambda c: ("WINDOWS", _upper(c[0]) if c else "NEGOTIATE"),
     "auth_certificate": lambda c: ("CERTIFICATE", c[0]),
     "authentication": _authentication,
@@ -424,8 +429,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "other_payload": lambda c: {},
     "endpoint_affinity": lambda c: {},
     "endpoint_payload": _payload,
-    "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merged(c)),
-    "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merged(c)),
+    "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merge_parts(c)),
+    "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merge_parts(c)),
     # keys and certificates
     "key_tail": lambda c: c,
     "master_key": _master_key,
@@ -437,22 +442,22 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "certificate_start": lambda c: {"start_date": c[0]},
     "certificate_expiry": lambda c: {"expiry_date": c[0]},
     "private_key_file": lambda c: {"private_key_file": c[0]},
-    "create_certificate": lambda c: s.CreateCertificate(name=c[0], **_merged(c)),
-    "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], _merged(c).get("private_key_file")),
-    "certificate_other": lambda c: s.NotSimulated("ALTER CERTIFICATE"),
+    "create_certificate": lambda c: s.CreateCertificate(name=c[0], **_merge_parts(c)),
+    "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], _merge_parts(c).get("private_key_file")),
+    "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
     # logins, users, permissions
     "login_option": _option,
     "login_options": lambda c: {"options": tuple(c)},
     "login_state": lambda c: {"state": _upper(c[0])},
-    "login_windows": lambda c: {"windows": True, **_merged(c)},
+    "login_windows": lambda c: {"windows": True, **_merge_parts(c)},
     "login_certificate": lambda c: {"certificate": c[0]},
-    "login_sql": _merged,
+    "login_sql": _merge_parts,
     "create_login": lambda c: s.CreateLogin(name=c[0], **_login(c)),
     "alter_login": lambda c: s.AlterLogin(name=c[0], **_login(c)),
     "user_login": lambda c: {"login": c[0]},
     "user_certificate": lambda c: {"options": (("CERTIFICATE", c[0]),)},
     "user_without": lambda c: {"without_login": True},
-    "create_user": lambda c: s.CreateUser(name=c[0], **_merged(c)),
+    "create_user": lambda c: s.CreateUser(name=c[0], **_merge_parts(c)),
     "alter_user": _alter_user,
     "grant_option": lambda c: None,
     "permission_name": lambda c: " ".join(_upper(word) for word in c if isinstance(word, Token)),
@@ -477,7 +482,9 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "backup": _backup,
     "restore": _restore,
     "restore_snapshot": lambda c: s.Restore(_backup_kind(c[0]), c[1], snapshot=c[2]),
-    "restore_info": lambda c: s.RestoreInfo(_upper(c[0]), c[1]["devices"], _merged(c).get("options", ())),
+    "restore_info": lambda c: s.RestoreInfo(
+        _upper(c[0]), c[1]["devices"], _merge_parts(c).get("options", ())
+    ),
     "snapshot_of": lambda c: {"snapshot_of": c[0]},
     "create_for": lambda c: {"attach": _upper(c[0]).startswith("ATTACH")},
     "create_other": _create_words,
@@ -495,7 +502,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "kill_status": lambda c: s.Kill(c[0], status_only=True),
     "begin_transaction": lambda c: s.Transaction("BEGIN", c[0] if c else ""),
     "durability": lambda c: {"delayed": _upper(c[0]) == "ON"},
-    "commit": lambda c: s.Transaction("COMMIT", "", _merged(c).get("delayed", False)),
+    "commit": lambda c: s.Transaction("COMMIT", "", _merge_parts(c).get("delayed", False)),
     "rollback": lambda c: s.Transaction("ROLLBACK", c[0] if c else ""),
     "save": lambda c: s.Transaction("SAVE", c[0]),
     "waitfor": lambda c: s.Waitfor(_upper(c[0]), c[1]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.tsql.language.lexer import SyntaxProblem
+from engine.tsql.language.lexer import SqlSyntaxError
 
 _ON_ANYTHING: Final = """
 ALL, ALL PRIVILEGES, ALTER, AUTHENTICATE, CONNECT, CONTROL, DELETE, EXECUTE, EXEC, IMPERSONATE, INSERT, RECEIVE,
@@ -85,4 +85,4 @@ def check(names: tuple[str, ...], line: int) -> None:
     """Raises 102 for a permission that there is not."""
     for name in names:
         if name not in PERMISSIONS:
-            raise SyntaxProblem(line, 102, name)
+            raise SqlSyntaxError(line, 102, name)

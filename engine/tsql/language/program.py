@@ -8,14 +8,21 @@ from itertools import pairwise
 from typing import Final
 
 from engine.constants import VERSIONS
-from engine.tsql.batches.work import Recall, Steps, Stepwise
-from engine.tsql.language import ages, outputs, permissions
+from engine.tsql.batches.work import Recall, ResumableComputation, Steps
+from engine.tsql.language import outputs, permissions, version_gates
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
-from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
-from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, lexing, name_of, near
+from engine.tsql.language.instructions import (
+    BranchIfFalse,
+    CompiledInstruction,
+    EndCatch,
+    Jump,
+    Program,
+    RunStatement,
+)
+from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, lexing, make_near_error, name_of
 from engine.tsql.language.options import EXCLUSIVE, LEVELS, SWITCHES
-from engine.tsql.language.words import (
+from engine.tsql.language.reserved_words import (
     BROKER_PAIRS,
     COMMAND_PAIRS,
     COMMAND_WORDS,
@@ -42,14 +49,18 @@ def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = 
     return compiling(text, version, variables).result()
 
 
-def compiling(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Stepwise[Program]:
+def compiling(
+    text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
+) -> ResumableComputation[Program]:
     """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
     return _KNOWN.get(
-        (text, version, variables), len(text), lambda: Stepwise(_compile(text, version, variables))
+        (text, version, variables),
+        len(text),
+        lambda: ResumableComputation(_compile(text, version, variables)),
     )
 
 
-_KNOWN: Final[Recall[Stepwise[Program]]] = Recall(4_000_000)
+_KNOWN: Final[Recall[ResumableComputation[Program]]] = Recall(4_000_000)
 
 
 def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[int, None, Program]:
@@ -66,7 +77,7 @@ class _Loop:
 class _Compiler(Definitions):
     """Walks the tokens once and writes actions."""
 
-    def __init__(self, text: str, tokens: Tokens, version: int, variables: frozenset[str]) -> None:
+    def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens, version, variables)
         self.catches: list[int] = []
         """First action of the CATCH block of each TRY."""
@@ -76,19 +87,21 @@ class _Compiler(Definitions):
         self.unended = False
         """The statement before had no semicolon."""
 
-    def compiled(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
+    def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         return (yield from _compile(body, self.version, parameters))
 
     # --- writing
 
     @property
-    def here(self) -> int:
+    def next_index(self) -> int:
         return len(self.actions)
 
-    def land(self, place: int) -> None:
+    def set_jump_target(self, index: int) -> None:
         """Let the jump or branch at *place* end here."""
-        jump, here = self.actions[place], self.here
-        self.actions[place] = Branch(jump.condition, here) if isinstance(jump, Branch) else Jump(here)
+        jump, here = self.actions[index], self.next_index
+        self.actions[index] = (
+            BranchIfFalse(jump.condition, here) if isinstance(jump, BranchIfFalse) else Jump(here)
+        )
 
     # --- the batch
 
@@ -99,7 +112,7 @@ class _Compiler(Definitions):
         named = first.kind == "quoted" or (
             first.kind == "word" and (young or first.upper not in STATEMENT_WORDS)
         )
-        if named and not self.ahead().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
+        if named and not self.peek().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
             self.first = self.place
             self.command()
             yield from self.skip_semicolons()
@@ -107,28 +120,28 @@ class _Compiler(Definitions):
             yield from self.statement()
         for place, token in self.gotos:
             if token.text.lower() not in self.labels:
-                raise SyntaxProblem(token.line, 133, token.text)
+                raise SqlSyntaxError(token.line, 133, token.text)
             self.actions[place] = Jump(self.labels[token.text.lower()])
         handlers = [None if region is None else self.catches[region] for region in self.regions]
-        return tuple(map(Instruction, self.lines, self.actions, handlers))
+        return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
     def statement(self) -> Steps:
         """One statement with the semicolons behind it."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
-            raise SyntaxProblem(self.token.line, 191)
+            raise SqlSyntaxError(self.token.line, 191)
         self.first = self.place
         word = self.token.upper
         if NEW_STATEMENTS.get(word, 0) > self.version:
-            raise SyntaxProblem(self.token.line, 102, self.token.text)
+            raise SqlSyntaxError(self.token.line, 102, self.token.text)
         alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
         if word == "THROW" and self.unended and not alone and self.version >= NEW_STATEMENTS["THROW"]:
             raise self.problem()  # the statement before it needs its semicolon [DOC: THROW]
         self.unended = False
-        label = self.token.kind == "word" and self.ahead().is_op(":")
+        label = self.token.kind == "word" and self.peek().is_op(":")
         if word in _BLOCKS and not label:
             yield from _BLOCKS[word](self)
-        elif word in ("CREATE", "ALTER") and not label and (word, self.ahead().upper) not in COMMAND_PAIRS:
+        elif word in ("CREATE", "ALTER") and not label and (word, self.peek().upper) not in COMMAND_PAIRS:
             yield from self.create_or_alter()
         else:
             counted = yield from self.simple_statement(word)
@@ -137,26 +150,26 @@ class _Compiler(Definitions):
         yield from self.skip_semicolons()
         self.unended = not self.tokens[self.place - 1].is_op(";")
 
-    def simple_statement(self, word: str) -> Generator[int, None, int]:
+    def simple_statement(self, keyword: str) -> Generator[int, None, int]:
         """A statement that has no others in it. Returns the work that has been yielded already."""
-        if self.token.kind == "word" and self.ahead().is_op(":"):
+        if self.token.kind == "word" and self.peek().is_op(":"):
             self.label()
-        elif word in _STRUCTURE:
-            _STRUCTURE[word](self)
-        elif (word, self.ahead().upper) == ("DROP", "INDEX"):
+        elif keyword in _STRUCTURE:
+            _STRUCTURE[keyword](self)
+        elif (keyword, self.peek().upper) == ("DROP", "INDEX"):
             self.drop_index()
-        elif word == "WAITFOR" and self.ahead().is_op("("):
+        elif keyword == "WAITFOR" and self.peek().is_op("("):
             self.service_broker("WAITFOR (RECEIVE …)")
-        elif (word, self.ahead().upper) in BROKER_PAIRS or word == "RECEIVE":
-            self.service_broker(word if word == "RECEIVE" else f"{word} {self.ahead().upper}")
-        elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
+        elif (keyword, self.peek().upper) in BROKER_PAIRS or keyword == "RECEIVE":
+            self.service_broker(keyword if keyword == "RECEIVE" else f"{keyword} {self.peek().upper}")
+        elif (keyword, self.peek().upper) in COMMAND_PAIRS or keyword in COMMAND_WORDS:
             self.command()
-        elif (word, self.ahead().upper) == ("INSERT", "BULK"):
-            self.not_simulated()
-        elif word in _QUERIES:
+        elif (keyword, self.peek().upper) == ("INSERT", "BULK"):
+            self.emit_unsimulated()
+        elif keyword in _QUERIES:
             return (yield from self.query())
-        elif word in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
-            self.not_simulated()
+        elif keyword in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
+            self.emit_unsimulated()
         else:
             raise self.problem()
         return 0
@@ -170,62 +183,62 @@ class _Compiler(Definitions):
         words = [token.upper for token in self.tokens[first : first + 2]]
         numbered = self.place > first + 2 and self.tokens[first + 2].kind == "number"
         if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
-            raise SyntaxProblem(line, 153, words[1], "FETCH")
+            raise SqlSyntaxError(line, 153, words[1], "FETCH")
         if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
             self.do(line, s.Execute(self.tokens[first].text))  # for an older server a procedure of that name
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
         if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
-            raise near(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
+            raise make_near_error(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
         if isinstance(statement, s.Permission):
             permissions.check(statement.permissions, line)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 
-    def check_variables(self, first: int, execute: bool = False) -> None:
+    def check_variables(self, start: int, execute: bool = False) -> None:
         """Every variable from token number *first* on has been declared; 137 or 1087 if not. Nothing is too young.
 
         In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value: directly behind
         the word EXEC.
         """
-        behind = first + (self.tokens[first].upper in ("EXEC", "EXECUTE"))
-        ages.check(self.tokens[first : self.place], self.version)
-        for place in range(first, self.place):
+        behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
+        version_gates.check(self.tokens[start : self.place], self.version)
+        for place in range(start, self.place):
             token = self.tokens[place]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
                 continue
             if execute and place > behind and self.tokens[place + 1].is_op("="):
                 continue
             table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
-            raise SyntaxProblem(token.line, 1087 if table and place else 137, token.text)
+            raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
 
     def query(self) -> Generator[int, None, int]:
         """A statement for sqlglot: first where it ends, then whether it can be read. Returns as above."""
         line, word = self.token.line, self.token.upper
-        if word == "WITH" and self.ahead().upper == "XMLNAMESPACES":
+        if word == "WITH" and self.peek().upper == "XMLNAMESPACES":
             self.with_namespaces()
             return 0
         first = verb = self.skim()
-        if word == "WITH" and self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
+        if word == "WITH" and self.is_keyword("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
             word, verb = self.token.upper, self.skim()
-        if word == "INSERT" and self.word("SELECT") and not self.has_word(verb, "VALUES"):
+        if word == "INSERT" and self.is_keyword("SELECT") and not self.has_keyword(verb, "VALUES"):
             self.skim()
-        elif word == "INSERT" and self.word("EXEC", "EXECUTE") and not self.has_word(verb, "VALUES"):
+        elif word == "INSERT" and self.is_keyword("EXEC", "EXECUTE") and not self.has_keyword(verb, "VALUES"):
             target = self.text_between(first, self.place)
             self.execute()
             done = self.actions[-1]
-            assert isinstance(done, Do)
+            assert isinstance(done, RunStatement)
             assert isinstance(done.statement, s.Execute | s.ExecuteString)
-            self.actions[-1] = Do(s.InsertExec(target, done.statement))
+            self.actions[-1] = RunStatement(s.InsertExec(target, done.statement))
             return 0
         words = [token.upper for token in self.tokens[verb : self.place]]
         if ("CURRENT", "OF") in pairwise(words):
-            self.do(line, s.NotSimulated(f"{word} … WHERE CURRENT OF"))
+            self.do(line, s.UnsimulatedStatement(f"{word} … WHERE CURRENT OF"))
             return 0
         if self.token.is_op(")"):
             raise self.problem()
         if word == "MERGE" and not self.token.is_op(";"):
-            raise SyntaxProblem(self.tokens[self.place - 1].line, 10713)
+            raise SqlSyntaxError(self.tokens[self.place - 1].line, 10713)
         counted = self.work() // 2
         yield counted
         self.do_query(line, first)
@@ -237,30 +250,30 @@ class _Compiler(Definitions):
         self.place += 2
         if not self.token.is_op("("):
             raise self.problem()
-        self.bracketed()
+        self.read_bracketed_text()
         while self.take_if(","):
-            self.skim(inside=False)
-        if self.word("SELECT", "INSERT", "UPDATE", "DELETE"):
+            self.skim(in_brackets=False)
+        if self.is_keyword("SELECT", "INSERT", "UPDATE", "DELETE"):
             verb = self.skim()
-            if self.tokens[verb].upper == "INSERT" and self.word("SELECT"):
+            if self.tokens[verb].upper == "INSERT" and self.is_keyword("SELECT"):
                 self.skim()
-        self.do(line, s.NotSimulated("WITH XMLNAMESPACES"))
+        self.do(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
-    def do_query(self, line: int, first: int) -> None:
+    def do_query(self, line: int, start: int) -> None:
         """The text from token number *first* on is a query."""
-        text = self.text_between(first, self.place)
-        self.check_variables(first)
-        if self.version < 2008 and self.tokens[first].upper == "INSERT":
-            ages.check_one_row(self.tokens[first : self.place])
+        text = self.text_between(start, self.place)
+        self.check_variables(start)
+        if self.version < 2008 and self.tokens[start].upper == "INSERT":
+            version_gates.check_one_row(self.tokens[start : self.place])
         plain, output = outputs.split(text)
         if planner.check_statement(plain, line):
-            self.do(line, s.Query(plain, output))
+            self.do(line, s.QueryStatement(plain, output))
         else:
-            words = [token.upper or token.text for token in self.tokens[first : self.place]]
+            words = [token.upper or token.text for token in self.tokens[start : self.place]]
             shown = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
-            self.do(line, s.NotSimulated(shown))
+            self.do(line, s.UnsimulatedStatement(shown))
 
-    def service_broker(self, what: str) -> None:
+    def service_broker(self, statement_name: str) -> None:
         """Statements of Service Broker, which sends nothing here."""
         line = self.token.line
         self.take()
@@ -270,10 +283,10 @@ class _Compiler(Definitions):
             and self.token.upper not in (*_BLOCKS, *_STRUCTURE)
         ):
             if self.token.is_op("("):
-                self.bracketed()
+                self.read_bracketed_text()
             else:
                 self.take()
-        self.do(line, s.NotSimulated(f"{what} of Service Broker"))
+        self.do(line, s.UnsimulatedStatement(f"{statement_name} of Service Broker"))
 
     # --- structure
 
@@ -281,20 +294,20 @@ class _Compiler(Definitions):
         token = self.take()
         self.take()
         if token.text.lower() in self.labels:
-            raise SyntaxProblem(token.line, 132, token.text)
-        self.labels[token.text.lower()] = self.here
+            raise SqlSyntaxError(token.line, 132, token.text)
+        self.labels[token.text.lower()] = self.next_index
 
     def begin(self) -> Steps:
-        following = self.ahead().upper
+        following = self.peek().upper
         if following == "TRY":
             yield from self.try_catch()
         elif following == "CATCH":
-            raise near(self.ahead())
+            raise make_near_error(self.peek())
         elif following in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
             self.command()
             yield self.work()
         elif following in ("DIALOG", "CONVERSATION"):
-            self.not_simulated()
+            self.emit_unsimulated()
             yield self.work()
         else:
             self.take()
@@ -304,7 +317,7 @@ class _Compiler(Definitions):
     def block(self, empty_allowed: bool = False) -> Steps:
         yield from self.skip_semicolons()
         count = 0
-        while not self.word("END"):
+        while not self.is_keyword("END"):
             if self.token.kind == "end":
                 raise self.problem()
             yield from self.statement()
@@ -326,12 +339,12 @@ class _Compiler(Definitions):
         over = self.emit(self.token.line, Jump())
         self.expect("BEGIN")
         self.expect("CATCH")
-        self.catches[region] = self.here
+        self.catches[region] = self.next_index
         yield from self.block(empty_allowed=True)
         self.emit(self.token.line, EndCatch())
         self.expect("END")
         self.expect("CATCH")
-        self.land(over)
+        self.set_jump_target(over)
 
     def condition(self) -> int:
         """Read a condition; the number of the branch that leaves when it does not hold."""
@@ -344,25 +357,25 @@ class _Compiler(Definitions):
             raise self.problem()
         planner.check_condition(text, line)
         self.check_variables(first)
-        return self.emit(line, Branch(text))
+        return self.emit(line, BranchIfFalse(text))
 
-    def if_else(self) -> Steps:
+    def if_statement(self) -> Steps:
         self.take()
         leave = self.condition()
         yield self.work()
         yield from self.statement()
-        if self.word("ELSE"):
+        if self.is_keyword("ELSE"):
             over = self.emit(self.token.line, Jump())
             self.take()
-            self.land(leave)
+            self.set_jump_target(leave)
             yield from self.statement()
-            self.land(over)
+            self.set_jump_target(over)
         else:
-            self.land(leave)
+            self.set_jump_target(leave)
 
     def while_loop(self) -> Steps:
         self.take()
-        loop = _Loop(self.here, [])
+        loop = _Loop(self.next_index, [])
         leave = self.condition()
         yield self.work()
         self.loops.append(loop)
@@ -370,18 +383,18 @@ class _Compiler(Definitions):
         self.loops.pop()
         self.emit(self.lines[leave], Jump(loop.start))
         for place in (leave, *loop.breaks):
-            self.land(place)
+            self.set_jump_target(place)
 
     def break_loop(self) -> None:
         token = self.take()
         if not self.loops:
-            raise SyntaxProblem(token.line, 135)
+            raise SqlSyntaxError(token.line, 135)
         self.loops[-1].breaks.append(self.emit(token.line, Jump()))
 
     def continue_loop(self) -> None:
         token = self.take()
         if not self.loops:
-            raise SyntaxProblem(token.line, 136)
+            raise SqlSyntaxError(token.line, 136)
         self.emit(token.line, Jump(self.loops[-1].start))
 
     def goto(self) -> None:
@@ -392,12 +405,12 @@ class _Compiler(Definitions):
 
     # --- simple statements with expressions
 
-    def expression(self, first: int, line: int) -> str:
-        text = self.text_between(first, self.place)
+    def expression(self, start: int, line: int) -> str:
+        text = self.text_between(start, self.place)
         if not text:
             raise self.problem()
         planner.check_expression(text, line)
-        self.check_variables(first)
+        self.check_variables(start)
         return text
 
     def print_text(self) -> None:
@@ -422,10 +435,10 @@ class _Compiler(Definitions):
         self.check_variables(self.place - 1)
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
-            raise near(sign)
+            raise make_near_error(sign)
         if sign.text != "=" and self.version < 2008:
-            raise near(sign)
-        if self.word("CURSOR"):
+            raise make_near_error(sign)
+        if self.is_keyword("CURSOR"):
             self.cursor(name, line)
             return
         text = self.expression(self.skim_expression(), line)
@@ -443,13 +456,13 @@ class _Compiler(Definitions):
             self.place = first + switch + 1
             tokens = tokens[: switch + 1]
         elif tokens[0].upper in SWITCHES or tokens[0].upper == "IDENTITY_INSERT":
-            raise near(tokens[-1])
+            raise make_near_error(tokens[-1])
         words = " ".join(token.upper for token in tokens)
         if (
             tokens[0].upper == "TRANSACTION"
             and words.removeprefix("TRANSACTION ISOLATION LEVEL ") not in LEVELS
         ):
-            raise near(tokens[-1])
+            raise make_near_error(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
         if values:
@@ -470,16 +483,16 @@ class _Compiler(Definitions):
         if len(cursors) < len(declared):
             self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
 
-    def declaration(self, line: int, before: set[str]) -> s.Declaration:
+    def declaration(self, line: int, earlier_names: set[str]) -> s.Declaration:
         if self.token.kind != "variable":
             raise self.problem()
         token = self.take()
         name = token.text.lower()
-        if name in self.declared | before:
-            raise SyntaxProblem(token.line, 134, token.text)
-        if self.word("AS"):
+        if name in self.declared | earlier_names:
+            raise SqlSyntaxError(token.line, 134, token.text)
+        if self.is_keyword("AS"):
             self.take()
-        if self.word("TABLE"):
+        if self.is_keyword("TABLE"):
             first = self.place + 1
             self.take()
             if not self.token.is_op("("):
@@ -492,24 +505,24 @@ class _Compiler(Definitions):
         kind = self.text_between(first, self.place).lower()
         if not kind:
             raise self.problem()
-        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in ages.TYPES:
-            raise SyntaxProblem(token.line, 2715, 1, kind)
+        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in version_gates.TYPES:
+            raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
-            raise SyntaxProblem(token.line, 2739)
+            raise SqlSyntaxError(token.line, 2739)
         default = ""
         if self.take_if("="):
             if self.version < 2008:
-                raise SyntaxProblem(token.line, 139)
+                raise SqlSyntaxError(token.line, 139)
             default = self.expression(self.skim_expression(commas=True), line)
         return s.Declaration(name, kind, default)
 
     def cursor(self, name: str, line: int) -> None:
         """The rest of DECLARE name CURSOR … FOR select."""
         seen, options = False, []
-        while not self.word("FOR"):
+        while not self.is_keyword("FOR"):
             options.append(self.token.upper)
-            seen = seen or self.word("CURSOR")
-            if self.token.kind == "end" or self.word(*_NOT_IN_CURSOR):
+            seen = seen or self.is_keyword("CURSOR")
+            if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
                 raise self.problem()
             self.take()
         if not seen:
@@ -517,10 +530,10 @@ class _Compiler(Definitions):
         for group in EXCLUSIVE:
             chosen = [option for option in options if option in group]
             if len(set(chosen)) > 1:
-                raise SyntaxProblem(line, 1048, *chosen[:2])
+                raise SqlSyntaxError(line, 1048, *chosen[:2])
         self.take()
         first = self.skim()
-        if self.tokens[first].upper == "WITH" and self.word("SELECT"):
+        if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
             self.skim()
         text = self.text_between(first, self.place)
         self.check_variables(first)
@@ -528,11 +541,11 @@ class _Compiler(Definitions):
         self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
     def execute(self) -> None:
-        following = self.ahead()
+        following = self.peek()
         if following.upper == "AS":
-            kind, name = self.ahead(2).upper, self.ahead(4)
+            kind, name = self.peek(2).upper, self.peek(4)
             if kind not in ("LOGIN", "USER") or name.kind != "string":
-                self.not_simulated()
+                self.emit_unsimulated()
                 return
             line = self.token.line
             self.skim()
@@ -547,30 +560,30 @@ class _Compiler(Definitions):
         if not self.take_if(")"):
             raise self.problem()
         linked = ""
-        if self.word("AT"):
+        if self.is_keyword("AT"):
             self.take()
             linked = name_of(self.take())
         self.do(line, s.ExecuteString(text, linked))
 
     def revert(self) -> None:
         line = self.take().line
-        if self.word("WITH"):
+        if self.is_keyword("WITH"):
             self.skim()
-            self.do(line, s.NotSimulated("REVERT WITH COOKIE"))
+            self.do(line, s.UnsimulatedStatement("REVERT WITH COOKIE"))
         else:
             self.do(line, s.Revert())
 
     def set_of_two(self) -> None:
         """OPEN, CLOSE: of a key or of a cursor."""
-        if self.ahead().upper in ("SYMMETRIC", "ALL"):
-            self.not_simulated()
+        if self.peek().upper in ("SYMMETRIC", "ALL"):
+            self.emit_unsimulated()
         else:
             self.command()
 
 
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
-_BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_else, "WHILE": _Compiler.while_loop}
+_BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_statement, "WHILE": _Compiler.while_loop}
 """Statements with others in them."""
 
 _BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from engine.inputs import Input
-from engine.tsql.language.lexer import SyntaxProblem, tokens_of
-from engine.tsql.language.words import STATEMENT_WORDS
+from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
+from engine.tsql.language.reserved_words import STATEMENT_WORDS
 
 _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
@@ -30,10 +30,10 @@ def only_reads(item: Input) -> bool:
 
 
 @lru_cache(256)
-def _batch_only_reads(written: str) -> bool:
+def _batch_only_reads(batch_json: str) -> bool:
     """*written*: a batch as a JSON string."""
     try:
-        text = str(json.loads(written))
+        text = str(json.loads(batch_json))
     except ValueError:
         return False
     call = _CALL.fullmatch(text)
@@ -45,7 +45,7 @@ def selects_only(text: str) -> bool:
     """Return True if a text consists only of SELECT statements that change no table."""
     try:
         tokens = tokens_of(text)
-    except SyntaxProblem:
+    except SqlSyntaxError:
         return False
     words = {token.upper for token in tokens if token.kind == "word"}
     return tokens[0].upper in ("SELECT", "WITH") and not words & _CHANGING

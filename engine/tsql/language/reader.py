@@ -7,8 +7,15 @@ from typing import Final
 
 from engine.tsql.batches.work import Steps
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, TooLong, name_of, near
-from engine.tsql.language.words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
+from engine.tsql.language.lexer import (
+    BatchTooLongError,
+    SqlSyntaxError,
+    Token,
+    TokenSequence,
+    make_near_error,
+    name_of,
+)
+from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
 
 STATEMENT_TOKENS_MAX: Final = 9_000
 """Words, names, values and signs of one statement before message 8623. Assumed: as many as a call of sp_executesql has
@@ -21,10 +28,10 @@ STATEMENT_CHARACTERS_MAX: Final = 1_000_000
 sp_WhoIsActive has 108,000, read in some 0.07 s."""
 
 
-class Reader:
+class TokenReader:
     """Each method leaves `place` behind what it has read."""
 
-    def __init__(self, text: str, tokens: Tokens) -> None:
+    def __init__(self, text: str, tokens: TokenSequence) -> None:
         self.text = text
         self.tokens = tokens
         self.place = 0
@@ -36,10 +43,10 @@ class Reader:
     def token(self) -> Token:
         return self.tokens[self.place]
 
-    def ahead(self, count: int = 1) -> Token:
+    def peek(self, count: int = 1) -> Token:
         return self.tokens[min(self.place + count, len(self.tokens) - 1)]
 
-    def word(self, *words: str) -> bool:
+    def is_keyword(self, *words: str) -> bool:
         return self.token.upper in words
 
     def take(self) -> Token:
@@ -54,12 +61,14 @@ class Reader:
         first = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
-            raise TooLong(first.line, limit)
+            raise BatchTooLongError(first.line, limit)
         if (
             self.place > self.first
             and self.tokens[self.place - 1].end - first.start > STATEMENT_CHARACTERS_MAX
         ):
-            raise TooLong(first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
+            raise BatchTooLongError(
+                first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
+            )
 
     def take_if(self, *signs: str) -> bool:
         if self.token.is_op(*signs):
@@ -67,13 +76,13 @@ class Reader:
             return True
         return False
 
-    def expect(self, word: str) -> Token:
-        if not self.word(word):
+    def expect(self, keyword: str) -> Token:
+        if not self.is_keyword(keyword):
             raise self.problem()
         return self.take()
 
-    def problem(self) -> SyntaxProblem:
-        return near(self.token, self.tokens[self.place - 1] if self.place else None)
+    def problem(self) -> SqlSyntaxError:
+        return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def skip_semicolons(self) -> Steps:
         """Behind all semicolons that stand here, in steps."""
@@ -82,13 +91,13 @@ class Reader:
             if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
-    def text_between(self, first: int, end: int) -> str:
+    def text_between(self, start: int, end: int) -> str:
         """The text from token number *first* up to, not including, token number *end*."""
-        if end <= first:
+        if end <= start:
             return ""
-        return self.text[self.tokens[first].start : self.tokens[end - 1].end]
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
-    def skim(self, commas: bool = False, assign: bool = False, inside: bool = False) -> int:
+    def skim(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
         """Move to the end of an expression or statement; the number of the token where it began.
 
         It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
@@ -112,7 +121,7 @@ class Reader:
                     cases += 1
                 elif token.upper == "END" and cases:
                     cases -= 1
-                elif inside or (token.upper == "ELSE" and cases):
+                elif in_brackets or (token.upper == "ELSE" and cases):
                     pass
                 elif self.next_statement_begins(first, seen):
                     break
@@ -129,54 +138,58 @@ class Reader:
         first = self.place
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
-    def next_statement_begins(self, first: int, seen: Container[str]) -> bool:
+    def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
         """The word here begins another statement than the one that began at token number *first*.
 
         *seen* are the words between the two.
         """
         word = self.token.upper
-        if self.place == first:
+        if self.place == start:
             return False
-        if self.token.kind == "word" and self.ahead().is_op(":"):
+        if self.token.kind == "word" and self.peek().is_op(":"):
             return True  # a label
         if word == "THROW" and self.in_condition:
             return True  # elsewhere it may be a name
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]
-        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word, seen):
+        if (
+            before.is_op(".")
+            or (before.upper, word) in FOLLOWING_PAIRS
+            or self.is_inner_keyword(start, word, seen_keywords)
+        ):
             return False
         if word == "WITH" and self.begins_cte():
             if not self.in_condition:
-                raise SyntaxProblem(self.token.line, 319)
+                raise SqlSyntaxError(self.token.line, 319)
             return True
         return word in STOP_WORDS
 
     def begins_cte(self) -> bool:
         """The WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
-        named = self.ahead().kind in ("word", "quoted")
-        return named and (self.ahead(2).upper == "AS" or self.ahead(2).is_op("("))
+        named = self.peek().kind in ("word", "quoted")
+        return named and (self.peek(2).upper == "AS" or self.peek(2).is_op("("))
 
-    def inside(self, first: int, word: str, seen: Container[str]) -> bool:
+    def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
         """*word* may stand here, behind the words *seen*, inside the statement that began at token number *first*."""
-        head = self.tokens[first].upper
-        pair = f"{head} {self.tokens[first + 1].upper}"
-        if word not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
+        head = self.tokens[start].upper
+        pair = f"{head} {self.tokens[start + 1].upper}"
+        if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
             return False
         if head in ("GRANT", "DENY", "REVOKE"):
-            return "TO" not in seen and "FROM" not in seen
-        return head == "MERGE" or word not in seen
+            return "TO" not in seen_keywords and "FROM" not in seen_keywords
+        return head == "MERGE" or keyword not in seen_keywords
 
-    def bracketed(self) -> str:
+    def read_bracketed_text(self) -> str:
         """The text of a group in brackets, which begins here."""
         first = self.place
         self.take()
-        self.skim(inside=True)
+        self.skim(in_brackets=True)
         if not self.take_if(")"):
             raise self.problem()
         return self.text_between(first, self.place)
 
-    def qualified(self) -> tuple[str, ...]:
+    def read_qualified_name(self) -> tuple[str, ...]:
         """A name of one or more parts; that of a schema may be empty."""
         parts: list[str] = []
         while True:
@@ -189,18 +202,18 @@ class Reader:
             if not self.take_if("."):
                 return tuple(parts)
 
-    def parameter(self) -> s.Parameter:
+    def parameter(self) -> s.ProcedureParameter:
         name = self.take().text.lower()
-        if self.word("AS"):
+        if self.is_keyword("AS"):
             self.take()
         first = self.place
         self.take()
         while self.take_if("."):
             self.take()
         if self.token.is_op("("):
-            self.bracketed()
+            self.read_bracketed_text()
         kind = self.text_between(first, self.place).lower()
-        if self.word("VARYING"):
+        if self.is_keyword("VARYING"):
             self.take()
         default = ""
         if self.take_if("="):
@@ -208,14 +221,14 @@ class Reader:
             self.take_if("-")
             self.take()
             default = self.text_between(first, self.place)
-        output = self.word("OUT", "OUTPUT")
-        while self.word("OUT", "OUTPUT", "READONLY"):
+        output = self.is_keyword("OUT", "OUTPUT")
+        while self.is_keyword("OUT", "OUTPUT", "READONLY"):
             self.take()
-        return s.Parameter(name, kind, default, output)
+        return s.ProcedureParameter(name, kind, default, output)
 
-    def up_to_as(self) -> None:
+    def skip_to_as(self) -> None:
         """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module."""
-        while not (self.word("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
+        while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
                 raise self.problem()
             self.take()

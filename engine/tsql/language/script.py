@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from engine.tsql.batches.work import Recall, Steps, Stepwise
+from engine.tsql.batches.work import Recall, ResumableComputation, Steps
 
 TEXT_LIMIT: Final = 1_000_000
 """Characters that one submission may have. Assumed: scripts that people write are far below it."""
@@ -20,7 +20,7 @@ REPEAT_LIMIT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ScriptBatch:
     """Text for a server, sent *count* times."""
 
     text: str
@@ -37,7 +37,7 @@ class Connect:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ClientNote:
     """Something that the client itself says; *fatal* ends the script."""
 
     text: str
@@ -51,7 +51,7 @@ class OnError:
     leave: bool
 
 
-Step = Batch | Connect | Note | OnError
+Step = ScriptBatch | Connect | ClientNote | OnError
 
 Split = tuple[tuple[Step, ...], dict[str, str]]
 
@@ -80,19 +80,19 @@ def split(text: str, variables: Mapping[str, str]) -> Split:
     return splitting(text, variables).result()
 
 
-def splitting(text: str, variables: Mapping[str, str]) -> Stepwise[Split]:
+def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
     """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
     key = (text, tuple(sorted(variables.items())))
-    return _KNOWN.get(key, len(text), lambda: Stepwise(_split(text, variables)))
+    return _KNOWN.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
 
 
-_KNOWN: Final[Recall[Stepwise[Split]]] = Recall(4_000_000)
+_KNOWN: Final[Recall[ResumableComputation[Split]]] = Recall(4_000_000)
 
 
 def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
     if len(text) > TEXT_LIMIT:
         said = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
-        return (Note(said, True),), dict(variables)
+        return (ClientNote(said, True),), dict(variables)
     known = dict(variables)
     steps: list[Step] = []
     lines: list[str] = []
@@ -102,33 +102,37 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
         if number % _LINES_A_STEP == 0:
             yield _LINES_A_STEP * LINE_WORK
         if len(steps) > STEPS_MAX:
-            steps.append(Note(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True))
+            steps.append(
+                ClientNote(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True)
+            )
             return tuple(steps), known
         try:
             line, missing = _substitute(raw, known)
-        except _Grown:
-            steps.append(Note(_GROWN_TEXT, True))
+        except _LineTooLongError:
+            steps.append(ClientNote(_GROWN_TEXT, True))
             return tuple(steps), known
         grown += len(line) - len(raw)
         if grown > TEXT_LIMIT:
-            steps.append(Note(_GROWN_TEXT, True))
+            steps.append(ClientNote(_GROWN_TEXT, True))
             return tuple(steps), known
         if missing is not None:
             steps.append(
-                Note(f"A fatal scripting error occurred. Variable {missing[:128]} is not defined.", True)
+                ClientNote(
+                    f"A fatal scripting error occurred. Variable {missing[:128]} is not defined.", True
+                )
             )
             return tuple(steps), known
         if not state.open and _MAY_MATTER.match(line):
             go = _GO.match(line)
             if _BAD_GO.match(line) or (go is not None and not _can_count(go["count"] or "1")):
-                steps.append(Note(_BAD_GO_TEXT, True))
+                steps.append(ClientNote(_BAD_GO_TEXT, True))
                 return tuple(steps), known
             if go is not None:
                 _flush(lines, steps, int(go["count"] or 1), number - 1)
                 continue
             directive = _DIRECTIVE.match(line)
             if directive is not None:
-                if not _direct(directive, lines, steps, known, number - 1):
+                if not _run_directive(directive, lines, steps, known, number - 1):
                     return tuple(steps), known
                 lines.append("")
                 continue
@@ -168,17 +172,17 @@ def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
     text, above = "\n".join(lines), read - len(lines)
     lines.clear()
     if text.strip() and count:
-        steps.append(Batch(text, min(count, REPEAT_LIMIT), above))
+        steps.append(ScriptBatch(text, min(count, REPEAT_LIMIT), above))
         if count > REPEAT_LIMIT:
-            steps.append(Note(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
+            steps.append(ClientNote(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
 
 
-def _direct(
-    match: re.Match[str], lines: list[str], steps: list[Step], known: dict[str, str], read: int
+def _run_directive(
+    match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], read: int
 ) -> bool:
     """Carry out one directive below *read* lines; False ends the script."""
     if match["shell"] is not None:
-        steps.append(Note("Not simulated: operating system commands (!!)."))
+        steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True
     word, rest = match["word"].lower(), match["rest"].strip()
     if word == "connect" and rest:
@@ -186,7 +190,7 @@ def _direct(
         steps.append(Connect(rest.split()[0].strip("\"'")))
     elif word == "setvar" and rest:
         name, _, value = rest.partition(" ")
-        known[name.lower()] = value.strip().strip('"')
+        variables[name.lower()] = value.strip().strip('"')
     elif word in ("exit", "quit"):
         _flush(lines, steps, 1, read)
         return False
@@ -194,24 +198,24 @@ def _direct(
         _flush(lines, steps, 1, read)
         steps.append(OnError(_ON_ERROR[rest.lower()]))
     elif word not in _IGNORED:
-        steps.append(Note(f"Not simulated: the sqlcmd command :{word[:30]}."))
+        steps.append(ClientNote(f"Not simulated: the sqlcmd command :{word[:30]}."))
     return True
 
 
-def _substitute(line: str, known: Mapping[str, str]) -> tuple[str, str | None]:
+def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
     """The line with values for its variables, and the name of one that has none. Raises _Grown."""
     length = len(line)
     for match in _VARIABLE.finditer(line):
-        value = known.get(match["name"].lower())
+        value = variables.get(match["name"].lower())
         if value is None and match["name"] not in _AGENT_TOKENS:
             return line, match["name"]
         length += len(value or "")
     if length > LINE_MAX and length > len(line):
-        raise _Grown
-    return _VARIABLE.sub(lambda match: known.get(match["name"].lower(), match.group()), line), None
+        raise _LineTooLongError
+    return _VARIABLE.sub(lambda match: variables.get(match["name"].lower(), match.group()), line), None
 
 
-class _Grown(Exception):
+class _LineTooLongError(Exception):
     """A line has become too long by the variables in it."""
 
 

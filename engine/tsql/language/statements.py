@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.tsql.language.outputs import Output
+from engine.tsql.language.outputs import OutputClause
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,15 +375,15 @@ class Print(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Query(Statement):
+class QueryStatement(Statement):
     """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot, without its OUTPUT clause."""
 
     text: str
-    output: Output | None = None
+    output: OutputClause | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ProcedureParameter:
     """A parameter of a procedure; *default* is the text of a value, empty if there is none."""
 
     name: str
@@ -397,7 +397,7 @@ class CreateProcedure(Statement):
     """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
 
     name: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ProcedureParameter, ...]
     body: str
     verb: str = "CREATE"
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
@@ -409,7 +409,7 @@ class CreateFunction(Statement):
     """CREATE or ALTER FUNCTION: RETURN of an expression of the type *returns* or of a query, or a *body*."""
 
     name: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ProcedureParameter, ...]
     returned: str
     returns: str = ""
     verb: str = "CREATE"
@@ -548,7 +548,7 @@ class CursorAction(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch(Statement):
+class FetchCursor(Statement):
     direction: str
     offset: Value
     name: str
@@ -574,7 +574,7 @@ class Revert(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class NotSimulated(Statement):
+class UnsimulatedStatement(Statement):
     """A well-formed statement that does nothing here; *what* names it."""
 
     what: str

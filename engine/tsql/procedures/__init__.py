@@ -28,11 +28,18 @@ from engine.tsql.procedures import (
     odbc,
     rename,
     servers,
+    sp_who,
     system,
-    who,
 )
-from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, declarations, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import (
+    ProcedureCall,
+    ProcedureDefinition,
+    Procedures,
+    bind_arguments,
+    declarations,
+    procedure,
+)
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
 
 
@@ -55,19 +62,19 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         found = PROCEDURES.get(plain)
         if found is None:
             made = objects.find(machine.context, tuple(parts))
-            if isinstance(made, objects.Procedure):
+            if isinstance(made, objects.UserProcedure):
                 _run(machine, parts[-1], made, statement, _database_in(parts))
                 return
-            raise Unsimulated(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
+            raise UnsimulatedFeatureError(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
         database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
         if SYSTEM_PROCEDURES[plain] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
         if database:
             machine.context.open_database(database)
-        arguments = bound(machine, plain, found, statement.arguments)
+        arguments = bind_arguments(machine, plain, found, statement.arguments)
         if machine.only_columns:
-            raise Unsimulated(f"SET FMTONLY ON for the procedure {name}")
-        call = Call(machine, plain, database or machine.session.database, arguments)
+            raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
+        call = ProcedureCall(machine, plain, database or machine.session.database, arguments)
         gate.check_procedure(machine.context, plain, arguments)
         found.run(call)
         for place, argument in enumerate(statement.arguments):
@@ -100,15 +107,19 @@ def _database_in(parts: list[str]) -> str:
     return parts[-3] if len(parts) > 2 else ""
 
 
-def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Execute, database: str) -> None:
+def _run(
+    machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
+) -> None:
     """EXEC of a procedure that a script has made, in its *database*."""
-    known = tuple(item.name for item in made.parameters)
-    required = tuple(item.name for item in made.parameters if not item.default)
-    given = bound(machine, name, Procedure(_nothing, required, known), statement.arguments)
+    known = tuple(item.name for item in procedure.parameters)
+    required = tuple(item.name for item in procedure.parameters if not item.default)
+    given = bind_arguments(
+        machine, name, ProcedureDefinition(_do_nothing, required, known), statement.arguments
+    )
     named = {argument.name or known[place]: argument for place, argument in enumerate(statement.arguments)}
     variables: dict[str, Declared] = {}
     outputs: list[tuple[str, str]] = []
-    for item in made.parameters:
+    for item in procedure.parameters:
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
         variables[item.name] = Declared(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
@@ -117,7 +128,7 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
     machine.enter(
-        made.body,
+        procedure.body,
         variables,
         tuple(outputs),
         returns=statement.returns,
@@ -136,7 +147,7 @@ def _parameter(value: Scalar, kind: str) -> Scalar:
         raise
 
 
-def _nothing(call: Call) -> None:
+def _do_nothing(call: ProcedureCall) -> None:
     """What a made procedure does is in its body."""
 
 
@@ -188,7 +199,7 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
         raise SqlError(214, parameter, "ntext/nchar/nvarchar")
 
 
-def _for_each_database(call: Call) -> None:
+def _for_each_database(call: ProcedureCall) -> None:
     """sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
     mark = call.text("@replacechar") or "?"
     names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
@@ -217,7 +228,7 @@ PROCEDURES: Final[Procedures] = {
     **odbc.PROCEDURES,
     **servers.PROCEDURES,
     **system.PROCEDURES,
-    **who.PROCEDURES,
+    **sp_who.PROCEDURES,
 }
 """Every procedure by its name in small letters."""
 

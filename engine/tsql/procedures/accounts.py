@@ -9,12 +9,12 @@ from engine.protocol import accounts, databases, options
 from engine.tsql import catalog
 from engine.tsql.batches import gate
 from engine.tsql.catalog import security
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
 
-def _add_login(call: Call) -> None:
+def _add_login(call: ProcedureCall) -> None:
     call.tell(
         accounts.create_login(
             call.world,
@@ -26,27 +26,27 @@ def _add_login(call: Call) -> None:
     )
 
 
-def _grant_login(call: Call) -> None:
+def _grant_login(call: ProcedureCall) -> None:
     call.tell(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
 
 
-def _drop_login(call: Call) -> None:
+def _drop_login(call: ProcedureCall) -> None:
     call.tell(accounts.drop_login(call.world, call.server, call.text("@loginame")))
 
 
-def _grant_access(call: Call) -> None:
+def _grant_access(call: ProcedureCall) -> None:
     login = call.text("@loginame")
     name = call.text("@name_in_db") or login
     call.tell(accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login))
 
 
-def _revoke_access(call: Call) -> None:
+def _revoke_access(call: ProcedureCall) -> None:
     call.tell(
         accounts.drop_user(call.world, call.server, call.machine.session.database, call.text("@name_in_db"))
     )
 
 
-def _role(call: Call) -> None:
+def _role(call: ProcedureCall) -> None:
     """15007 for an unknown login, 15402 for an unknown role of the server; else it is said that nothing changes."""
     context = call.machine.context
     if call.name == "sp_addsrvrolemember":
@@ -55,10 +55,10 @@ def _role(call: Call) -> None:
             raise SqlError(15007, call.text("@loginame"))
         if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
             raise SqlError(15402, call.text("@rolename"))
-    call.machine.not_simulated(f"{call.name}: every login is sysadmin here")
+    call.machine.report_unsimulated(f"{call.name}: every login is sysadmin here")
 
 
-def _refused_while_mirrored(call: Call) -> None:
+def _refused_while_mirrored(call: ProcedureCall) -> None:
     """Rename: 957 in a session, otherwise not simulated."""
     name = call.text("@dbname")
     copy = call.machine.context.copy_named(name)
@@ -66,14 +66,14 @@ def _refused_while_mirrored(call: Call) -> None:
         raise SqlError(15010, name)
     if copy.group_kind == "mirroring":
         raise SqlError(957, copy.database)
-    raise Unsimulated(call.name)
+    raise UnsimulatedFeatureError(call.name)
 
 
-def _detach(call: Call) -> None:
+def _detach(call: ProcedureCall) -> None:
     call.tell(databases.detach(call.world, call.server, call.text("@dbname")))
 
 
-def _database_option(call: Call) -> None:
+def _database_option(call: ProcedureCall) -> None:
     """sp_dboption (2005 and 2008). Raises 2812 from 2012 on."""
     if call.machine.context.version >= 2012:
         raise SqlError(2812, "sp_dboption")
@@ -85,10 +85,12 @@ def _database_option(call: Call) -> None:
         "trunc. log on chkpt.": ("RECOVERY", "SIMPLE" if value in ("true", "on") else "FULL"),
     }
     if option not in words:
-        raise Unsimulated(f"sp_dboption '{option}'")
+        raise UnsimulatedFeatureError(f"sp_dboption '{option}'")
     name, setting = words[option]
     gate.admit(call.machine.context, gate.option_kind(name, setting), call.text("@dbname"))
-    call.machine.outcome(options.set_option(call.world, call.server, call.text("@dbname"), name, setting))
+    call.machine.report_outcome(
+        options.set_option(call.world, call.server, call.text("@dbname"), name, setting)
+    )
 
 
 PROCEDURES: Final[Procedures] = {

@@ -8,12 +8,12 @@ from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import job_ledger, ledger, stored_messages
 from engine.tsql.batches.ledger import Record
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
 from engine.tsql.scalars.values import to_text
 
 
-def existing(call: Call, table: str, parameter: str, column: str = "name") -> Record:
+def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str = "name") -> Record:
     """The row that a parameter names; 14262 if there is none."""
     found = ledger.find(call.world, call.server, table, column, call.text(parameter))
     if found is None:
@@ -21,7 +21,7 @@ def existing(call: Call, table: str, parameter: str, column: str = "name") -> Re
     return found
 
 
-def new_name(call: Call, table: str, parameter: str = "@name") -> str:
+def check_new_name(call: ProcedureCall, table: str, parameter: str = "@name") -> str:
     """The name of something new; 14261 if it is taken."""
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
@@ -29,7 +29,7 @@ def new_name(call: Call, table: str, parameter: str = "@name") -> str:
     return name
 
 
-def set_given(call: Call, table: str, row: Record, columns: dict[str, str]) -> None:
+def set_given_columns(call: ProcedureCall, table: str, row: Record, columns: dict[str, str]) -> None:
     """Set the columns whose parameters have been given."""
     changes = {column: call.get(name) for name, column in columns.items() if call.get(name) is not None}
     ledger.change(call.world, call.server, table, lambda other: other["id"] == row["id"], **changes)
@@ -47,18 +47,18 @@ _OPERATOR: Final = {
 }
 
 
-def _add_operator(call: Call) -> None:
-    name = new_name(call, "sysoperators")
+def _add_operator(call: ProcedureCall) -> None:
+    name = check_new_name(call, "sysoperators")
     ledger.add(call.world, call.server, "sysoperators", name=name, enabled=1, pager_days=0)
-    set_given(call, "sysoperators", existing(call, "sysoperators", "@name"), _OPERATOR)
+    set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
 
 
-def _update_operator(call: Call) -> None:
-    set_given(call, "sysoperators", existing(call, "sysoperators", "@name"), _OPERATOR)
+def _update_operator(call: ProcedureCall) -> None:
+    set_given_columns(call, "sysoperators", find_named_row(call, "sysoperators", "@name"), _OPERATOR)
 
 
-def _delete_operator(call: Call) -> None:
-    row = existing(call, "sysoperators", "@name")
+def _delete_operator(call: ProcedureCall) -> None:
+    row = find_named_row(call, "sysoperators", "@name")
     ledger.remove(call.world, call.server, "sysoperators", lambda other: other["id"] == row["id"])
     ledger.remove(
         call.world, call.server, "sysnotifications", lambda other: other["operator_id"] == row["id"]
@@ -68,10 +68,10 @@ def _delete_operator(call: Call) -> None:
 _OPERATOR_COLUMNS: Final = ("id", "name", "enabled", "email_address", "pager_address", "netsend_address")
 
 
-def _help_operator(call: Call) -> None:
+def _help_operator(call: ProcedureCall) -> None:
     rows = ledger.rows(call.world, call.server, "sysoperators")
     if call.get("@operator_name") is not None:
-        rows = [existing(call, "sysoperators", "@operator_name")]
+        rows = [find_named_row(call, "sysoperators", "@operator_name")]
     call.show(_OPERATOR_COLUMNS, [tuple(row.get(name) for name in _OPERATOR_COLUMNS) for row in rows])
 
 
@@ -93,24 +93,24 @@ _ALERT: Final = {
 }
 
 
-def _add_alert(call: Call) -> None:
-    name = new_name(call, "sysalerts")
+def _add_alert(call: ProcedureCall) -> None:
+    name = check_new_name(call, "sysalerts")
     job = job_named(call) if _names_job(call) else None
     _check_condition(call)
     job_ledger.begin_watching(call.world, call.server)
     ledger.add(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
-    row = existing(call, "sysalerts", "@name")
-    set_given(call, "sysalerts", row, _ALERT)
+    row = find_named_row(call, "sysalerts", "@name")
+    set_given_columns(call, "sysalerts", row, _ALERT)
     if call.get("@performance_condition") is not None:
-        call.machine.not_simulated("alerts on performance counters never occur here")
+        call.machine.report_unsimulated("alerts on performance counters never occur here")
     elif (
         call.get("@wmi_query") is not None
         and "DATABASE_MIRRORING_STATE_CHANGE" not in call.text("@wmi_query").upper()
     ):
-        call.machine.not_simulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
+        call.machine.report_unsimulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
 
 
-def _check_condition(call: Call) -> None:
+def _check_condition(call: ProcedureCall) -> None:
     """Raises 14266 for a severity beyond 25, 14262 for an unknown message, 14500 for none or both of them."""
     if not 0 <= call.number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
@@ -125,16 +125,16 @@ def _check_condition(call: Call) -> None:
         raise SqlError(14500)
 
 
-def _names_job(call: Call) -> bool:
+def _names_job(call: ProcedureCall) -> bool:
     """A job has been named; all zeros or an empty name mean none."""
     given = call.get("@job_id")
     text = call.text("@job_name") if given is None else to_text(given)
     return bool(text.strip("0-x"))
 
 
-def _update_alert(call: Call) -> None:
-    row = existing(call, "sysalerts", "@name")
-    set_given(call, "sysalerts", row, _ALERT)
+def _update_alert(call: ProcedureCall) -> None:
+    row = find_named_row(call, "sysalerts", "@name")
+    set_given_columns(call, "sysalerts", row, _ALERT)
     if call.get("@job_id") is not None or call.get("@job_name") is not None:
         job = job_named(call) if _names_job(call) else None
         ledger.change(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"], job=job)
@@ -148,8 +148,8 @@ def _update_alert(call: Call) -> None:
         )
 
 
-def _delete_alert(call: Call) -> None:
-    row = existing(call, "sysalerts", "@name")
+def _delete_alert(call: ProcedureCall) -> None:
+    row = find_named_row(call, "sysalerts", "@name")
     ledger.remove(call.world, call.server, "sysalerts", lambda other: other["id"] == row["id"])
     ledger.remove(call.world, call.server, "sysnotifications", lambda other: other["alert_id"] == row["id"])
 
@@ -160,16 +160,16 @@ _ALERT_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def _help_alert(call: Call) -> None:
+def _help_alert(call: ProcedureCall) -> None:
     rows = ledger.rows(call.world, call.server, "sysalerts")
     if call.get("@alert_name") is not None:
-        rows = [existing(call, "sysalerts", "@alert_name")]
+        rows = [find_named_row(call, "sysalerts", "@alert_name")]
     call.show(_ALERT_COLUMNS, [tuple(row.get(name) for name in _ALERT_COLUMNS) for row in rows])
 
 
-def _add_notification(call: Call) -> None:
-    alert = existing(call, "sysalerts", "@alert_name")
-    operator = existing(call, "sysoperators", "@operator_name")
+def _add_notification(call: ProcedureCall) -> None:
+    alert = find_named_row(call, "sysalerts", "@alert_name")
+    operator = find_named_row(call, "sysoperators", "@operator_name")
     ledger.add(
         call.world,
         call.server,
@@ -180,9 +180,9 @@ def _add_notification(call: Call) -> None:
     )
 
 
-def _delete_notification(call: Call) -> None:
-    alert = existing(call, "sysalerts", "@alert_name")
-    operator = existing(call, "sysoperators", "@operator_name")
+def _delete_notification(call: ProcedureCall) -> None:
+    alert = find_named_row(call, "sysalerts", "@alert_name")
+    operator = find_named_row(call, "sysoperators", "@operator_name")
     ledger.remove(
         call.world,
         call.server,
@@ -197,26 +197,26 @@ _CLASSES: Final = {"JOB": 1, "ALERT": 2, "OPERATOR": 3}
 _TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
 
 
-def _add_category(call: Call) -> None:
+def _add_category(call: ProcedureCall) -> None:
     ledger.add(
         call.world,
         call.server,
         "syscategories",
-        name=new_name(call, "syscategories"),
+        name=check_new_name(call, "syscategories"),
         category_class=_CLASSES.get(call.text("@class").upper(), 1),
         category_type=_TYPES.get(call.text("@type").upper(), 1),
     )
 
 
-def _delete_category(call: Call) -> None:
-    row = existing(call, "syscategories", "@name")
+def _delete_category(call: ProcedureCall) -> None:
+    row = find_named_row(call, "syscategories", "@name")
     ledger.remove(call.world, call.server, "syscategories", lambda other: other["id"] == row["id"])
 
 
-def _notify_operator(call: Call) -> None:
+def _notify_operator(call: ProcedureCall) -> None:
     if not jobs.agent_runs(call.world, call.server):
         raise SqlError(22022, job_ledger.NOT_RUNNING)
-    call.machine.not_simulated("mail and pagers: nothing leaves the instance")
+    call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
 _ALERT_PARAMETERS: Final = """@message_id? @severity? @enabled? @delay_between_responses? @notification_message?

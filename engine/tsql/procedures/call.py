@@ -15,7 +15,7 @@ from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProcedureCall:
     """A call with its arguments by parameter name."""
 
     machine: Machine
@@ -56,17 +56,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Procedure:
-    run: Callable[[Call], None]
+class ProcedureDefinition:
+    run: Callable[[ProcedureCall], None]
     required: tuple[str, ...]
     parameters: tuple[str, ...]
     """All parameters in order."""
 
 
-def procedure(run: Callable[[Call], None], parameters: str = "") -> Procedure:
+def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
     """Declare a procedure: `@a @b?` are its parameters in order, one with `?` may be left out."""
     words = parameters.split()
-    return Procedure(
+    return ProcedureDefinition(
         run,
         tuple(word for word in words if not word.endswith("?")),
         tuple(word.rstrip("?") for word in words),
@@ -115,30 +115,32 @@ INTEGERS: Final = frozenset(
 [DOC: system stored procedures]"""
 
 
-def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument, ...]) -> dict[str, Scalar]:
+def bind_arguments(
+    machine: Machine, name: str, procedure: ProcedureDefinition, given_arguments: tuple[s.Argument, ...]
+) -> dict[str, Scalar]:
     """The arguments by parameter. Raises 201, 8144, 8145 or 8146, and what a value that is no number raises."""
     arguments: dict[str, Scalar] = {}
-    for place, argument in enumerate(given):
-        if not found.parameters:
+    for place, argument in enumerate(given_arguments):
+        if not procedure.parameters:
             raise SqlError(8146, name)
-        if not argument.name and any(before.name for before in given[:place]):
+        if not argument.name and any(before.name for before in given_arguments[:place]):
             raise SqlError(119, place + 1)
         if argument.name:
             key = argument.name
-            if key not in found.parameters:
+            if key not in procedure.parameters:
                 raise SqlError(8145, key, name)
-        elif place >= len(found.parameters):
+        elif place >= len(procedure.parameters):
             raise SqlError(8144, name)
         else:
-            key = found.parameters[place]
+            key = procedure.parameters[place]
         if argument.default:
             continue
         value = machine.value(argument.value)
         arguments[key] = convert(value, "int") if key in INTEGERS and value is not None else value
-    for key in found.required:
+    for key in procedure.required:
         if key not in arguments:
             raise SqlError(201, name, key)
     return arguments
 
 
-Procedures = dict[str, Procedure]
+Procedures = dict[str, ProcedureDefinition]

@@ -7,10 +7,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.tsql.batches.data import Declared, Run
+from engine.tsql.batches.data import Declared, Submission
 from engine.tsql.catalog.column_types import type_record
 from engine.tsql.catalog.shapes import SHAPES
-from engine.tsql.procedures.call import Call, Procedures, declarations, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, declarations, procedure
 from engine.tsql.query.plans import UNNAMED
 from engine.tsql.scalars.values import Scalar, to_number, to_text
 
@@ -27,12 +27,12 @@ _COLLATION_ID, _SORT_ID = 13632521, 52
 """SQL_Latin1_General_CP1_CI_AS, as an answer of the procedure in its documentation has it."""
 
 
-def _describe(call: Call) -> None:
+def _describe(call: ProcedureCall) -> None:
     """The text is run as with SET FMTONLY ON, its parameters being NULL. Which columns are never NULL is not known."""
     machine, text = call.machine, call.text("@tsql")
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
-    there = machine.beside(
-        Run(id=0, text=text, steps=()),
+    there = machine.create_sibling(
+        Submission(id=0, text=text, steps=()),
         replace(machine.session, options=tuple(options.items())),
         machine.meter,
     )
@@ -57,17 +57,17 @@ def _describe(call: Call) -> None:
     call.show(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
-def _column(place: int, name: str, written: str) -> dict[str, Scalar]:
-    kind = type_record(written)
+def _column(position: int, name: str, type_text: str) -> dict[str, Scalar]:
+    kind = type_record(type_text)
     text = kind["collation_name"] is not None
     length = to_number(kind["max_length"])
     return {
         "is_hidden": 0,
-        "column_ordinal": place,
+        "column_ordinal": position,
         "name": None if name == UNNAMED else name,
         "is_nullable": 1,
         "system_type_id": kind["system_type_id"],
-        "system_type_name": written,
+        "system_type_name": type_text,
         "max_length": kind["max_length"],
         "precision": kind["precision"],
         "scale": kind["scale"],
@@ -83,7 +83,7 @@ def _column(place: int, name: str, written: str) -> dict[str, Scalar]:
         "tds_length": 65_535
         if length == -1
         else 17
-        if written.startswith(("decimal", "numeric"))
+        if type_text.startswith(("decimal", "numeric"))
         else length,
         "tds_collation_id": _COLLATION_ID if text else None,
         "tds_collation_sort_id": _SORT_ID if text else None,

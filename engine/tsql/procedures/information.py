@@ -14,17 +14,17 @@ from engine.tsql.batches import gate, maintenance, objects
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, host
 from engine.tsql.catalog.load import MEMORY_KB
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import values
 from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 
-def _rows(call: Call, view: str) -> list[dict[str, Scalar]]:
+def _rows(call: ProcedureCall, view: str) -> list[dict[str, Scalar]]:
     return list(catalog.rows_of(call.machine.context, view))
 
 
-def _help_database(call: Call) -> None:
+def _help_database(call: ProcedureCall) -> None:
     """sp_helpdb [name]; 15010 for an unknown one."""
     wanted = call.text("@dbname")
     rows = _rows(call, "sys.databases")
@@ -66,7 +66,7 @@ PAGE_BYTES: Final = 8060
 """Data that a page of 8 KB takes in one row. Documented [DOC: pages and extents architecture]."""
 
 
-def _space_used(call: Call) -> None:
+def _space_used(call: ProcedureCall) -> None:
     """sp_spaceused [table]; 15009 for none. Sizes of a table: its characters in pages of 8 KB, derived."""
     wanted, context = call.text("@objname"), call.machine.context
     if wanted:
@@ -93,19 +93,19 @@ def _space_used(call: Call) -> None:
     call.show(("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")])
 
 
-def _owner(call: Call, sid: Scalar) -> Scalar:
+def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
     """The login with that SID; NULL if there is none any more."""
     logins = _rows(call, "sys.server_principals")
     return next((login["name"] for login in logins if login["sid"] == sid), None)
 
 
-def _change_owner(call: Call) -> None:
+def _change_owner(call: ProcedureCall) -> None:
     """sp_changedbowner: the owner of the current database."""
     database = call.database
     call.tell(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
 
-def _show_files(call: Call, files: list[dict[str, Scalar]]) -> None:
+def _show_files(call: ProcedureCall, files: list[dict[str, Scalar]]) -> None:
     rows = [
         (
             file["name"],
@@ -121,11 +121,11 @@ def _show_files(call: Call, files: list[dict[str, Scalar]]) -> None:
     call.machine.add_result(("name", "fileid", "filename", "filegroup", "size", "maxsize", "usage"), rows)
 
 
-def _help_file(call: Call) -> None:
+def _help_file(call: ProcedureCall) -> None:
     _show_files(call, _rows(call, "sys.database_files"))
 
 
-def _databases(call: Call) -> None:
+def _databases(call: ProcedureCall) -> None:
     """sp_databases: sizes in KB, of the databases that are open."""
     sizes: dict[Scalar, int] = {}
     for file in _rows(call, "sys.master_files"):
@@ -138,7 +138,7 @@ def _databases(call: Call) -> None:
     call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
 
 
-def _lock(call: Call) -> None:
+def _lock(call: ProcedureCall) -> None:
     """sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
     wanted = call.text("@spid1")
     rows = [
@@ -160,17 +160,17 @@ def _lock(call: Call) -> None:
     call.show(("spid", "dbid", "ObjId", "IndId", "Type", "Resource", "Mode", "Status"), rows)
 
 
-def _fixed_drives(call: Call) -> None:
+def _fixed_drives(call: ProcedureCall) -> None:
     """xp_fixeddrives: drives that have a size here, with their free megabytes."""
     computer = call.world.computer_of(call.server)
     letters = sorted({volume.letter.upper() for volume in computer.volumes} - {*computer.failed_drives})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
     if not rows:
-        call.machine.not_simulated("free space on drives without a size")
+        call.machine.report_unsimulated("free space on drives without a size")
     call.show(("drive", "MB free"), rows)
 
 
-def _help_logins(call: Call) -> None:
+def _help_logins(call: ProcedureCall) -> None:
     rows = [
         (row["name"], "SQL" if row["type"] == "S" else "NT", row["default_database_name"])
         for row in _rows(call, "sys.server_principals")
@@ -179,7 +179,7 @@ def _help_logins(call: Call) -> None:
     call.show(("LoginName", "Type", "DefDBName"), rows)
 
 
-def _change_users_login(call: Call) -> None:
+def _change_users_login(call: ProcedureCall) -> None:
     """sp_change_users_login: Report lists orphans, Update_One and Auto_Fix give a user the SID of a login."""
     action = call.text("@action").lower()
     database = call.machine.session.database
@@ -201,7 +201,7 @@ def _change_users_login(call: Call) -> None:
         raise SqlError(15286, call.text("@action"))
 
 
-def _update_one(call: Call, database: str, user: str, login: str) -> None:
+def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> None:
     users = {known.name.lower() for known in commits.users_of(call.world, call.server, database)}
     logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
     if not user or not login or call.text("@password"):
@@ -214,7 +214,7 @@ def _update_one(call: Call, database: str, user: str, login: str) -> None:
     call.tell(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
-def _auto_fix(call: Call, database: str, user: str) -> None:
+def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
     """An orphaned user gets the login of its name, or with a password a new one; others are left as they are."""
     if not user or call.text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
@@ -239,20 +239,20 @@ def _auto_fix(call: Call, database: str, user: str) -> None:
     call.machine.say_number(15294, added)
 
 
-def _help_text(call: Call) -> None:
+def _help_text(call: ProcedureCall) -> None:
     """The definition of a procedure or view, a row a line. 15009 for no such object, 15197 for one without text."""
     name, context = call.text("@objname"), call.machine.context
     found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
     if found is None and catalog.object_id(context, name) is None:
         raise SqlError(15009, name, context.session.database)
     if found is None:
-        raise Unsimulated("the text of system objects")
+        raise UnsimulatedFeatureError("the text of system objects")
     if isinstance(found, Table):
         raise SqlError(15197, name)
     call.show(("Text",), [(line,) for line in found.definition.splitlines(keepends=True)])
 
 
-def _read_error_log(call: Call) -> None:
+def _read_error_log(call: ProcedureCall) -> None:
     """sp_readerrorlog, xp_readerrorlog: number of the log (0 the current one), kind, two texts that lines hold, the
     times between which they were written, order. The lines of an error are two. Kind 2, the log of the Agent, is empty.
     """
@@ -268,7 +268,7 @@ def _read_error_log(call: Call) -> None:
     for tick, message, severity, state, text in there[number]:
         if (since is not None and tick < since) or (until is not None and tick > until):
             continue
-        at, source = call.machine.context.now(tick), errorlog.source_of(message, text)
+        at, source = call.machine.context.datetime_value(tick), errorlog.source_of(message, text)
         if severity > 10 or message in (28047, 28048):
             rows.append((at, source, f"Error: {message}, Severity: {severity}, State: {state}."))
         rows.append((at, source, text))
@@ -278,7 +278,7 @@ def _read_error_log(call: Call) -> None:
     call.show(("LogDate", "ProcessInfo", "Text"), shown)
 
 
-def _moment(call: Call, name: str) -> int | None:
+def _moment(call: ProcedureCall, name: str) -> int | None:
     """The tick that an argument names; None if it is not given."""
     value = call.arguments.get(name)
     if value is None:
@@ -286,24 +286,28 @@ def _moment(call: Call, name: str) -> int | None:
     return clock.tick_of(call.world, to_text(value, 121) if values.is_moment(value) else to_text(value))
 
 
-def _error_logs(call: Call) -> None:
+def _error_logs(call: ProcedureCall) -> None:
     """sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
     rows = [
-        (number, to_text(call.machine.context.now(part[-1][0]), 101), sum(len(line[4]) + 60 for line in part))
+        (
+            number,
+            to_text(call.machine.context.datetime_value(part[-1][0]), 101),
+            sum(len(line[4]) + 60 for line in part),
+        )
         for number, part in enumerate(errorlog.logs(call.world, call.server))
         if part
     ]
     call.show(("Archive #", "Date", "Log File Size (Byte)"), rows)
 
 
-def _cycle_error_log(call: Call) -> None:
+def _cycle_error_log(call: ProcedureCall) -> None:
     """sp_cycle_errorlog: DBCC ERRORLOG."""
     call.machine.count_act()
     startup.cycle(call.world, call.server)
     call.machine.say_number(2528)
 
 
-def _version(call: Call) -> None:
+def _version(call: ProcedureCall) -> None:
     """xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
     server = call.world.instances[call.server]
     cores = call.world.computer_of(call.server).cores
@@ -342,7 +346,7 @@ def _version(call: Call) -> None:
     call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
 
 
-def _flush_log(call: Call) -> None:
+def _flush_log(call: ProcedureCall) -> None:
     """sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
     if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
@@ -351,7 +355,7 @@ def _flush_log(call: Call) -> None:
 HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
-def _server_diagnostics(call: Call) -> None:
+def _server_diagnostics(call: ProcedureCall) -> None:
     """sp_server_diagnostics once: components of the instance and its groups. [DOC: sp_server_diagnostics]
 
     Only what is simulated can be other than clean: disks, threads that work waits for, groups without a role.
@@ -360,7 +364,7 @@ def _server_diagnostics(call: Call) -> None:
     if context.version < 2012:
         raise SqlError(2812, call.name)
     if call.number("@repeat_interval"):
-        raise Unsimulated("sp_server_diagnostics with a repeat interval")
+        raise UnsimulatedFeatureError("sp_server_diagnostics with a repeat interval")
     copies = context.copies()
     starved = any(copy.source is not None and world.flow.waiting_for_workers(copy.source) for copy in copies)
     states = {
@@ -375,7 +379,7 @@ def _server_diagnostics(call: Call) -> None:
         settled = own.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         rows.append(("alwaysOn:AvailabilityGroup", group.name, int(settled)))
     columns = ("create_time", "component_type", "component_name", "state", "state_desc", "data")
-    call.show(columns, [(context.now(), *row, HEALTH[row[2]], None) for row in rows])
+    call.show(columns, [(context.datetime_value(), *row, HEALTH[row[2]], None) for row in rows])
     call.machine.remark("column data of sp_server_diagnostics; NULL here")
 
 

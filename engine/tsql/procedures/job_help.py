@@ -7,9 +7,9 @@ from typing import Final
 from engine.tsql import catalog
 from engine.tsql.batches import job_ledger, ledger
 from engine.tsql.catalog.view import Record
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 EXECUTING, BETWEEN_RETRIES, IDLE = 1, 3, 4
@@ -26,7 +26,7 @@ _COLUMNS: Final = tuple(_NAMES.split())
 """Documented [DOC: sp_help_job]."""
 
 
-def _row(call: Call, job: Record, servers: dict[Scalar, Record]) -> Record:
+def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
     world, server, name = call.world, call.server, to_text(job["name"])
     context = call.machine.context
     made = ledger.find(world, server, "sysjobs", "job", name) or {}
@@ -70,7 +70,7 @@ def _row(call: Call, job: Record, servers: dict[Scalar, Record]) -> Record:
     }
 
 
-def _chosen(call: Call, row: Record) -> bool:
+def _matches_filters(call: ProcedureCall, row: Record) -> bool:
     """Whether the filters of the call take the job. [DOC: sp_help_job]"""
     owner, category = call.text("@owner_login_name"), call.text("@category_name")
     if owner and to_text(row["owner"]).casefold() != owner.casefold():
@@ -89,11 +89,11 @@ def _chosen(call: Call, row: Record) -> bool:
 _ASPECTS: Final = ("", "JOB")
 
 
-def _help_job(call: Call) -> None:
+def _help_job(call: ProcedureCall) -> None:
     named = call.get("@job_name") is not None or call.get("@job_id") is not None
     only = job_named(call) if named else None
     if call.text("@job_aspect").upper() not in _ASPECTS:
-        raise Unsimulated(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
+        raise UnsimulatedFeatureError(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
     context = call.machine.context
     servers = {row["job_id"]: row for row in catalog.rows_of(context, "msdb.dbo.sysjobservers")}
     found = [
@@ -101,7 +101,7 @@ def _help_job(call: Call) -> None:
         for job in catalog.rows_of(context, "msdb.dbo.sysjobs")
         if only in (None, job["name"])
     ]
-    rows = [row for row in found if _chosen(call, row)]
+    rows = [row for row in found if _matches_filters(call, row)]
     call.show(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
     if call.machine.captures or not rows:
         return

@@ -11,12 +11,12 @@ from engine.protocol import jobs
 from engine.tsql import catalog
 from engine.tsql.batches import job_ledger, ledger
 from engine.tsql.batches.ledger import Record
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
 
-def job_named(call: Call) -> str:
+def job_named(call: ProcedureCall) -> str:
     """The job that @job_name or @job_id names. 14262 if there is none."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
@@ -32,7 +32,7 @@ def _of_job(job: str) -> dict[str, Scalar]:
     return {"job": job}
 
 
-def _add_job(call: Call) -> None:
+def _add_job(call: ProcedureCall) -> None:
     _refuse_unheeded(call)
     _check_owner_and_category(call)
     enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
@@ -52,13 +52,13 @@ def _add_job(call: Call) -> None:
         category_id=_category_id(call),
         version_number=1,
         targeted=0,
-        date_created=call.machine.context.now(),
-        date_modified=call.machine.context.now(),
+        date_created=call.machine.context.datetime_value(),
+        date_modified=call.machine.context.datetime_value(),
     )
     call.outputs["@job_id"] = unique_id("job", call.server, name)
 
 
-def _category_id(call: Call) -> int:
+def _category_id(call: ProcedureCall) -> int:
     wanted = call.text("@category_name").casefold()
     rows = catalog.rows_of(call.machine.context, "msdb.dbo.syscategories")
     return next(
@@ -66,7 +66,7 @@ def _category_id(call: Call) -> int:
     )
 
 
-def _operator_id(call: Call, parameter: str) -> int:
+def _operator_id(call: ProcedureCall, parameter: str) -> int:
     """Number of the operator that a parameter names, 0 for none. Raises 14262 for an unknown one."""
     name = call.text(parameter)
     if not name:
@@ -77,24 +77,24 @@ def _operator_id(call: Call, parameter: str) -> int:
     return int(str(row["id"]))
 
 
-def _refuse_unheeded(call: Call) -> None:
+def _refuse_unheeded(call: ProcedureCall) -> None:
     """Report levels that nothing here heeds: messages to the network and pagers, and the deletion of jobs."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
         if call.number(parameter):
-            raise Unsimulated(f"{call.name} {parameter} = {call.number(parameter)}")
+            raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.number(parameter)}")
 
 
-def _note_change(call: Call, job: str) -> None:
+def _note_change(call: ProcedureCall, job: str) -> None:
     """Count a version of the job, as each change does. [DOC: sysjobs]"""
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     if row is not None:
         ledger.change(
             call.world, call.server, "sysjobs", lambda other: other["job"] == job,
-            version_number=int(str(row.get("version_number", 1))) + 1, date_modified=call.machine.context.now(),
+            version_number=int(str(row.get("version_number", 1))) + 1, date_modified=call.machine.context.datetime_value(),
         )  # fmt: skip
 
 
-def _check_owner_and_category(call: Call) -> None:
+def _check_owner_and_category(call: ProcedureCall) -> None:
     """Raises 14234 for an owner who is no login and for an unknown category. As in sp_verify_job."""
     for parameter, view, source in (
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
@@ -106,7 +106,7 @@ def _check_owner_and_category(call: Call) -> None:
             raise SqlError(14234, parameter, source)
 
 
-def _update_job(call: Call) -> None:
+def _update_job(call: ProcedureCall) -> None:
     name = job_named(call)
     _refuse_unheeded(call)
     _check_owner_and_category(call)
@@ -129,17 +129,17 @@ def _update_job(call: Call) -> None:
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
     _note_change(call, name)
     if call.get("@new_name") is not None:
-        call.machine.not_simulated("a new name for a job")
+        call.machine.report_unsimulated("a new name for a job")
 
 
-def _delete_job(call: Call) -> None:
+def _delete_job(call: ProcedureCall) -> None:
     name = job_named(call)
     call.tell(jobs.delete(call.world, call.server, name))
     for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory", "activity"):
         ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
 
 
-def _start_job(call: Call) -> None:
+def _start_job(call: ProcedureCall) -> None:
     name = job_named(call)
     if not _is_targeted(call, name):
         raise SqlError(14256, name, unique_id("job", call.server, name))
@@ -148,7 +148,7 @@ def _start_job(call: Call) -> None:
     call.machine.tell(f"Job '{name}' started successfully.")
 
 
-def _stop_job(call: Call) -> None:
+def _stop_job(call: ProcedureCall) -> None:
     name = job_named(call)
     job_ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
     call.machine.tell(f"Job '{name}' stopped successfully.")
@@ -185,7 +185,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 """Documented [DOC: sp_add_jobstep]."""
 
 
-def _add_step(call: Call) -> None:
+def _add_step(call: ProcedureCall) -> None:
     name = job_named(call)
     number = call.number("@step_id", len(job_ledger.steps_of(call.world, call.server, name)) + 1)
     given = {column: call.get(parameter) for parameter, column in _STEP.items()}
@@ -193,7 +193,7 @@ def _add_step(call: Call) -> None:
     _put_step(call, name, number, values)
 
 
-def _check_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> None:
+def _check_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     """14261 for a name that another step has, 14266 for an action from 1 to 4 that there is not."""
     name = to_text(values.get("step_name", "")).lower()
     for other in job_ledger.steps_of(call.world, call.server, job):
@@ -204,18 +204,18 @@ def _check_step(call: Call, job: str, number: int, values: dict[str, Scalar]) ->
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
 
 
-def _put_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> None:
+def _put_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
     _check_step(call, job, number, values)
     ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
     _note_change(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
-        call.machine.not_simulated(
+        call.machine.report_unsimulated(
             f"steps of the subsystem {to_text(values['subsystem'])} are kept and do nothing"
         )
 
 
-def _step_of(call: Call, name: str) -> Record:
+def _step_of(call: ProcedureCall, name: str) -> Record:
     number = call.number("@step_id")
     for step in job_ledger.steps_of(call.world, call.server, name):
         if step["step_id"] == number:
@@ -223,7 +223,7 @@ def _step_of(call: Call, name: str) -> Record:
     raise SqlError(14262, "@step_id", number)
 
 
-def _update_step(call: Call) -> None:
+def _update_step(call: ProcedureCall) -> None:
     step = _step_of(call, job_named(call))
     given = {column: call.get(parameter) for parameter, column in _STEP.items()}
     changes = {column: value for column, value in given.items() if value is not None}
@@ -231,7 +231,7 @@ def _update_step(call: Call) -> None:
     _note_change(call, to_text(step["job"]))
 
 
-def _delete_step(call: Call) -> None:
+def _delete_step(call: ProcedureCall) -> None:
     name = job_named(call)
     chosen = job_ledger.steps_of(call.world, call.server, name)
     if call.number("@step_id"):
@@ -241,7 +241,7 @@ def _delete_step(call: Call) -> None:
     _note_change(call, name)
 
 
-def _help_step(call: Call) -> None:
+def _help_step(call: ProcedureCall) -> None:
     steps = job_ledger.steps_of(call.world, call.server, job_named(call))
     columns = ("step_id", "step_name", "subsystem", "command", "flags", "on_success_action", "on_fail_action")
     call.show(
@@ -261,13 +261,13 @@ _SCHEDULE: Final = {
 }  # fmt: skip
 
 
-def _new_schedule(call: Call, parameter: str) -> int:
+def _new_schedule(call: ProcedureCall, parameter: str) -> int:
     """Schedules are kept as they are given; no job runs by one here."""
     given = {column: call.get(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in given.items() if value is not None}}
     name = call.text(parameter)
     number = ledger.add(call.world, call.server, "sysschedules", name=name, **values)
-    call.machine.not_simulated(
+    call.machine.report_unsimulated(
         f"schedule '{name}' is kept; jobs run here when an alert or sp_start_job starts them"
     )
     call.outputs["@schedule_id"] = number
@@ -275,17 +275,17 @@ def _new_schedule(call: Call, parameter: str) -> int:
     return number
 
 
-def _add_schedule(call: Call) -> None:
+def _add_schedule(call: ProcedureCall) -> None:
     _new_schedule(call, "@schedule_name")
 
 
-def _add_job_schedule(call: Call) -> None:
+def _add_job_schedule(call: ProcedureCall) -> None:
     job = job_named(call)
     number = _new_schedule(call, "@name")
     ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
 
 
-def _attach_schedule(call: Call) -> None:
+def _attach_schedule(call: ProcedureCall) -> None:
     job = job_named(call)
     number: Scalar = call.get("@schedule_id")
     if number is None:
@@ -296,7 +296,7 @@ def _attach_schedule(call: Call) -> None:
     ledger.add(call.world, call.server, "sysjobschedules", **_of_job(job), schedule_id=number)
 
 
-def _delete_schedule(call: Call) -> None:
+def _delete_schedule(call: ProcedureCall) -> None:
     column, value = ("id", call.get("@schedule_id"))
     if value is None:
         column, value = "name", call.text("@schedule_name") or call.text("@name")
@@ -307,7 +307,7 @@ def _delete_schedule(call: Call) -> None:
     ledger.remove(call.world, call.server, "sysjobschedules", lambda row: row["schedule_id"] == found["id"])
 
 
-def _add_server(call: Call) -> None:
+def _add_server(call: ProcedureCall) -> None:
     """The job is for the server itself. 14269 for one that is already."""
     name = job_named(call)
     if _is_targeted(call, name):
@@ -315,12 +315,12 @@ def _add_server(call: Call) -> None:
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
 
 
-def _remove_server(call: Call) -> None:
+def _remove_server(call: ProcedureCall) -> None:
     name = job_named(call)
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=0)
 
 
-def _is_targeted(call: Call, job: str) -> bool:
+def _is_targeted(call: ProcedureCall, job: str) -> bool:
     """A job that a script has made needs sp_add_jobserver; those of a scenario have theirs."""
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     return row is None or bool(row.get("targeted", 1))

@@ -8,19 +8,19 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.batches import ledger
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.scalars.values import Scalar
 
 COMPONENT: Final = "Database Mail XPs"
 
 
-def _need_mail(call: Call) -> None:
+def _need_mail(call: ProcedureCall) -> None:
     """15281 while the component is off, as it is from the start."""
     if not option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
 
 
-def _new(call: Call, table: str, parameter: str, **values: Scalar) -> None:
+def _add_named_row(call: ProcedureCall, table: str, parameter: str, **values: Scalar) -> None:
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
         rule = f"{table.upper()}_NameMustBeUnique"
@@ -29,12 +29,12 @@ def _new(call: Call, table: str, parameter: str, **values: Scalar) -> None:
     call.outputs["@profile_id" if table == "sysmail_profile" else "@account_id"] = number
 
 
-def _add_profile(call: Call) -> None:
-    _new(call, "sysmail_profile", "@profile_name", description=call.get("@description"))
+def _add_profile(call: ProcedureCall) -> None:
+    _add_named_row(call, "sysmail_profile", "@profile_name", description=call.get("@description"))
 
 
-def _add_account(call: Call) -> None:
-    _new(
+def _add_account(call: ProcedureCall) -> None:
+    _add_named_row(
         call,
         "sysmail_account",
         "@account_name",
@@ -46,18 +46,18 @@ def _add_account(call: Call) -> None:
     )
 
 
-def _number(call: Call, table: str, what: str) -> Scalar:
+def _number(call: ProcedureCall, table: str, kind: str) -> Scalar:
     """The number of the profile or account that @…_name or @…_id names; 14607 or 14606 if there is none."""
-    column, value = ("id", call.get(f"@{what}_id"))
+    column, value = ("id", call.get(f"@{kind}_id"))
     if value is None:
-        column, value = "name", call.text(f"@{what}_name")
+        column, value = "name", call.text(f"@{kind}_name")
     found = ledger.find(call.world, call.server, table, column, value)
     if found is None:
-        raise SqlError(14607 if what == "profile" else 14606)
+        raise SqlError(14607 if kind == "profile" else 14606)
     return found["id"]
 
 
-def _join(call: Call) -> None:
+def _join(call: ProcedureCall) -> None:
     profile = _number(call, "sysmail_profile", "profile")
     account = _number(call, "sysmail_account", "account")
     ledger.add(
@@ -70,7 +70,7 @@ def _join(call: Call) -> None:
     )
 
 
-def _grant(call: Call) -> None:
+def _grant(call: ProcedureCall) -> None:
     profile = _number(call, "sysmail_profile", "profile")
     ledger.add(
         call.world,
@@ -81,17 +81,17 @@ def _grant(call: Call) -> None:
     )
 
 
-def _delete(table: str, what: str) -> Callable[[Call], None]:
-    def run(call: Call) -> None:
-        number = _number(call, table, what)
+def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
+    def run(call: ProcedureCall) -> None:
+        number = _number(call, table, kind)
         ledger.remove(call.world, call.server, table, lambda row: row["id"] == number)
         for other in ("sysmail_profileaccount", "sysmail_principalprofile"):
-            ledger.remove(call.world, call.server, other, lambda row: row.get(f"{what}_id") == number)
+            ledger.remove(call.world, call.server, other, lambda row: row.get(f"{kind}_id") == number)
 
     return run
 
 
-def _send(call: Call) -> None:
+def _send(call: ProcedureCall) -> None:
     """Queued, and there it stays: 15281 without the component, 14607 without the profile, 14624 without recipients."""
     _need_mail(call)
     profiles = ledger.rows(call.world, call.server, "sysmail_profile")
@@ -114,15 +114,15 @@ def _send(call: Call) -> None:
         subject=call.text("@subject") or "SQL Server Message",
         body=call.text("@body"),
         sent_status="unsent",
-        send_request_date=call.machine.context.now(),
+        send_request_date=call.machine.context.datetime_value(),
     )
     call.outputs["@mailitem_id"] = mail
     call.machine.tell(f"Mail (Id: {mail}) queued.")
-    call.machine.not_simulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
+    call.machine.report_unsimulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
 
 
-def _accepted(call: Call) -> None:
-    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
+def _accept_without_effect(call: ProcedureCall) -> None:
+    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
 
 
 _ACCOUNT: Final = """@account_name @email_address @display_name? @replyto_address? @description? @mailserver_name?
@@ -148,8 +148,10 @@ PROCEDURES: Final[Procedures] = {
     "sysmail_delete_account_sp": procedure(
         _delete("sysmail_account", "account"), "@account_id? @account_name?"
     ),
-    "sysmail_configure_sp": procedure(_accepted, "@parameter_name? @parameter_value? @description?"),
-    "sysmail_start_sp": procedure(_accepted),
-    "sysmail_stop_sp": procedure(_accepted),
+    "sysmail_configure_sp": procedure(
+        _accept_without_effect, "@parameter_name? @parameter_value? @description?"
+    ),
+    "sysmail_start_sp": procedure(_accept_without_effect),
+    "sysmail_stop_sp": procedure(_accept_without_effect),
     "sp_send_dbmail": procedure(_send, _MAIL),
 }

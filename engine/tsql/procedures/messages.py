@@ -7,14 +7,14 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.batches import ledger
 from engine.tsql.batches.stored_messages import CHANGED, TABLE, find
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 
 FIRST_OWN: Final = 50_001
 SEVERITY_MAX: Final = 25
 """Of user messages. Documented [DOC: sp_addmessage]."""
 
 
-def _add(call: Call) -> None:
+def _add(call: ProcedureCall) -> None:
     """15040 number too small, 15041 severity, 15043 there is one and no REPLACE."""
     number, severity = call.number("@msgnum"), call.number("@severity")
     if number < FIRST_OWN:
@@ -37,7 +37,7 @@ def _add(call: Call) -> None:
         ledger.change(call.world, call.server, TABLE, lambda other: other["message_id"] == number, **row)
 
 
-def _alter(call: Call) -> None:
+def _alter(call: ProcedureCall) -> None:
     """sp_altermessage number, WITH_LOG, true or false: of user messages and of the product's. 15179 unknown."""
     number = call.number("@message_id")
     logged = int(call.text("@parameter_value").upper() == "TRUE")
@@ -50,7 +50,7 @@ def _alter(call: Call) -> None:
         ledger.add(call.world, call.server, table, message_id=number, is_event_logged=logged)
 
 
-def _drop(call: Call) -> None:
+def _drop(call: ProcedureCall) -> None:
     """15178 a message of the product, 15179 unknown."""
     number = call.number("@msgnum")
     if number < FIRST_OWN:

@@ -7,16 +7,16 @@ from typing import Final
 from engine.messages import SqlError
 from engine.mirroring import monitor
 from engine.model import Alert
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 from engine.tsql.scalars.values import to_number
 
 
-def _in_msdb(call: Call) -> None:
+def _in_msdb(call: ProcedureCall) -> None:
     if call.database.lower() != "msdb":
         raise SqlError(32045, call.name)
 
 
-def _results(call: Call) -> None:
+def _results(call: ProcedureCall) -> None:
     _in_msdb(call)
     rows = monitor.results(
         call.world,
@@ -25,7 +25,7 @@ def _results(call: Call) -> None:
         call.number("@mode"),
         bool(call.number("@update_table")),
     )
-    now = call.machine.context.now
+    now = call.machine.context.datetime_value
     columns = (
         "database_name", "role", "mirroring_state", "witness_status", "log_generation_rate", "unsent_log",
         "send_rate", "unrestored_log", "recovery_rate", "transaction_delay", "transactions_per_sec",
@@ -58,34 +58,34 @@ def _results(call: Call) -> None:
     )
 
 
-def _update(call: Call) -> None:
+def _update(call: ProcedureCall) -> None:
     _in_msdb(call)
     name = call.get("@database_name")
     call.tell(monitor.update(call.world, call.server, None if name is None else call.text("@database_name")))
 
 
-def _add_monitoring(call: Call) -> None:
+def _add_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
     call.tell(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
 
 
-def _change_monitoring(call: Call) -> None:
+def _change_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
     number, value = call.number("@parameter_id"), call.number("@value")
     call.tell(monitor.change_monitoring(call.world, call.server, number, value))
 
 
-def _help_monitoring(call: Call) -> None:
+def _help_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
     call.show(("update_period",), [(monitor.help_monitoring(call.world, call.server),)])
 
 
-def _drop_monitoring(call: Call) -> None:
+def _drop_monitoring(call: ProcedureCall) -> None:
     _in_msdb(call)
     call.tell(monitor.drop_monitoring(call.world, call.server))
 
 
-def _change_alert(call: Call) -> None:
+def _change_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     threshold = float(to_number(call.get("@threshold") or 0, "float"))
     enabled = call.get("@enabled")
@@ -101,7 +101,7 @@ def _change_alert(call: Call) -> None:
     )
 
 
-def _help_alert(call: Call) -> None:
+def _help_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
@@ -120,7 +120,7 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
     return number, round(monitor.RETENTION_H) if kept else None, int(kept)
 
 
-def _drop_alert(call: Call) -> None:
+def _drop_alert(call: ProcedureCall) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     call.tell(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))

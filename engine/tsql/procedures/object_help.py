@@ -10,10 +10,10 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.catalog.view import Record, View
+from engine.tsql.catalog.view import CatalogView, Record
 from engine.tsql.language.columns import Check, ForeignKey, Key
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, parse_type, to_text
 
 _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
@@ -56,7 +56,7 @@ _TYPES: Final = {
 }  # fmt: skip
 
 
-def _help(call: Call) -> None:
+def _help(call: ProcedureCall) -> None:
     """Without a name all objects; 15009 for one that does not exist."""
     name = call.text("@objname")
     if not name:
@@ -66,68 +66,74 @@ def _help(call: Call) -> None:
     made = objects.find(call.machine.context, parts) if parts else None
     if made is not None:
         kind = objects.type_code(made)
-        _head(call, _name_of(call, parts), _owner(parts), _TYPES[kind.strip()], call.machine.context.now())
+        _head(
+            call,
+            _name_of(call, parts),
+            _owner(parts),
+            _TYPES[kind.strip()],
+            call.machine.context.datetime_value(),
+        )
         _describe(call, name, made)
         return
     view = _system_view(call, parts)
     if view is None:
-        raise _unknown(call, name)
+        raise _make_unknown_name_error(call, name)
     _head(call, view.name.split(".")[-1], "sys", "view", None)
     _show_columns(call, [(c.name, c.type, None) for c in view.columns_in(call.machine.context.version)])
     _show_identity(call, None)
-    call.machine.not_simulated("NULL of the columns of system views")
+    call.machine.report_unsimulated("NULL of the columns of system views")
 
 
-def _unknown(call: Call, name: str) -> SqlError | Unsimulated:
+def _make_unknown_name_error(call: ProcedureCall, name: str) -> SqlError | UnsimulatedFeatureError:
     try:
         parse_type(name)
     except SqlError:
         return SqlError(15009, name, call.database)
-    return Unsimulated("sp_help of a data type")
+    return UnsimulatedFeatureError("sp_help of a data type")
 
 
-def _system_view(call: Call, parts: tuple[str, ...]) -> View | None:
+def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | None:
     try:
         return catalog.find(call.machine.context, parts) if parts else None
     except SqlError:
         return None
 
 
-def _name_of(call: Call, parts: tuple[str, ...]) -> str:
+def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
     """The name as it was written when the object was made."""
-    listed = (known for known, _ in objects.listed(call.machine.context))
+    listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
 
 
 def _owner(parts: tuple[str, ...]) -> str:
-    return objects.whole(parts).split(".")[0]
+    return objects.format_qualified_name(parts).split(".")[0]
 
 
-def _head(call: Call, name: str, owner: str, kind: str, created: Scalar) -> None:
+def _head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
     call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, created)])
 
 
-def _describe(call: Call, name: str, made: objects.UserObject) -> None:
-    match made:
+def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -> None:
+    match user_object:
         case Table(columns=columns):
             _show_columns(call, [(c.name, c.type, c.nullable) for c in columns])
             numbered = next(((c.name, *c.identity, 0) for c in columns if c.identity is not None), None)
             _show_identity(call, numbered)
             call.machine.add_result(("Data_located_on_filegroup",), [("PRIMARY",)])
-            _show_indexes(call, name, made)
-            _show_constraints(call, name, made)
+            _show_indexes(call, name, user_object)
+            _show_constraints(call, name, user_object)
             call.machine.say_number(15647, name)
-        case objects.Procedure(parameters=parameters) | objects.Function(parameters=parameters):
+        case objects.UserProcedure(parameters=parameters) | objects.UserFunction(parameters=parameters):
             if parameters:
                 _show_parameters(call, [(item.name, item.type) for item in parameters])
-        case objects.View():
-            call.machine.not_simulated("the columns of a view that a script has made, in sp_help")
+        case objects.UserView():
+            call.machine.report_unsimulated("the columns of a view that a script has made, in sp_help")
 
 
 # --- indexes and constraints of a table --------------------------------------------------------------------
 
 
-def _table(call: Call) -> tuple[str, Table]:
+def _table(call: ProcedureCall) -> tuple[str, Table]:
     """The table that @objname names, as it was written. Raises 15009 for none, 15250 for one of another database."""
     name = call.text("@objname")
     parts = tuple(part.strip('[]"') for part in name.split("."))
@@ -139,11 +145,11 @@ def _table(call: Call) -> tuple[str, Table]:
     return name, made
 
 
-def _help_index(call: Call) -> None:
+def _help_index(call: ProcedureCall) -> None:
     _show_indexes(call, *_table(call))
 
 
-def _show_indexes(call: Call, name: str, table: Table) -> None:
+def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
     """sp_helpindex: the grid, or 15472 for a table without indexes."""
     kinds = {
         "PRIMARY KEY": ", unique, primary key",
@@ -168,7 +174,7 @@ def _show_indexes(call: Call, name: str, table: Table) -> None:
     call.machine.add_result(("index_name", "index_description", "index_keys"), rows)
 
 
-def _help_constraint(call: Call) -> None:
+def _help_constraint(call: ProcedureCall) -> None:
     name, table = _table(call)
     if call.text("@nomsg").lower() != "nomsg":
         call.machine.add_result(("Object Name",), [(name,)])
@@ -178,7 +184,7 @@ def _help_constraint(call: Call) -> None:
 NOT_APPLICABLE: Final = ("(n/a)",)
 
 
-def _show_constraints(call: Call, name: str, table: Table) -> None:
+def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
     """sp_helpconstraint: the grid, or 15469; then what refers to the table, or 15470."""
     rows: list[Row] = []
     database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
@@ -191,13 +197,17 @@ def _show_constraints(call: Call, name: str, table: Table) -> None:
             case ForeignKey(columns=columns, table=parent, references=others):
                 acts = ("No Action", "No Action", "Enabled", "Is_For_Replication")
                 rows.append(("FOREIGN KEY", item.name, *acts, ", ".join(columns)))
-                told = f"REFERENCES {database}.{objects.whole(parent)} ({', '.join(others)})"
+                told = f"REFERENCES {database}.{objects.format_qualified_name(parent)} ({', '.join(others)})"
                 rows.append((*(" ",) * 6, told))
             case Key(kind="PRIMARY KEY" | "UNIQUE", columns=columns):
                 told = f"{item.kind} ({'clustered' if item.clustered else 'non-clustered'})"
                 rows.append((told, item.name, *NOT_APPLICABLE * 4, ", ".join(columns)))
     for row in catalog.rows_of(call.machine.context, "sys.default_constraints"):
-        column = table.columns[int(str(row["parent_column_id"])) - 1] if _is_of(call, row, name) else None
+        column = (
+            table.columns[int(str(row["parent_column_id"])) - 1]
+            if _belongs_to_object(call, row, name)
+            else None
+        )
         if column is not None:
             told = f"DEFAULT on column {column.name}"
             rows.append((told, row["name"], *NOT_APPLICABLE * 4, row["definition"]))
@@ -223,14 +233,14 @@ def _show_constraints(call: Call, name: str, table: Table) -> None:
         call.machine.say_number(15470, name)
 
 
-def _is_of(call: Call, row: Record, name: str) -> bool:
+def _belongs_to_object(call: ProcedureCall, row: Record, name: str) -> bool:
     return row["parent_object_id"] == catalog.object_id(call.machine.context, name)
 
 
 # --- columns -----------------------------------------------------------------------------------------------
 
 
-def _show_columns(call: Call, columns: Iterable[tuple[str, str, bool | None]]) -> None:
+def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
     """*columns*: name, type, whether it may be NULL; None where that is not known, nor how long its text is."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
@@ -253,7 +263,7 @@ def _show_columns(call: Call, columns: Iterable[tuple[str, str, bool | None]]) -
     call.machine.add_result(_COLUMNS, rows)
 
 
-def _show_parameters(call: Call, parameters: Iterable[tuple[str, str]]) -> None:
+def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]]) -> None:
     rows: list[Row] = []
     for place, (name, kind) in enumerate(parameters, start=1):
         plain, length, precision, scale = _sizes(kind)
@@ -269,8 +279,8 @@ def _digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
 
 
-def _collation(call: Call, plain: str) -> Scalar:
-    if plain not in _COLLATED and plain != "sysname":
+def _collation(call: ProcedureCall, type_name: str) -> Scalar:
+    if type_name not in _COLLATED and type_name != "sysname":
         return None
     rows = catalog.rows_of(call.machine.context, "sys.databases")
     return next((row["collation_name"] for row in rows if row["name"] == call.database), None)
@@ -289,23 +299,23 @@ def _sizes(kind: str) -> tuple[str, int, int | None, int | None]:
     return name, *_FIXED.get(name, (8, None, None))
 
 
-def _show_identity(call: Call, numbered: Row | None) -> None:
+def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
     row = numbered or ("No identity column defined.", None, None, None)
     call.machine.add_result(("Identity", "Seed", "Increment", "Not For Replication"), [row])
     call.machine.add_result(("RowGuidCol",), [("No rowguidcol column defined.",)])
 
 
-def _list(call: Call) -> None:
+def _list(call: ProcedureCall) -> None:
     """Every object of the database, those of users first, and its types, of which there is none."""
     context = call.machine.context
     mine: list[Row] = [
         (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])
-        for kept, item in objects.listed(context)
+        for kept, item in objects.list_objects(context)
     ]
     mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
     system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]
     call.machine.add_result(("Name", "Owner", "Object_type"), [*mine, *system])
-    call.machine.not_simulated("other system objects in the list of sp_help")
+    call.machine.report_unsimulated("other system objects in the list of sp_help")
 
 
 PROCEDURES: Final[Procedures] = {

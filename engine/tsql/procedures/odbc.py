@@ -13,8 +13,8 @@ from typing import Final
 from engine.constants import PRODUCT
 from engine.tsql import catalog
 from engine.tsql.catalog.column_types import TYPE_IDS
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.scalars.like import like
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.types import SCALED
 from engine.tsql.scalars.values import Scalar, comparable, to_text
 
@@ -64,7 +64,7 @@ WIDE: Final = frozenset({"nchar", "nvarchar"})
 KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 
 
-def _rows(call: Call, view: str) -> list[Record]:
+def _rows(call: ProcedureCall, view: str) -> list[Record]:
     """Of a view; what one leaves out is NULL."""
     return [defaultdict(lambda: None, row) for row in catalog.rows_of(call.machine.context, view)]
 
@@ -73,19 +73,21 @@ def _matches(pattern: Scalar, name: Scalar) -> bool:
     return (
         pattern is None
         or pattern == ""
-        or bool(like(comparable(to_text(pattern)), comparable(to_text(name))))
+        or bool(evaluate_like(comparable(to_text(pattern)), comparable(to_text(name))))
     )
 
 
-def _is(wanted: Scalar, name: Scalar) -> bool:
+def _matches_name(wanted: Scalar, name: Scalar) -> bool:
     return wanted is None or comparable(to_text(wanted)) == comparable(to_text(name))
 
 
-def _schemas(call: Call) -> dict[Scalar, Scalar]:
+def _schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
     return {row["schema_id"]: row["name"] for row in _rows(call, "sys.schemas")}
 
 
-def _objects(call: Call, kinds: Iterable[str] = ("U", "V")) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
+def _objects(
+    call: ProcedureCall, kinds: Iterable[str] = ("U", "V")
+) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
     """(schema, name, kind) of each object of these kinds, by its id."""
     schemas = _schemas(call)
     return {
@@ -95,11 +97,11 @@ def _objects(call: Call, kinds: Iterable[str] = ("U", "V")) -> dict[Scalar, tupl
     }
 
 
-def _database(call: Call) -> str:
+def _database(call: ProcedureCall) -> str:
     return call.database or call.machine.session.database
 
 
-def _tables(call: Call) -> None:
+def _tables(call: ProcedureCall) -> None:
     """sp_tables: tables and views; with % alone for one of the three names the names themselves."""
     names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "TABLE_TYPE", "REMARKS")
     name, owner, database, kinds = (
@@ -124,7 +126,7 @@ def _tables(call: Call) -> None:
     call.show(names, sorted(rows, key=lambda row: [to_text(value or "") for value in (row[3], *row[:3])]))
 
 
-def _columns(call: Call) -> None:
+def _columns(call: ProcedureCall) -> None:
     """sp_columns."""
     added = () if call.name == "sp_columns" else UDT_AND_XML
     sparse = SPARSE if call.name == "sp_columns_100" else ()
@@ -169,11 +171,11 @@ UDT_AND_XML: Final = (
 """Columns of the forms that end in _90 and _100, before the last; NULL without such types."""
 
 
-def _type_names(call: Call) -> dict[Scalar, str]:
+def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
     return {row["user_type_id"]: to_text(row["name"]) for row in _rows(call, "sys.types")}
 
 
-def _codes(call: Call, name: str) -> tuple[int, int | None]:
+def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
     """The ODBC code of a type and its code of dates, as the version of ODBC that is asked for has them."""
     newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
     if call.number("@odbcver") >= 3 and name in newer:
@@ -182,7 +184,7 @@ def _codes(call: Call, name: str) -> tuple[int, int | None]:
     return code, sub
 
 
-def _measures(call: Call, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
+def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
     """Code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
     name = types.get(row["user_type_id"], "")
     code, sub = _codes(call, name)
@@ -202,7 +204,7 @@ def _measures(call: Call, types: dict[Scalar, str], row: Record) -> tuple[Scalar
     return code, sub, precision, length, scale, radix, octets, tds
 
 
-def _types(call: Call) -> None:
+def _types(call: ProcedureCall) -> None:
     """sp_datatype_info."""
     names = (
         "TYPE_NAME", "DATA_TYPE", "PRECISION", "LITERAL_PREFIX", "LITERAL_SUFFIX", "CREATE_PARAMS", "NULLABLE",
@@ -232,7 +234,7 @@ def _types(call: Call) -> None:
     call.show(names, sorted(rows, key=lambda row: (int(str(row[1])), -int(str(row[2])), to_text(row[0]))))
 
 
-def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
+def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
     """(schema and table, index, its columns in order) of each index of the tables asked for."""
     tables = _objects(call, ("U",))
     columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
@@ -243,7 +245,7 @@ def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
     found: list[tuple[tuple[Scalar, ...], Record, list[Scalar]]] = []
     for index in _rows(call, "sys.indexes"):
         schema, table, _ = tables.get(index["object_id"], (None, None, ""))
-        if table is None or not _is(call.arguments.get("@table_name"), table):
+        if table is None or not _matches_name(call.arguments.get("@table_name"), table):
             continue
         of = [
             columns[part["object_id"], part["column_id"]]
@@ -255,7 +257,7 @@ def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
     return found
 
 
-def _primary_key(call: Call) -> None:
+def _primary_key(call: ProcedureCall) -> None:
     """sp_pkeys."""
     names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME")
     rows = [
@@ -267,7 +269,7 @@ def _primary_key(call: Call) -> None:
     call.show(names, rows)
 
 
-def _statistics(call: Call) -> None:
+def _statistics(call: ProcedureCall) -> None:
     """sp_statistics: the table itself, then its indexes."""
     names = (
         "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "NON_UNIQUE", "INDEX_QUALIFIER", "INDEX_NAME", "TYPE",
@@ -277,7 +279,7 @@ def _statistics(call: Call) -> None:
     rows: list[tuple[Scalar, ...]] = [
         (database, schema, table, None, None, None, 0, None, None, None, None, None, None)
         for schema, table, _ in _objects(call, ("U",)).values()
-        if _is(call.arguments.get("@table_name"), table)
+        if _matches_name(call.arguments.get("@table_name"), table)
     ]
     for (schema, table), index, columns in _keys(call):
         if index["name"] is None or (of_unique and not index["is_unique"]):
@@ -290,7 +292,7 @@ def _statistics(call: Call) -> None:
     call.show(names, rows)
 
 
-def _foreign_keys(call: Call) -> None:
+def _foreign_keys(call: ProcedureCall) -> None:
     """sp_fkeys: keys that point to the table @pktable_name, or from @fktable_name."""
     names = (
         "PKTABLE_QUALIFIER", "PKTABLE_OWNER", "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_QUALIFIER", "FKTABLE_OWNER",
@@ -305,7 +307,9 @@ def _foreign_keys(call: Call) -> None:
         key = keys[row["constraint_object_id"]]
         schema, table, _ = tables[row["referenced_object_id"]]
         own_schema, own, _ = tables[row["parent_object_id"]]
-        if _is(call.arguments.get("@pktable_name"), table) and _is(call.arguments.get("@fktable_name"), own):
+        if _matches_name(call.arguments.get("@pktable_name"), table) and _matches_name(
+            call.arguments.get("@fktable_name"), own
+        ):
             rows.append(
                 (database, schema, table, columns[row["referenced_object_id"], row["referenced_column_id"]],
                  database, own_schema, own, columns[row["parent_object_id"], row["parent_column_id"]],
@@ -321,7 +325,7 @@ def _rule(action: Scalar) -> int:
     return {0: 1, 1: 0}.get(int(str(action or 0)), int(str(action or 0)))
 
 
-def _procedures(call: Call) -> None:
+def _procedures(call: ProcedureCall) -> None:
     """sp_stored_procedures: those of the database."""
     names = (
         "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "NUM_INPUT_PARAMS", "NUM_OUTPUT_PARAMS",
@@ -336,7 +340,7 @@ def _procedures(call: Call) -> None:
     call.show(names, rows)
 
 
-def _procedure_columns(call: Call) -> None:
+def _procedure_columns(call: ProcedureCall) -> None:
     """sp_sproc_columns: the return value of each procedure, then its parameters."""
     added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
     typed = ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
@@ -376,7 +380,7 @@ def _procedure_columns(call: Call) -> None:
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
 
 
-def _privileges(call: Call, of_columns: bool) -> None:
+def _privileges(call: ProcedureCall, of_columns: bool) -> None:
     """sp_table_privileges, sp_column_privileges: what dbo, who owns everything here, may do with a table."""
     what = ("INSERT", "REFERENCES", "SELECT", "UPDATE")
     column = ("COLUMN_NAME",) if of_columns else ()
@@ -393,7 +397,9 @@ def _privileges(call: Call, of_columns: bool) -> None:
     tables, rows = _objects(call), []
     for number, (schema, table, _) in tables.items():
         wanted, owner = call.arguments.get("@table_name"), call.arguments.get("@table_owner")
-        if not _matches(owner, schema) or not (_is(wanted, table) if of_columns else _matches(wanted, table)):
+        if not _matches(owner, schema) or not (
+            _matches_name(wanted, table) if of_columns else _matches(wanted, table)
+        ):
             continue
         parts = [(row["name"],) for row in _rows(call, "sys.columns") if row["object_id"] == number]
         asked = call.arguments.get("@column_name")
@@ -405,7 +411,7 @@ def _privileges(call: Call, of_columns: bool) -> None:
     call.show(names, sorted(rows, key=lambda row: [to_text(value) for value in row]))
 
 
-def _server_info(call: Call) -> None:
+def _server_info(call: ProcedureCall) -> None:
     """sp_server_info: the attributes as its page lists them; collation and version are those of the instance."""
     version, wanted = call.machine.context.version, call.arguments.get("@attribute_id")
     number = PRODUCT[version][0]
@@ -440,7 +446,7 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-def _special_columns(call: Call) -> None:
+def _special_columns(call: ProcedureCall) -> None:
     """sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
     names = (
         "SCOPE",

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Table
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
-def _rename(call: Call) -> None:
+def _rename(call: ProcedureCall) -> None:
     """Raises 15225 for what is not there, 15335 for a name that is taken."""
     context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
     kind = (call.text("@objtype") or "").upper()
     if kind not in ("", "OBJECT", "COLUMN"):
-        raise Unsimulated(f"sp_rename of an item of type {kind}")
+        raise UnsimulatedFeatureError(f"sp_rename of an item of type {kind}")
     parts = tuple(part.strip('[]"') for part in old.split("."))
     column = parts[-1] if kind == "COLUMN" else ""
     owner = parts[:-1] if column else parts
-    _, found = objects.kept(context, owner) if owner else (None, None)
+    _, found = objects.locate_object(context, owner) if owner else (None, None)
     if column and (found is None or isinstance(found.item, objects.Schema)):
         raise SqlError(15248, kind)
     if found is None or isinstance(found.item, objects.Schema):
@@ -37,16 +37,25 @@ def _rename(call: Call) -> None:
 
 
 def _rename_column(
-    call: Call, owner: tuple[str, ...], item: objects.UserObject, column: str, new: str, old: str
+    call: ProcedureCall,
+    owner: tuple[str, ...],
+    item: objects.UserObject,
+    column: str,
+    new_name: str,
+    old_name: str,
 ) -> None:
     columns = item.columns if isinstance(item, Table) else ()
     if not isinstance(item, Table) or column.lower() not in (one.name.lower() for one in columns):
         raise SqlError(15248, "COLUMN")
-    if new.lower() in (one.name.lower() for one in columns):
-        raise SqlError(15335, new, "COLUMN")
+    if new_name.lower() in (one.name.lower() for one in columns):
+        raise SqlError(15335, new_name, "COLUMN")
     if item.constraints or any(one.computed for one in columns):
-        raise Unsimulated("sp_rename of a column of a table with keys, indexes, constraints or formulas")
-    renamed = tuple(replace(one, name=new) if one.name.lower() == column.lower() else one for one in columns)
+        raise UnsimulatedFeatureError(
+            "sp_rename of a column of a table with keys, indexes, constraints or formulas"
+        )
+    renamed = tuple(
+        replace(one, name=new_name) if one.name.lower() == column.lower() else one for one in columns
+    )
     objects.put(call.machine.context, owner, replace(item, columns=renamed))
 
 

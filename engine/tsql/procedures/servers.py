@@ -7,24 +7,24 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import ledger
-from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
 
 
-def _add(call: Call) -> None:
+def _add(call: ProcedureCall) -> None:
     call.tell(jobs.add_linked_server(call.world, call.server, call.text("@server")))
 
 
-def _drop(call: Call) -> None:
+def _drop(call: ProcedureCall) -> None:
     call.tell(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
 
 
-def _list(call: Call) -> None:
+def _list(call: ProcedureCall) -> None:
     names = (call.server, *call.world.instances[call.server].linked_servers)
     rows = [(name, "SQLNCLI", "SQL Server", name) for name in names]
     call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
 
 
-def _help(call: Call) -> None:
+def _help(call: ProcedureCall) -> None:
     """sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
     wanted = call.text("@server").lower()
     names = (call.server, *call.world.instances[call.server].linked_servers)
@@ -45,12 +45,12 @@ def _help(call: Call) -> None:
     call.show(columns, rows)
 
 
-def _accepted(call: Call) -> None:
+def _accept_without_effect(call: ProcedureCall) -> None:
     """A setting of a link that changes nothing here: every linked server can be asked with one's own login."""
-    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
+    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
 
 
-def _option(call: Call) -> None:
+def _option(call: ProcedureCall) -> None:
     """sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
     wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
     name = next((one for one in known if one.lower() == wanted.lower()), None)
@@ -58,7 +58,7 @@ def _option(call: Call) -> None:
         raise SqlError(15015, wanted)
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
     if option not in ("rpc", "rpc out"):
-        _accepted(call)
+        _accept_without_effect(call)
         return
     if ledger.find(call.world, call.server, "serveroptions", "server", name) is None:
         ledger.add(call.world, call.server, "serveroptions", server=name)
@@ -71,13 +71,13 @@ PROCEDURES: Final[Procedures] = {
     "sp_addlinkedserver": procedure(
         _add, "@server @srvproduct? @provider? @datasrc? @location? @provstr? @catalog? @linkedstyle?"
     ),
-    "sp_addserver": procedure(_accepted, "@server @local? @duplicate_ok?"),
+    "sp_addserver": procedure(_accept_without_effect, "@server @local? @duplicate_ok?"),
     "sp_dropserver": procedure(_drop, "@server @droplogins?"),
     "sp_linkedservers": procedure(_list),
     "sp_helpserver": procedure(_help, "@server? @optname? @show_topology?"),
     "sp_serveroption": procedure(_option, "@server @optname @optvalue"),
     "sp_addlinkedsrvlogin": procedure(
-        _accepted, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
+        _accept_without_effect, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
     ),
-    "sp_droplinkedsrvlogin": procedure(_accepted, "@rmtsrvname @locallogin?"),
+    "sp_droplinkedsrvlogin": procedure(_accept_without_effect, "@rmtsrvname @locallogin?"),
 }

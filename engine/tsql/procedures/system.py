@@ -6,16 +6,16 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 
-def _shell(call: Call) -> None:
+def _shell(call: ProcedureCall) -> None:
     """xp_cmdshell: 15281 while it is turned off, as it is from the start."""
     if not option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
-    raise Unsimulated("commands of the operating system")
+    raise UnsimulatedFeatureError("commands of the operating system")
 
 
 _REGISTRY: Final[dict[str, Scalar]] = {
@@ -30,13 +30,13 @@ _REGISTRY: Final[dict[str, Scalar]] = {
 """Values of the registry that scripts read of an instance. Paths as new files get them here; the others assumed."""
 
 
-def _read_registry(call: Call) -> None:
+def _read_registry(call: ProcedureCall) -> None:
     """The value as a grid, or in the OUTPUT parameter; what is not there is NULL and, without OUTPUT, message 22001."""
     name = call.text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value
     if value is None and call.text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
-        raise Unsimulated(f"the registry under {call.text('@key')}")
+        raise UnsimulatedFeatureError(f"the registry under {call.text('@key')}")
     if value is None:
         if "@value" not in call.arguments:
             call.machine.say_number(22001)
@@ -45,12 +45,12 @@ def _read_registry(call: Call) -> None:
         call.show(("Value", "Data"), [(call.get("@value_name"), value)])
 
 
-def _write_registry(call: Call) -> None:
-    call.machine.not_simulated(f"{call.name}: nothing is written to the registry")
+def _write_registry(call: ProcedureCall) -> None:
+    call.machine.report_unsimulated(f"{call.name}: nothing is written to the registry")
 
 
-def _message_id(call: Call) -> None:
-    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
+def _message_id(call: ProcedureCall) -> None:
+    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
 
 
 _KEY: Final = "@rootkey @key @value_name? @value? @no_output?"

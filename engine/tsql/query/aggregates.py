@@ -7,9 +7,9 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import Binder, Kind, Rule, convert_to, text, wrapped
+from engine.tsql.query.conversions import Binder, Kind, Rule, convert_to, text, wrap_in_call
 from engine.tsql.query.forms import KEYS
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import BIGINT, FLOAT, INT, MAX, NULL, nvarchar, varchar
 
@@ -41,7 +41,7 @@ def _extreme(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _sum(binder: Binder, node: exp.Expr) -> Kind:
-    kind = returns.summed(_argument(binder, node))
+    kind = returns.sum_type(_argument(binder, node))
     binder.fit(node, kind)
     return kind
 
@@ -63,7 +63,7 @@ def _check_window(node: exp.Expr) -> None:
     """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
-        raise Unsimulated(f"the function {str(function.this.this).lower()}")
+        raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
     anonymous = isinstance(function, exp.Anonymous)
     name = str(function.this) if anonymous else function.sql_name()
     if order is None and name.lower() in _ORDERED:
@@ -107,7 +107,7 @@ def _window(binder: Binder, node: exp.Expr) -> Kind:
 
 def _average(binder: Binder, node: exp.Expr) -> Kind:
     """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
-    kind = returns.averaged(_argument(binder, node))
+    kind = returns.average_type(_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)
     return kind
@@ -124,7 +124,12 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.expr(value) for value in list(node.expressions)]
     if kind is not None and kind.family != "text":
-        wrapped(node.expressions[0], "convert", text("nvarchar(4000)"), after=(exp.Null(), text(kind)))
+        wrap_in_call(
+            node.expressions[0],
+            "convert",
+            text("nvarchar(4000)"),
+            trailing_arguments=(exp.Null(), text(kind)),
+        )
     if kind is None or kind.length == MAX:
         return nvarchar(MAX)
     return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)

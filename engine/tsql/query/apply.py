@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
-from engine.tsql.query.plans import Unsimulated
-from engine.tsql.query.trees import COPIED_MAX, cells, named, size
+from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.trees import COPIED_MAX, cells, projection_name, size
 from engine.tsql.scalars import xpath
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
@@ -47,7 +47,7 @@ def apply(select: exp.Select, join: exp.Join) -> None:
     elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.SetOperation):
         _apply_packed(select, join, inner.this, alias, columns, outer)
     else:
-        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+        raise UnsimulatedFeatureError("this form of CROSS APPLY and OUTER APPLY")
 
 
 def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
@@ -61,14 +61,14 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
         return
     name, arguments, parts = _call_of(call)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
-        raise Unsimulated(f"the function {'.'.join(parts)}()")
+        raise UnsimulatedFeatureError(f"the function {'.'.join(parts)}()")
     packed = _packed_call(name, arguments)
     select = join.find_ancestor(exp.Select)
     if packed is not None and isinstance(select, exp.Select):
-        join.set("this", _packed(packed, alias or name))
+        join.set("this", _pack_rows(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
-        _substitute(select, join, alias or name, _unpacked(alias or name, _columns_of(name, arguments)))
+        _substitute(select, join, alias or name, _unpack_columns(alias or name, _columns_of(name, arguments)))
         return
     table = _function_table(parts, alias or name)
     join.set("this", table)
@@ -81,7 +81,7 @@ def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last = parts[-1]
     if not isinstance(last, exp.Anonymous):
-        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+        raise UnsimulatedFeatureError("this form of CROSS APPLY and OUTER APPLY")
     names = (*(part.name for part in parts[:-1]), str(last.this))
     return names[-1].lower(), list(last.expressions), names
 
@@ -120,11 +120,11 @@ def call(table: exp.Table) -> None:
         return
     packed = _packed_call(name, arguments)
     if packed is not None:
-        _from_packed(table, packed, _columns_of(name, arguments))
+        _replace_with_packed(table, packed, _columns_of(name, arguments))
         return
     place, known = SIMULATED.get(name, (0, ()))
     if known and place < len(arguments) and arguments[place].name.upper() not in known:
-        raise Unsimulated(f"{name} of {arguments[place].name or arguments[place].sql()}")
+        raise UnsimulatedFeatureError(f"{name} of {arguments[place].name or arguments[place].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
     source = _function_table(parts, alias)
@@ -176,8 +176,8 @@ def _apply_select(
 ) -> None:
     """A derived table: what needs one row at most becomes a subquery for each use, the rest a join."""
     if any(projection.is_star for projection in inner.expressions):
-        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
-    names = columns or [named(projection) for projection in inner.expressions]
+        raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [projection_name(projection) for projection in inner.expressions]
     values = [_value(projection) for projection in inner.expressions]
     if inner.args.get("from_") is None:
         where = inner.args.get("where")
@@ -186,7 +186,7 @@ def _apply_select(
         _substitute(select, join, alias, dict(zip(names, values, strict=False)))
         join.pop()
         if inner.args.get("where") is not None and not outer:
-            _also_where(select, inner.args["where"].this)
+            _add_condition(select, inner.args["where"].this)
         return
     grouped = inner.args.get("group") or inner.args.get("having") or inner.args.get("distinct")
     aggregate = any(_aggregates(value) for value in values)
@@ -202,7 +202,7 @@ def _apply_select(
             probe = inner.copy()
             probe.set("expressions", [exp.Literal.number(1)])
             probe.set("order", None)
-            _also_where(select, exp.Exists(this=probe))
+            _add_condition(select, exp.Exists(this=probe))
         return
     windows = inner.args.get("windows") or any(value.find(exp.Window) for value in values)
     if grouped or aggregate or limit is not None or windows:
@@ -223,8 +223,8 @@ def _apply_packed(
     while isinstance(first, exp.SetOperation):
         first = first.this
     if not isinstance(first, exp.Select) or any(projection.is_star for projection in first.expressions):
-        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
-    names = columns or [named(projection) for projection in first.expressions]
+        raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [projection_name(projection) for projection in first.expressions]
     inside = [f"c{place}" for place in range(len(names))]
     first.set(
         "expressions",
@@ -237,13 +237,13 @@ def _apply_packed(
     packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken)])
     held = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
     packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=held)))
-    join.set("this", _packed(exp.Subquery(this=packed), alias))
+    join.set("this", _pack_rows(exp.Subquery(this=packed), alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
-    _substitute(select, join, alias, _unpacked(alias, names))
+    _substitute(select, join, alias, _unpack_columns(alias, names))
 
 
-def _unpacked(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
+def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
     return {
         name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(place)])
         for place, name in enumerate(names)
@@ -291,18 +291,18 @@ PACKED_FUNCTIONS: Final = frozenset(
 """Functions of the language, without a schema."""
 
 
-def _from_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
+def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
     select, alias = table.find_ancestor(exp.Select), table.alias or _call_of(table.this)[0]
     assert isinstance(select, exp.Select)
-    made = _packed(values, alias)
+    made = _pack_rows(values, alias)
     made.set("joins", table.args.get("joins"))
     table.replace(made)
     if any(isinstance(one, exp.Star) for one in select.expressions) and not select.args.get("joins"):
         select.set("expressions", [_column(alias, name) for name in names])
-    _substitute(select, exp.Join(this=made.copy()), alias, _unpacked(alias, names))
+    _substitute(select, exp.Join(this=made.copy()), alias, _unpack_columns(alias, names))
 
 
-def _packed(values: exp.Expr, alias: str) -> exp.Lateral:
+def _pack_rows(values: exp.Expr, alias: str) -> exp.Lateral:
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     made = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
     made.meta[PACKED] = True
@@ -326,7 +326,7 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
         or len(names) != 1
         or not isinstance(call.expressions[0], exp.Literal)
     ):
-        raise Unsimulated("the method nodes() of xml")
+        raise UnsimulatedFeatureError("the method nodes() of xml")
     join.set("this", _nodes_of(xml, call, alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
@@ -339,7 +339,7 @@ def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
     names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
     xml, holder = table.args.get("db"), table.args.get("catalog")
     if not isinstance(select, exp.Select) or len(names) != 1 or not isinstance(xml, exp.Expr):
-        raise Unsimulated("the method nodes() of xml")
+        raise UnsimulatedFeatureError("the method nodes() of xml")
     if isinstance(xml, exp.Identifier):
         xml = exp.Column(this=xml.copy(), table=holder.copy() if isinstance(holder, exp.Expr) else None)
     made = _nodes_of(xml, call, table.alias)
@@ -351,17 +351,17 @@ def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
 def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
     path = call.expressions[0]
     if not isinstance(path, exp.Literal):
-        raise Unsimulated("the method nodes() of xml")
+        raise UnsimulatedFeatureError("the method nodes() of xml")
     check_path(path.name)
-    return _packed(exp.Anonymous(this="xml_nodes", expressions=[xml.copy(), path.copy()]), alias)
+    return _pack_rows(exp.Anonymous(this="xml_nodes", expressions=[xml.copy(), path.copy()]), alias)
 
 
 def check_path(text: str) -> None:
     """Raises Unsimulated for XQuery that is not simulated (xpath.py)."""
     try:
-        xpath.compiled(text)
-    except xpath.UnreadPath:
-        raise Unsimulated(f"the XQuery {text.strip()[:60]}") from None
+        xpath.compile_path(text)
+    except xpath.UnsimulatedPathError:
+        raise UnsimulatedFeatureError(f"the XQuery {text.strip()[:60]}") from None
 
 
 def _join_inner(
@@ -414,7 +414,7 @@ def _one_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=one)
 
 
-def _also_where(select: exp.Select, condition: exp.Expr) -> None:
+def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
     where = select.args.get("where")
     both = condition if where is None else exp.and_(where.this, condition)
     select.set("where", exp.Where(this=both))
@@ -433,7 +433,7 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
         value = known.get(column.name.lower())
         if value is None:
             if table:
-                raise Unsimulated(f"the column {column.sql()} of an applied table")
+                raise UnsimulatedFeatureError(f"the column {column.sql()} of an applied table")
             continue
         if not table and column.find_ancestor(exp.Select) is not select:
             continue  # a bare name inside a subquery is that query's own
@@ -452,7 +452,7 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
     for projection in select.expressions:
         mine = projection.is_star and projection.find(exp.Column) is not None
         if isinstance(projection, exp.Star):
-            raise Unsimulated("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
+            raise UnsimulatedFeatureError("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
         if mine and projection.find(exp.Column).table.lower() == alias.lower():
             shown += [
                 exp.alias_(exp.Paren(this=value.copy()), name, quoted=True) for name, value in uses.items()

@@ -13,17 +13,17 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forms, infer
-from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrapped
-from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
-from engine.tsql.query.groupings import AGAIN
-from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space, resolve
+from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrap_in_call
+from engine.tsql.query.group_by_checks import Grouping, check_aggregates, has_aggregate, value_of
+from engine.tsql.query.grouping_sets import AGAIN
+from engine.tsql.query.names import NOTHING, BindingContext, Column, Columns, QuerySource, Space, resolve
 from engine.tsql.query.plans import UNNAMED, TableRef
 from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
 
 
-def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
+def bind_query(tree: exp.Expr, names: BindingContext = NOTHING) -> Columns | None:
     """The columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
-    binder = Binder(names)
+    binder = QueryBinder(names)
     try:
         columns = binder.query(tree)
     except SqlError as problem:
@@ -36,10 +36,10 @@ def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
     return columns
 
 
-class Binder(Grouping):
+class QueryBinder(Grouping):
     """The work on one query."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: BindingContext) -> None:
         super().__init__(names)
         self.tables = dict(names.tables)
         self.variables = dict(names.variables)
@@ -78,7 +78,7 @@ class Binder(Grouping):
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
-        wrapped(outer, "convert", text(kind), after=(exp.Null(), text(source or kind)))
+        wrap_in_call(outer, "convert", text(kind), trailing_arguments=(exp.Null(), text(source or kind)))
 
     # --- queries inside queries
 
@@ -151,17 +151,19 @@ class Binder(Grouping):
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
             anchor = self.query(inner.this)
-            self.space.ctes[name.lower()] = _renamed(anchor, named)
-            _check_recursion(_renamed(anchor, named), self.query(inner.args["expression"]), name)
+            self.space.ctes[name.lower()] = _rename_columns(anchor, named)
+            _check_recursion(_rename_columns(anchor, named), self.query(inner.args["expression"]), name)
             columns = anchor
-            cte.meta[forms.RECURSIVE] = [column for column, _ in _renamed(anchor, named) or ()]
+            cte.meta[forms.RECURSIVE] = [column for column, _ in _rename_columns(anchor, named) or ()]
         else:
             columns = self.query(inner)
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        self.space.ctes[name.lower()] = self._derived(_renamed(columns, named), name, bool(named))
+        self.space.ctes[name.lower()] = self._check_derived_columns(
+            _rename_columns(columns, named), name, bool(named)
+        )
 
-    def _derived(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
+    def _check_derived_columns(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
         """Raises 8155 for a column without a name, 8156 for a name that comes twice."""
         seen: set[str] = set()
         for number, (column, _) in enumerate(columns or (), start=1):
@@ -280,7 +282,9 @@ class Binder(Grouping):
             if kind is None or projection.is_star or kind.name not in XML_STYLES:
                 continue
             style = exp.Literal.number(XML_STYLES[kind.name])
-            wrapped(value_of(projection), "convert", text("varchar(40)"), after=(style, text(kind)))
+            wrap_in_call(
+                value_of(projection), "convert", text("varchar(40)"), trailing_arguments=(style, text(kind))
+            )
 
     def _source(self, node: exp.Expr) -> None:
         space = self.space
@@ -305,12 +309,12 @@ class Binder(Grouping):
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
                 refuse_order(applied)
-                columns = _renamed(self.query(applied), named)
+                columns = _rename_columns(self.query(applied), named)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple((column, None) for column in named)
-            space.sources.append(Source(name, columns))
+            space.sources.append(QuerySource(name, columns))
         else:
-            space.sources.append(Source(name, None))
+            space.sources.append(QuerySource(name, None))
         for join in node.args.get("joins") or ():
             self._source(join.this)
             if isinstance(join.args.get("on"), exp.Expr):
@@ -319,9 +323,9 @@ class Binder(Grouping):
             pivot = node.args["pivots"][0]
             if pivot.args.get("unpivot"):
                 _check_unpivoted(pivot, space.sources[-1])
-            space.sources[-1] = Source(str(pivot.alias or name), None)
+            space.sources[-1] = QuerySource(str(pivot.alias or name), None)
 
-    def _table(self, node: exp.Table, name: str, named: list[str]) -> Source:
+    def _table(self, node: exp.Table, name: str, named: list[str]) -> QuerySource:
         assert self.space is not None
         catalog, schema, table = (self.part(node.args.get(key)) for key in ("catalog", "db", "this"))
         parts = tuple(part for part in (catalog, schema, table) if part)
@@ -329,15 +333,15 @@ class Binder(Grouping):
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple((column, None) for column in named) or None
-            return Source(name or parts[-1], columns, aliased, parts)
+            return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.cte(parts[0])
             if cte is not False:
                 assert not isinstance(cte, bool)
-                return Source(name or parts[0], cte, True, parts)
-        return Source(name or parts[-1], self.tables.get(TableRef(written).key), aliased, parts)
+                return QuerySource(name or parts[0], cte, True, parts)
+        return QuerySource(name or parts[-1], self.tables.get(TableRef(written).key), aliased, parts)
 
-    def _derived_table(self, node: exp.Expr, name: str, named: list[str]) -> Source:
+    def _derived_table(self, node: exp.Expr, name: str, named: list[str]) -> QuerySource:
         if not name:
             raise SqlError(102, ")")
         inner = node if isinstance(node, exp.Values) else node.this
@@ -355,18 +359,20 @@ class Binder(Grouping):
                 self.space = outer
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        return Source(name, self._derived(_renamed(columns, named), name, bool(named)))
+        return QuerySource(
+            name, self._check_derived_columns(_rename_columns(columns, named), name, bool(named))
+        )
 
     def _check_exposed(self, space: Space) -> None:
         """Raises 1011 or 1013 for two sources of one name."""
-        seen: dict[str, Source] = {}
+        seen: dict[str, QuerySource] = {}
         for source in space.sources:
-            key = source.name.lower() if source.aliased else source.shown.lower()
+            key = source.name.lower() if source.aliased else source.display_name.lower()
             other = seen.get(key)
             if other is not None and key:
                 if source.aliased:
                     raise SqlError(1011, source.name)
-                raise SqlError(1013, other.shown, source.shown)
+                raise SqlError(1013, other.display_name, source.display_name)
             seen[key] = source
 
     def _projections(self, select: exp.Select) -> Columns | None:
@@ -401,11 +407,15 @@ class Binder(Grouping):
         aliases = {name.lower() for name, _ in columns or ()} | {
             str(p.alias_or_name).lower() for p in select.expressions
         }
-        shown = [self._shown(projection) for projection in select.expressions] if order is not None else []
+        shown = (
+            [self._describe_projection(projection) for projection in select.expressions]
+            if order is not None
+            else []
+        )
         seen: set[str] = set()
         for ordered in order.expressions if order is not None else ():
             node = ordered.this
-            self._check_place(node, shown, seen)
+            self._check_order_term(node, shown, seen)
             if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
                 continue
             if isinstance(node, exp.Literal) and not node.is_string:
@@ -416,7 +426,7 @@ class Binder(Grouping):
                 self.problems.append(SqlError(408, 1))
             self.clause([node])
 
-    def _shown(self, projection: exp.Expr) -> tuple[str, str]:
+    def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
         """The name of a column of the result and what stands for it; nothing where it may be more than one."""
         if projection.is_star:
             return "", ""
@@ -434,22 +444,28 @@ class Binder(Grouping):
             return ""
         return "" if found.source is None else f"{found.source.name}.{node.name}".lower()
 
-    def _check_place(self, node: exp.Expr, shown: list[tuple[str, str]], seen: set[str]) -> None:
+    def _check_order_term(
+        self, node: exp.Expr, projections: list[tuple[str, str]], seen_values: set[str]
+    ) -> None:
         """Finds 169 for what ORDER BY names twice, 209 for the name of two different columns of the result."""
-        starred = ("", "") in shown
+        starred = ("", "") in projections
         meant = ""
         if isinstance(node, exp.Literal) and not node.is_string and not starred:
             place = int(float(node.name))
-            meant = shown[place - 1][1] if 1 <= place <= len(shown) else ""
+            meant = projections[place - 1][1] if 1 <= place <= len(projections) else ""
         elif isinstance(node, exp.Column):
             meant = self._identity(node)
-            found = {value for name, value in shown if name == node.name.lower()} if not node.table else set()
+            found = (
+                {value for name, value in projections if name == node.name.lower()}
+                if not node.table
+                else set()
+            )
             if len(found) > 1:
                 self.problems.append(SqlError(209, node.name))
             meant = next(iter(found), meant)
-        if meant and meant in seen:
+        if meant and meant in seen_values:
             self.problems.append(SqlError(169))
-        seen.add(meant)
+        seen_values.add(meant)
 
     def _limit(self, select: exp.Select) -> None:
         limit, offset = select.args.get("limit"), select.args.get("offset")
@@ -470,7 +486,7 @@ class Binder(Grouping):
         kind = self.expr(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
         if percent:
             as_float(value, kind)
-        elif kind is not None and kind.is_number and not kind.is_whole:
+        elif kind is not None and kind.is_number and not kind.is_integer:
             raise SqlError(1060)
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
@@ -492,7 +508,7 @@ def _xml(clause: exp.Expr) -> Columns:
     return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 
 
-def _renamed(columns: Columns | None, named: list[str]) -> Columns | None:
+def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None:
     if columns is None:
         return tuple((name, None) for name in named) if named else None
     if not named:
@@ -500,9 +516,9 @@ def _renamed(columns: Columns | None, named: list[str]) -> Columns | None:
     return tuple((name, kind) for name, (_, kind) in zip(named, columns, strict=False))
 
 
-def _check_recursion(anchor: Columns | None, rest: Columns | None, name: str) -> None:
+def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
     """Raises 240 for a column that the recursive part of a CTE gives another type."""
-    for (column, first), (_, second) in zip(anchor or (), rest or (), strict=False):
+    for (column, first), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
         if first is None or second is None or NULL in (first, second):
             continue
         digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first, second)]
@@ -510,7 +526,7 @@ def _check_recursion(anchor: Columns | None, rest: Columns | None, name: str) ->
             raise SqlError(240, column, name)
 
 
-def _check_unpivoted(pivot: exp.Expr, source: Source) -> None:
+def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
     """Raises 8167 for a column of another type than the first of the list."""
     fields = pivot.args.get("fields") or []
     names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []

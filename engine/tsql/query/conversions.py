@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.names import Columns, Names, Space
-from engine.tsql.scalars.types import NULL, SqlType, checked_conversion, common
+from engine.tsql.query.names import BindingContext, Columns, Space
+from engine.tsql.scalars.types import NULL, SqlType, check_conversion, common
 
 Kind = SqlType | None
 
@@ -17,7 +17,7 @@ Kind = SqlType | None
 class Binder(Protocol):
     """What the rules ask of the work on one query (bind.py)."""
 
-    names: Names
+    names: BindingContext
     space: Space | None
     variables: dict[str, Kind]
     problems: list[SqlError]
@@ -39,12 +39,14 @@ MADE: Final = "made"
 """Key in the metadata of a call that the query does not have as it is written."""
 
 
-def wrapped(node: exp.Expr, name: str, *before: exp.Expr, after: Sequence[exp.Expr] = ()) -> exp.Expr:
+def wrap_in_call(
+    node: exp.Expr, name: str, *before: exp.Expr, trailing_arguments: Sequence[exp.Expr] = ()
+) -> exp.Expr:
     """Put the call *name*(*before*, node, *after*) in the place of *node*; the call."""
     call = exp.Anonymous(this=name, expressions=[])
     call.meta[MADE] = True
     node.replace(call)
-    call.set("expressions", [*before, node, *after])
+    call.set("expressions", [*before, node, *trailing_arguments])
     return call
 
 
@@ -62,14 +64,14 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
         or source.name == "sql_variant"
     ):
         return
-    checked_conversion(source, target, explicit=False)
-    wrapped(node, "convert", text(target), after=(exp.Null(), text(source)))
+    check_conversion(source, target, explicit=False)
+    wrap_in_call(node, "convert", text(target), trailing_arguments=(exp.Null(), text(source)))
 
 
 def as_float(node: exp.Expr, kind: Kind) -> None:
     """Have a long decimal beside a value that is held otherwise compared as a float."""
     if kind is not None and kind.is_long:
-        wrapped(current(node), "convert", text("float"), after=(exp.Null(), text(kind)))
+        wrap_in_call(current(node), "convert", text("float"), trailing_arguments=(exp.Null(), text(kind)))
 
 
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
@@ -96,7 +98,7 @@ def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
         kind is not None
         and kind != NULL
         and not kind.is_text
-        and not kind.is_whole
+        and not kind.is_integer
         and kind.name != "sql_variant"
     ):
-        wrapped(node, "text", after=(text(kind),))
+        wrap_in_call(node, "text", trailing_arguments=(text(kind),))

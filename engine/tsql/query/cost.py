@@ -17,7 +17,7 @@ from typing import Final
 
 from engine.arithmetic import total
 from engine.messages import SqlError
-from engine.tsql.scalars.like import like
+from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.values import Scalar, comparable
 
 CALL_WORK: Final = 2
@@ -42,11 +42,11 @@ Equal = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class CostSource:
     """One thing that a query reads: a table by its name in SQLite, or a query."""
 
     table: str = ""
-    query: Query | None = None
+    query: QueryCost | None = None
     equal: tuple[Equal, ...] = ()
     """Columns that are equal to something of the sources before it."""
     fixed: tuple[str, ...] = ()
@@ -58,11 +58,11 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Query:
+class QueryCost:
     """What a SELECT costs, as a tree; a common table expression is one object however often it is named."""
 
-    sources: tuple[Source, ...] = ()
-    parts: tuple[Query, ...] = ()
+    sources: tuple[CostSource, ...] = ()
+    parts: tuple[QueryCost, ...] = ()
     """UNION and its like, instead of sources."""
     calls: int = 0
     """Of functions for each row that comes out."""
@@ -72,7 +72,7 @@ class Query:
     """Numbers of the sources whose columns make the groups; None where the rows are not known to be in groups."""
     filters: int = 0
     """Of functions and comparisons for each row that is looked at."""
-    inner: tuple[tuple[Query, bool], ...] = ()
+    inner: tuple[tuple[QueryCost, bool], ...] = ()
     """Queries in its expressions, and whether each is asked for every row again."""
     sorts: int = 0
     one_row: bool = False
@@ -87,7 +87,7 @@ class Query:
     """In the whole of a statement; MOST for a star."""
 
 
-NO_QUERY: Final = Query()
+NO_QUERY: Final = QueryCost()
 """Asks for nothing."""
 
 
@@ -105,7 +105,7 @@ class Sizes:
         self._columns[table] = tuple(name.lower() for name in columns)
         self._rows[table] = rows
 
-    def most(self, query: Query) -> int:
+    def find_row_limit(self, query: QueryCost) -> int:
         """Rows that LIMIT leaves of the query."""
         name, by_length = query.most_by or ("", False)
         value = self._parameters.get(name)
@@ -116,24 +116,28 @@ class Sizes:
     def rows(self, table: str) -> int:
         return len(self._rows.get(table, ()))
 
-    def within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
+    def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
         """Rows whose columns keep within *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
         tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
-        return [row for row in rows if all(_keeps(row[place], sign, bound) for place, sign, bound in tests)]
+        return [
+            row
+            for row in rows
+            if all(_is_within_limit(row[place], sign, bound) for place, sign, bound in tests)
+        ]
 
     def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
         """Rows within *bounds* that have the commonest value of the column; all where there is no such column."""
         key = table, column, bounds
         if key not in self._commonest:
-            rows = self.within(table, bounds)
+            rows = self.find_rows_within(table, bounds)
             counted = self._count(table, column, rows)
             self._commonest[key] = len(rows) if counted is None else max(counted.values(), default=0)
         return self._commonest[key]
 
-    def matched(self, table: str, column: str, other: str, there: str) -> int:
+    def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
         """Rows that have the commonest of the values that the column *there* of the table *other* has as well."""
-        mine, theirs = self._values(table, column), self._values(other, there)
+        mine, theirs = self._values(table, column), self._values(other_table, other_column)
         if mine is None or theirs is None:
             return self.commonest(table, column)
         return max((mine[value] for value in theirs if value in mine), default=0)
@@ -158,15 +162,15 @@ class Sizes:
         )
 
 
-def _keeps(value: Scalar, sign: str, bound: float | str) -> bool:
-    if isinstance(bound, str):
-        return bool(like(bound, value))
+def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
+    if isinstance(limit, str):
+        return bool(evaluate_like(limit, value))
     if value is None or not isinstance(value, int | float):
         return value is not None
-    return value > bound if sign == ">" else value >= bound if sign == ">=" else value < bound
+    return value > limit if sign == ">" else value >= limit if sign == ">=" else value < limit
 
 
-def work_of(query: Query, sizes: Sizes) -> int:
+def estimate_work(query: QueryCost, sizes: Sizes) -> int:
     """What it costs with tables of these sizes. Raises 8623 for queries in queries deeper than Python goes."""
     try:
         return _cost(query, sizes, {})[1]
@@ -174,10 +178,10 @@ def work_of(query: Query, sizes: Sizes) -> int:
         raise SqlError(8623) from None
 
 
-def work_of_recursion(query: Query, sizes: Sizes) -> int:
+def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
     """Work of one row of the dearest recursive part in *query*. Each is counted when it is made (scratch.py)."""
-    known: dict[Query, tuple[int, int]] = {}
-    seen: set[Query] = set()
+    known: dict[QueryCost, tuple[int, int]] = {}
+    seen: set[QueryCost] = set()
     left, work = [query], 0
     while left:
         one = left.pop()
@@ -194,72 +198,78 @@ def work_of_recursion(query: Query, sizes: Sizes) -> int:
     return RECURSION_WORK + work
 
 
-def _cost(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
+def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]) -> tuple[int, int]:
     """(rows at most, work)."""
-    if query not in known:
-        known[query] = _of_parts(query, sizes, known) if query.parts else _of_sources(query, sizes, known)
-    return known[query]
+    if query not in cache:
+        cache[query] = (
+            _cost_of_parts(query, sizes, cache) if query.parts else _cost_of_sources(query, sizes, cache)
+        )
+    return cache[query]
 
 
-def _of_parts(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
-    found = [_cost(part, sizes, known) for part in query.parts]
+def _cost_of_parts(
+    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+) -> tuple[int, int]:
+    found = [_cost(part, sizes, cache) for part in query.parts]
     rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
-    return min(rows, sizes.most(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
+    return min(rows, sizes.find_row_limit(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
 
 
-def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
+def _cost_of_sources(
+    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+) -> tuple[int, int]:
     rows, looked_at, work = 1, 0, 0
     sizes_there = []
     for source in query.sources:
         there = sizes.rows(source.table)
         if source.query is not None:
-            there, inside = _cost(source.query, sizes, known)
+            there, inside = _cost(source.query, sizes, cache)
             work += inside
         sizes_there.append(max(there, 1))
-        found = min((_matched(source, one, there, sizes) for one in source.equal), default=there)
+        found = min((_count_matches(source, one, there, sizes) for one in source.equal), default=there)
         looked_at += rows * found + (there if source.equal else 0)  # SQLite makes an index of its own
         found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
         if source.bounds:
             columns = (*(column for column, _, _ in source.equal), *source.fixed)
             kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
-            found = min(found, *kept, len(sizes.within(source.table, source.bounds)))
+            found = min(found, *kept, len(sizes.find_rows_within(source.table, source.bounds)))
         rows = min(rows * max(found, int(source.outer)), MOST)
     looked_at = max(looked_at, 1)
     if _stops_early(query):
-        most = sizes.most(query)
+        most = sizes.find_row_limit(query)
         rows, looked_at = min(rows, most), min(looked_at, total(sizes_there) + most)
     for inner, again in query.inner:
-        work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
+        work += _cost(inner, sizes, cache)[1] * (max(rows, 1) if again else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
     work += query.sorts * _sorting(rows)
     if query.grouped_by is not None:
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
-    return min(1 if query.one_row else rows, sizes.most(query)), min(work, MOST)
+    return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, MOST)
 
 
-def _stops_early(query: Query) -> bool:
+def _stops_early(query: QueryCost) -> bool:
     """Every row that is looked at comes out, as it is found: there are no more than TOP lets through."""
     turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
     return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
 
 
-def _matched(source: Source, equal: Equal, there: int, sizes: Sizes) -> int:
+def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
     """Rows for each row before it."""
     column, other, in_other = equal
     if source.query is not None or not other:
-        return _commonest(source, column, there, sizes)
-    return sizes.matched(source.table, column, other, in_other)
+        return _commonest(source, column, row_count, sizes)
+    return sizes.count_matches(source.table, column, other, in_other)
 
 
-def _commonest(source: Source, column: str, there: int, sizes: Sizes) -> int:
+def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
     """Rows that have the commonest value of the column. Of a column that is computed the root of all: assumed."""
     if source.query is None:
         return sizes.commonest(source.table, column)
     for name, table, inside in source.query.columns:
         if name == column:
-            return min(sizes.commonest(table, inside), there)
-    return math.isqrt(there)
+            return min(sizes.commonest(table, inside), row_count)
+    return math.isqrt(row_count)
 
 
 def _sorting(rows: int) -> int:

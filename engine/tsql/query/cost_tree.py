@@ -10,58 +10,58 @@ from sqlglot import exp
 
 from engine.arithmetic import total
 from engine.messages import SqlError
-from engine.tsql.query.cost import MOST, NO_QUERY, Bound, Equal, Query, Source
+from engine.tsql.query.cost import MOST, NO_QUERY, Bound, CostSource, Equal, QueryCost
 
 QUERIES_MAX: Final = 3_000
 """Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
 copies it that often, and names that use a name twice which uses a name twice … double it."""
 
 
-def cost_of(tree: exp.Expr) -> Query:
+def cost_of(tree: exp.Expr) -> QueryCost:
     """What the query costs, from the text that SQLite is to run. Raises SqlError 8623."""
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
-    return replace(_Reader().query(tree), columns_named=MOST if star else len(named))
+    return replace(_CostReader().query(tree), columns_named=MOST if star else len(named))
 
 
-class _Reader:
+class _CostReader:
     def __init__(self) -> None:
-        self._named: dict[str, Query] = {}
-        self._weights: dict[Query, int] = {}
+        self._named: dict[str, QueryCost] = {}
+        self._weights: dict[QueryCost, int] = {}
 
-    def query(self, tree: exp.Expr) -> Query:
+    def query(self, tree: exp.Expr) -> QueryCost:
         with_ = tree.args.get("with_")
         for cte in with_.expressions if with_ is not None else ():
             self._named[cte.alias.lower()] = self._common(cte)
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
         if isinstance(tree, exp.SetOperation):
-            made = Query(
+            made = QueryCost(
                 parts=(self.query(tree.this), self.query(tree.expression)),
                 sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
-                most=_most(tree),
-                most_by=_most_by(tree),
+                most=_read_row_limit(tree),
+                most_by=_read_limit_parameter(tree),
             )
         elif isinstance(tree, exp.Select):
             made = self._select(tree)
         elif isinstance(tree, exp.Values):
-            made = Query(parts=(NO_QUERY,) * len(tree.expressions))
+            made = QueryCost(parts=(NO_QUERY,) * len(tree.expressions))
         else:
-            made = Query()
+            made = QueryCost()
         self._weigh(made)
         return made
 
-    def _common(self, cte: exp.Expr) -> Query:
+    def _common(self, cte: exp.Expr) -> QueryCost:
         name, body = cte.alias.lower(), cte.this
         recursive = any(table.name.lower() == name for table in body.find_all(exp.Table))
         if recursive:
-            self._named[name] = Query(one_row=True)
+            self._named[name] = QueryCost(one_row=True)
         made = self.query(body)
         if not recursive:
             return made
-        return Query(parts=(made,), recursive=True)
+        return QueryCost(parts=(made,), recursive=True)
 
-    def _weigh(self, query: Query) -> None:
+    def _weigh(self, query: QueryCost) -> None:
         """Count the queries in it, each as often as it is named. Raises 8623."""
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
@@ -70,8 +70,8 @@ class _Reader:
             raise SqlError(8623)
         self._weights[query] = weight
 
-    def _select(self, select: exp.Select) -> Query:
-        listed = list(_listed(select))
+    def _select(self, select: exp.Select) -> QueryCost:
+        listed = list(_list_sources(select))
         own = [node.alias_or_name.lower() for node, _ in listed]
         tables = {name: self._table(node) for name, (node, _) in zip(own, listed, strict=True)}
         where = select.args.get("where")
@@ -87,8 +87,8 @@ class _Reader:
         showing = [
             value for key, value in select.args.items() if key not in ("from_", "joins", "where", "with_")
         ]
-        inner: list[tuple[Query, bool]] = []
-        inner += ((self._unpacked(one.this), True) for one, _ in listed if _is_packed(one))
+        inner: list[tuple[QueryCost, bool]] = []
+        inner += ((self._read_packed_rows(one.this), True) for one, _ in listed if _is_packed(one))
         filters = self._expressions(filtering, own, inner)
         calls = self._expressions(showing, own, inner)
         grouped_by = _grouped_by(select, own)
@@ -96,7 +96,7 @@ class _Reader:
         group_calls = calls - self._expressions(totals, own, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
         ordered = sum(int(select.args.get(key) is not None) for key in ("order", "group", "distinct"))
-        return Query(
+        return QueryCost(
             sources=sources,
             calls=calls - group_calls,
             group_calls=group_calls,
@@ -105,17 +105,17 @@ class _Reader:
             inner=tuple(inner),
             sorts=ordered + total(map(_sorts, select.expressions)),
             one_row=not grouped and bool(sources) and _aggregates(select),
-            most=_most(select),
-            most_by=_most_by(select),
-            columns=_handed_on(select, sources),
+            most=_read_row_limit(select),
+            most_by=_read_limit_parameter(select),
+            columns=_list_passed_columns(select, sources),
         )
 
-    def _unpacked(self, call: exp.Expr) -> Query:
+    def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
         """What json_each makes rows of: a query that packs its own, or the nodes of XML."""
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.query(packed.this.args["from_"].this)
-        return Query(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
+        return QueryCost(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
 
     def _table(self, node: exp.Expr) -> str:
         """The name of a table as SQLite has it; empty for a query."""
@@ -127,37 +127,39 @@ class _Reader:
         self,
         node: exp.Expr,
         join: exp.Join | None,
-        before: list[str],
+        source_names: list[str],
         tables: dict[str, str],
         common: list[exp.Expr],
-    ) -> Source:
+    ) -> CostSource:
         outer = join is not None and bool(join.side)
         tests = list(_conjuncts(join.args.get("on"))) if outer and join is not None else common
         equal: list[Equal] = []
         fixed: list[str] = []
         for test in tests:
             for column, other in _equalities(test):
-                if column.table.lower() != before[-1] and (column.table or len(tables) > 1):
+                if column.table.lower() != source_names[-1] and (column.table or len(tables) > 1):
                     continue
                 names = {part.table.lower() for part in other.find_all(exp.Column)} & set(tables)
                 if not names:
                     fixed.append(column.name.lower())
-                elif names <= set(before[:-1]):
+                elif names <= set(source_names[:-1]):
                     there = tables[other.table.lower()] if isinstance(other, exp.Column) else ""
                     equal.append((column.name.lower(), there, other.name.lower()))
         table, query = "", None
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
-            query = self._unpacked(node.this)
+            query = self._read_packed_rows(node.this)
         elif isinstance(node, exp.Table):
             query = self._named.get(node.name.lower())
             table = self._table(node)
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
         kept = [*tests, *common] if outer else tests  # WHERE turns away the rows that nothing was joined to
-        bounds = tuple(_bounds(kept, before[-1], len(tables) == 1)) if table else ()
-        return Source(table, query, tuple(equal), tuple(fixed), bounds, outer)
+        bounds = tuple(_bounds(kept, source_names[-1], len(tables) == 1)) if table else ()
+        return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
-    def _expressions(self, nodes: Sequence[object], own: list[str], inner: list[tuple[Query, bool]]) -> int:
+    def _expressions(
+        self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
+    ) -> int:
         """Calls in the expressions; the queries in them go to *inner*."""
         calls = 0
         left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
@@ -181,24 +183,24 @@ def _is_packed(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous)
 
 
-def _sorts(shown: exp.Expr) -> int:
+def _sorts(expression: exp.Expr) -> int:
     """Functions with OVER, but ROW_NUMBER in any order: it numbers the rows as they come."""
     return sum(
         1
-        for window in shown.find_all(exp.Window)
+        for window in expression.find_all(exp.Window)
         if not isinstance(window.this, exp.RowNumber) or any(map(window.args.get, ("order", "partition_by")))
     )
 
 
-def _grouped_by(select: exp.Expr, own: list[str]) -> tuple[int, ...] | None:
+def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
     """Numbers of the sources whose columns make the groups; None if that cannot be told."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
     tables = {column.table.lower() for node in group.expressions for column in node.find_all(exp.Column)}
-    if len(own) == 1:
+    if len(source_names) == 1:
         return (0,)
-    return tuple(own.index(name) for name in sorted(tables)) if tables <= set(own) else None
+    return tuple(source_names.index(name) for name in sorted(tables)) if tables <= set(source_names) else None
 
 
 def _totals(value: object) -> Iterator[exp.Expr]:
@@ -220,7 +222,9 @@ def _is_total(node: object) -> TypeGuard[exp.Expr]:
     )
 
 
-def _handed_on(select: exp.Select, sources: tuple[Source, ...]) -> tuple[tuple[str, str, str], ...]:
+def _list_passed_columns(
+    select: exp.Select, sources: tuple[CostSource, ...]
+) -> tuple[tuple[str, str, str], ...]:
     """Name, table and column of what comes out of the only table as it is."""
     if len(sources) != 1 or not sources[0].table:
         return ()
@@ -230,28 +234,28 @@ def _handed_on(select: exp.Select, sources: tuple[Source, ...]) -> tuple[tuple[s
     )
 
 
-def _listed(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
     """Everything after FROM in the order in which it is written, with the join that brings it."""
     source = select.args.get("from_")
     if source is not None:
-        yield from _nested(source.this, None)
+        yield from _flatten_source(source.this, None)
     for join in select.args.get("joins") or ():
-        yield from _nested(join.this, join)
+        yield from _flatten_source(join.this, join)
 
 
-def _nested(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+def _flatten_source(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
     while isinstance(node, exp.Paren) or (
         isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
     ):
-        yield from _joined(node)
+        yield from _list_joined_sources(node)
         node = node.this
     yield node, join
-    yield from _joined(node)
+    yield from _list_joined_sources(node)
 
 
-def _joined(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+def _list_joined_sources(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
     for join in node.args.get("joins") or ():
-        yield from _nested(join.this, join)
+        yield from _flatten_source(join.this, join)
 
 
 def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -270,7 +274,7 @@ def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
     """Both ways round: a column and what it is equal to."""
     if not isinstance(test, exp.EQ):
         return
-    sides = [_bare(test.this), _bare(test.expression)]
+    sides = [_unwrap(test.this), _unwrap(test.expression)]
     for column, other in (sides, sides[::-1]):
         if isinstance(column, exp.Column) and not any(isinstance(part, exp.Query) for part in other.walk()):
             yield column, other
@@ -279,20 +283,20 @@ def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
 _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.Like: "like"}
 
 
-def _bounds(tests: list[exp.Expr], source: str, only: bool) -> Iterator[Bound]:
+def _bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
     """What the columns of *source* are compared with, where it is a number or the pattern of LIKE."""
     for test in tests:
         sign = _SIGNS.get(type(test))
-        column, other = (_bare(test.this), _bare(test.expression)) if sign else (None, None)
+        column, other = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
         if not isinstance(column, exp.Column) or not isinstance(other, exp.Literal):
             continue
         if other.is_string != (sign == "like"):
             continue
-        if sign and (column.table.lower() == source or (only and not column.table)):
+        if sign and (column.table.lower() == source or (single_source and not column.table)):
             yield column.name.lower(), sign, other.name if other.is_string else float(other.name)
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
+def _unwrap(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren | exp.Collate):
         node = node.this
     return node
@@ -320,13 +324,13 @@ AGGREGATES: Final = frozenset(
 """Functions of many rows that sqlglot does not know as such."""
 
 
-def _most(query: exp.Expr) -> int:
+def _read_row_limit(query: exp.Expr) -> int:
     limit = query.args.get("limit")
     text = limit.expression.name if limit is not None and limit.expression is not None else ""
     return int(text) if text.isdigit() and len(text) < 10 else MOST
 
 
-def _most_by(query: exp.Expr) -> tuple[str, bool] | None:
+def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
     """The parameter that says how many rows LIMIT leaves, and whether its length does."""
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None

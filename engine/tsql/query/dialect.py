@@ -11,9 +11,9 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.tsql import TSQLParser
 
-from engine.tsql.language.lexer import SyntaxProblem, TooLong
+from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX
-from engine.tsql.language.words import KEYWORDS
+from engine.tsql.language.reserved_words import KEYWORDS
 
 NATIVE: Final = frozenset(
     {
@@ -37,7 +37,7 @@ NATIVE: Final = frozenset(
 """Functions that SQLite computes itself; every other one is ours (functions.py)."""
 
 
-class Unreadable(Exception):
+class UnreadableTextError(Exception):
     """Text that may be good T-SQL and that sqlglot cannot read."""
 
 
@@ -51,10 +51,10 @@ class _Parser(TSQLParser):
     NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
 
     def _warn_unsupported(self) -> None:
-        raise Unreadable
+        raise UnreadableTextError
 
 
-class Reader(TSQL):
+class TsqlReader(TSQL):
     """T-SQL whose functions are read as plain calls, and whose types keep their names."""
 
     class Tokenizer(TSQL.Tokenizer):
@@ -65,7 +65,7 @@ class Reader(TSQL):
     Parser = _Parser
 
 
-class Writer(SQLite):
+class SqliteWriter(SQLite):
     """SQLite whose names are quoted with backticks: an unknown name in double quotes would pass for a string."""
 
     class Tokenizer(SQLite.Tokenizer):
@@ -75,24 +75,24 @@ class Writer(SQLite):
 def read(text: str, line: int = 1) -> exp.Expr:
     """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem or Unreadable."""
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
-        raise TooLong(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
+        raise BatchTooLongError(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
-        trees = Reader().parse(text)
+        trees = TsqlReader().parse(text)
     except ParseError as problem:
         if _BULK.search(text):
-            raise Unreadable from None
+            raise UnreadableTextError from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
         starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
         if starred is not None:
             word = starred[1]
-        raise _near(word, line + int(first.get("line") or 1) - 1) from None
+        raise _make_near_error(word, line + int(first.get("line") or 1) - 1) from None
     except TokenError:
-        raise SyntaxProblem(line, 102, text.strip()[:20]) from None
+        raise SqlSyntaxError(line, 102, text.strip()[:20]) from None
     except RecursionError:
-        raise SyntaxProblem(line, 191) from None
+        raise SqlSyntaxError(line, 191) from None
     if len(trees) != 1 or trees[0] is None:
-        raise SyntaxProblem(line, 102, ";")
+        raise SqlSyntaxError(line, 102, ";")
     return trees[0]
 
 
@@ -104,14 +104,14 @@ _BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
 """What T-SQL reads from a file, which sqlglot does not know."""
 
 
-def _near(word: str, line: int) -> SyntaxProblem:
-    return SyntaxProblem(line, 156 if word.upper() in KEYWORDS else 102, word.strip("'"))
+def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
+    return SqlSyntaxError(line, 156 if token_text.upper() in KEYWORDS else 102, token_text.strip("'"))
 
 
 def write(tree: exp.Expr) -> str:
     """The query for SQLite. Raises sqlglot's UnsupportedError for what SQLite has nothing for."""
     return tree.sql(
-        dialect=Writer,
+        dialect=SqliteWriter,
         unsupported_level=ErrorLevel.RAISE,
         identify=True,
         normalize_functions=False,

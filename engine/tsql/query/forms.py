@@ -9,8 +9,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from engine.tsql.language.lexer import SyntaxProblem, Token, near
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
 BEFORE: Final = (exp.Any, exp.All)
@@ -63,31 +63,31 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _NEVER:
-            raise SyntaxProblem(token.line, 102, token.text)
+            raise SqlSyntaxError(token.line, 102, token.text)
         if token.is_op("::") and before.kind in ("string", "number", "variable"):
-            raise SyntaxProblem(token.line, 102, "::")
+            raise SqlSyntaxError(token.line, 102, "::")
         if token.start in using:
             continue
         used = behind.kind in ("word", "quoted", "string", "number") or behind.is_op("(")
         named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
         if word in _FOREIGN and used and not named and not merge:
-            raise SyntaxProblem(token.line, 102, token.text)
+            raise SqlSyntaxError(token.line, 102, token.text)
         if before.is_op(",") and (token.is_op(")", ",", ";") or word in _BEHIND_LISTS):
-            raise near(token)
+            raise make_near_error(token)
         if token.is_op(",") and (
             behind.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
         ):
-            raise near(token)
+            raise make_near_error(token)
         if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
-            raise SyntaxProblem(behind.line, 102, behind.text)
+            raise SqlSyntaxError(behind.line, 102, behind.text)
         if word == "DISTINCT" and before.upper in ("IS", "NOT"):
-            raise SyntaxProblem(token.line, 156, "DISTINCT")
+            raise SqlSyntaxError(token.line, 156, "DISTINCT")
         if word == "DISTINCT" and behind.upper == "ON":
-            raise SyntaxProblem(behind.line, 156, "ON")
+            raise SqlSyntaxError(behind.line, 156, "ON")
         if word == "OR" and before.upper == "INSERT":
-            raise SyntaxProblem(token.line, 156, "OR")
+            raise SqlSyntaxError(token.line, 156, "OR")
         if before.upper == "AS" and word in _TYPES and behind.is_op(")", "("):
-            raise SyntaxProblem(token.line, 243, token.text)
+            raise SqlSyntaxError(token.line, 243, token.text)
 
 
 def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
@@ -98,7 +98,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
         joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
         conditions -= token.upper == "ON" and not before.is_op(".")
     if joins and joins + conditions > 0:
-        raise near(tokens[-2])
+        raise make_near_error(tokens[-2])
 
 
 def _check_offset(node: exp.Expr) -> None:
@@ -106,13 +106,13 @@ def _check_offset(node: exp.Expr) -> None:
     query = node.parent
     if query is None or query.args.get("order") is None:
         text = node.expression.sql(dialect="tsql")
-        problem = SyntaxProblem(1, 102, text)
+        problem = SqlSyntaxError(1, 102, text)
         if query is not None and isinstance(query.args.get("limit"), exp.Fetch):
             option = str(query.args["limit"].args.get("direction") or "NEXT").upper()
-            problem.problems = (problem, SyntaxProblem(1, 153, option, "FETCH"))
+            problem.problems = (problem, SqlSyntaxError(1, 153, option, "FETCH"))
         raise problem
     if isinstance(query.args.get("limit"), exp.Limit):
-        raise SyntaxProblem(1, 10741)
+        raise SqlSyntaxError(1, 10741)
 
 
 _HINTS: Final = frozenset(
@@ -133,7 +133,7 @@ def _check_hints(node: exp.Expr) -> None:
         if name.upper() not in _HINTS and isinstance(
             word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
         ):
-            raise SyntaxProblem(1, 321, name)
+            raise SqlSyntaxError(1, 321, name)
         if isinstance(word, exp.Anonymous):
             word.replace(exp.Var(this=name))
 
@@ -170,49 +170,49 @@ def check(tree: exp.Expr) -> None:
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
-                raise SyntaxProblem(1, 156, "FROM")
+                raise SqlSyntaxError(1, 156, "FROM")
         elif isinstance(node, exp.Escape):
             sign = node.expression
             if isinstance(sign, exp.Literal) and len(sign.name) != 1:
-                raise SyntaxProblem(1, 506, sign.name, "LIKE")
+                raise SqlSyntaxError(1, 506, sign.name, "LIKE")
         elif isinstance(node, exp.Offset):
             _check_offset(node)
         elif isinstance(node, exp.WithTableHint):
             _check_hints(node)
         elif isinstance(node, exp.TruncateTable):
             if isinstance(node.expressions[0].this, exp.Parameter):
-                raise SyntaxProblem(1, 102, f"@{node.expressions[0].name}")
+                raise SqlSyntaxError(1, 102, f"@{node.expressions[0].name}")
         elif isinstance(node, RANKING):
             if not isinstance(node.parent, exp.Window):
-                raise SyntaxProblem(1, 10753, node.sql_name())
+                raise SqlSyntaxError(1, 10753, node.sql_name())
         elif isinstance(node, exp.Anonymous):
             if str(node.this).lower() in INTERNAL:
-                raise SyntaxProblem(1, 195, node.this, "built-in function name")
+                raise SqlSyntaxError(1, 195, node.this, "built-in function name")
         elif isinstance(node, exp.Boolean):
-            raise SyntaxProblem(1, 207, "TRUE" if node.this else "FALSE")
+            raise SqlSyntaxError(1, 207, "TRUE" if node.this else "FALSE")
         elif isinstance(node, exp.In):
             if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
-                raise SyntaxProblem(1, 102, ")")
+                raise SqlSyntaxError(1, 102, ")")
         elif isinstance(node, exp.Into):
             if isinstance(node.this, exp.Table) and isinstance(node.this.this, exp.Parameter):
-                raise SyntaxProblem(1, 102, f"@{node.this.this.name}")
+                raise SqlSyntaxError(1, 102, f"@{node.this.this.name}")
         elif isinstance(node, exp.Star):
             if isinstance(node.parent, exp.Func | exp.Distinct) and not isinstance(node.parent, exp.Count):
-                raise SyntaxProblem(1, 102, "*")
+                raise SqlSyntaxError(1, 102, "*")
         elif isinstance(node, exp.Count):
             if node.this is None:
-                raise SyntaxProblem(1, 174, node.key, 1)
+                raise SqlSyntaxError(1, 174, node.key, 1)
         elif isinstance(node, exp.WindowSpec):
             if node.args.get("kind") == "RANGE" and any(
                 isinstance(node.args.get(edge), exp.Expr) for edge in ("start", "end")
             ):
-                raise SyntaxProblem(1, 4194)
+                raise SqlSyntaxError(1, 4194)
         elif isinstance(node, exp.Max | exp.Min):
             if node.expressions:
-                raise SyntaxProblem(1, 174, node.key, 1)
+                raise SqlSyntaxError(1, 174, node.key, 1)
         elif isinstance(node, exp.EQ):
             if isinstance(node.this, exp.Tuple):
-                raise SyntaxProblem(1, 4145, ",")
+                raise SqlSyntaxError(1, 4145, ",")
         else:
             condition = node.args.get("on") if isinstance(node, exp.Join) else node.this
             if isinstance(condition, exp.Expr):
@@ -240,7 +240,7 @@ def _check_value(projection: exp.Expr) -> None:
     if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
         return
     if type(value) in _SIGNS:
-        raise SyntaxProblem(1, *_SIGNS[type(value)])
+        raise SqlSyntaxError(1, *_SIGNS[type(value)])
 
 
 def _check_condition(node: exp.Expr) -> None:
@@ -252,7 +252,7 @@ def _check_condition(node: exp.Expr) -> None:
         elif isinstance(part, exp.Paren | exp.Not):
             left.append(part.this)
         elif isinstance(part, _VALUES) and type(part) in _VALUES:
-            raise SyntaxProblem(1, 4145, part.sql(dialect="tsql").split()[-1])
+            raise SqlSyntaxError(1, 4145, part.sql(dialect="tsql").split()[-1])
 
 
 # --- = ANY, > ALL ------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def write_out(tree: exp.Expr) -> None:
         while isinstance(query, exp.Subquery):
             query = query.this
         if not isinstance(comparison, exp.Binary) or not isinstance(query, exp.Select | exp.SetOperation):
-            raise Unsimulated("this form of ANY or ALL")
+            raise UnsimulatedFeatureError("this form of ANY or ALL")
         every = isinstance(node, exp.All)
         decides = exp.false() if every else exp.true()
         found = _exists(comparison, query, decides)
@@ -289,7 +289,7 @@ def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> e
     while isinstance(first, exp.SetOperation):
         first = first.this
     if len(first.expressions) != 1 or first.expressions[0].is_star:
-        raise Unsimulated("ANY or ALL of SELECT *")
+        raise UnsimulatedFeatureError("ANY or ALL of SELECT *")
     first.set("expressions", [exp.alias_(first.expressions[0].unalias(), _VALUE, quoted=True)])
     holds: exp.Expr = type(comparison)(
         this=comparison.this.copy(), expression=exp.column(exp.to_identifier(_VALUE, quoted=True))
@@ -323,7 +323,7 @@ _VALUE: Final = "compared value"
 def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
     """The number of rows by a query of its own: so many of a hundred, or up to the last that ties with the nth."""
     if select.args.get("distinct") is not None:
-        raise Unsimulated("SELECT DISTINCT TOP … PERCENT or WITH TIES")
+        raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
     if percent:
         most = _counted(select, exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()]))
@@ -332,7 +332,7 @@ def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool)
         order = ranked.args["order"].copy()
         ranked.set("order", None)
         for ordered in order.expressions:
-            ordered.set("this", _written_out(ordered.this, ranked.expressions))
+            ordered.set("this", _resolve_order_term(ordered.this, ranked.expressions))
         rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
         ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
         source = _derived(ranked)
@@ -367,7 +367,7 @@ def _derived(select: exp.Expr) -> exp.Expr:
     return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier("counted", quoted=True)))
 
 
-def _written_out(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
+def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
     """What ORDER BY orders by, where it names a column of the result or its number."""
     found: exp.Expr
     shown = list(projections)

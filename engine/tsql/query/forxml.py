@@ -32,11 +32,11 @@ class _Item:
     path: tuple[str, ...]
     content: exp.Expr
 
-    def inside(self) -> _Item:
+    def strip_path_step(self) -> _Item:
         return _Item(self.path[1:], self.content)
 
 
-def rewritten(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
+def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
     """The SELECT that gives the XML of *select* as one value, or None for a mode that is not simulated.
 
     *unnamed* is the alias that stands for no name at all.
@@ -84,7 +84,7 @@ def rewritten(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select 
     joined: exp.Expr = exp.Anonymous(
         this="group_concat",
         expressions=[
-            _call("xml_row", exp.Literal.string(encoded(tag or "")), own, _content(items, nil)),
+            _call("xml_row", exp.Literal.string(encode_name(tag or "")), own, _content(items, nil)),
             exp.Literal.string(" " if names == ["data()"] else ""),
         ],
     )
@@ -147,7 +147,7 @@ def _check_attributes(names: list[str]) -> None:
                 elements.add(tuple(above[:depth]))
 
 
-def encoded(name: str) -> str:
+def encode_name(name: str) -> str:
     """A name as XML takes it: _x0020_ for a blank."""
     shown = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
     return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", shown)
@@ -170,7 +170,7 @@ def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr
 
 def _attributes(items: list[_Item]) -> exp.Expr:
     found = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
-    parts = [_call("xml_attribute", exp.Literal.string(encoded(i.path[0][1:])), i.content) for i in found]
+    parts = [_call("xml_attribute", exp.Literal.string(encode_name(i.path[0][1:])), i.content) for i in found]
     return _call("xml_join", *parts) if parts else exp.Null()
 
 
@@ -179,13 +179,13 @@ def _content(items: list[_Item], nil: bool) -> exp.Expr:
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):
-        together = [item.inside() if name else item for item in group]
+        together = [item.strip_path_step() if name else item for item in group]
         mark = _MARKS.fullmatch(name)
         if mark is not None:
             kind, of = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
             parts += [_call("xml_mark", kind, of, item.content) for item in together]
         elif name:
-            tag = exp.Literal.string(encoded(name))
+            tag = exp.Literal.string(encode_name(name))
             make = "xml_nil" if nil and not any(item.path for item in together) else "xml_element"
             parts.append(_call(make, tag, _attributes(together), _content(together, nil)))
         else:

@@ -23,11 +23,11 @@ from engine.tsql.query.conversions import (
     as_text,
     convert_to,
     text,
-    wrapped,
+    wrap_in_call,
 )
 from engine.tsql.query.forms import XML_METHODS
 from engine.tsql.query.names import ROW_NUMBER, resolve
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIT,
@@ -38,8 +38,8 @@ from engine.tsql.scalars.types import (
     NULL,
     SqlType,
     arithmetic,
-    check_written,
-    checked_conversion,
+    check_conversion,
+    check_type_text,
     common,
     nvarchar,
     of_literal,
@@ -50,7 +50,7 @@ from engine.tsql.scalars.types import (
 # --- values ----------------------------------------------------------------------------------------------
 
 
-def _literal(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.name)
     if node.args.get("is_string"):
         return varchar(len(name)) if len(name) <= 8000 else varchar(MAX)
@@ -61,15 +61,15 @@ def _literal(binder: Binder, node: exp.Expr) -> Kind:
     return of_literal(name)
 
 
-def _national(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_national(binder: Binder, node: exp.Expr) -> Kind:
     return nvarchar(len(node.name)) if len(node.name) <= 4000 else nvarchar(MAX)
 
 
-def _hex(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_hex(binder: Binder, node: exp.Expr) -> Kind:
     return SqlType("varbinary", max(1, (len(str(node.name)) + 1) // 2))
 
 
-def _column(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Star):
         return None
     if not isinstance(node.this, exp.Identifier):
@@ -96,26 +96,26 @@ def is_bare_function(node: exp.Expr) -> bool:
 _BARE: Final = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"})
 
 
-def _parameter(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this
     if isinstance(inner, exp.Parameter):
         name = f"@@{inner.name.lower()}"
-        return _as_told(binder, node, returns.RULES[name](()) if name in returns.RULES else None)
+        return _fit_declared_type(binder, node, returns.RULES[name](()) if name in returns.RULES else None)
     return binder.variables.get(f"@{inner.name.lower()}")
 
 
-def _as_told(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
+def _fit_declared_type(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
     """What a function gives, held as its type is: @@IDENTITY is a decimal."""
     if kind is not None and kind.is_long:
         binder.fit(node, kind)
     return kind
 
 
-def _paren(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_paren(binder: Binder, node: exp.Expr) -> Kind:
     return binder.expr(node.this)
 
 
-def _subquery(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_subquery(binder: Binder, node: exp.Expr) -> Kind:
     """A query as a value: one column (116), one row at most (512)."""
     columns = binder.inner_query(node.this)
     if columns is None:
@@ -134,34 +134,36 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {
 }  # fmt: skip
 
 
-def _arithmetic(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
     """a + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
         chain.append(chain[-1].this)
     kind = binder.expr(chain[-1].this)
     for part in reversed(chain):
-        kind = _operation(part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null)
+        kind = _infer_operation(
+            part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null
+        )
     return kind
 
 
-def _operation(node: exp.Expr, left: Kind, right: Kind, concat_null: bool) -> Kind:
-    if left is None or right is None:
+def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_null: bool) -> Kind:
+    if left_kind is None or right_kind is None:
         return None
     sign = _SIGNS[type(node)]
-    kind = arithmetic(sign, left, right)
+    kind = arithmetic(sign, left_kind, right_kind)
     name = "joined" if kind.is_text or (kind.is_binary and sign == "+") else "operate"
     if name == "joined" and not concat_null:
         name = "pasted"
     node.meta["call"] = (name, sign, str(kind))
-    for side, given in (("this", left), ("expression", right)):
+    for side, given in (("this", left_kind), ("expression", right_kind)):
         value = node.args[side]
-        if (kind.is_moment and given.is_text) or (kind.is_whole and given.is_text):
-            wrapped(value, "convert", text(kind), after=(exp.Null(), text(given)))
+        if (kind.is_moment and given.is_text) or (kind.is_integer and given.is_text):
+            wrap_in_call(value, "convert", text(kind), trailing_arguments=(exp.Null(), text(given)))
     return kind
 
 
-def _negative(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_negative(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Literal) and str(node.this.name) == "2147483648":
         return INT
     kind = binder.expr(node.this)
@@ -176,17 +178,17 @@ def _negative(binder: Binder, node: exp.Expr) -> Kind:
     return kind
 
 
-def _inverse(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_inverse(binder: Binder, node: exp.Expr) -> Kind:
     kind = binder.expr(node.this)
     if kind is None or kind == NULL:
         return kind
-    if not kind.is_whole:
+    if not kind.is_integer:
         raise SqlError(8117, kind.name, "'~'")
     node.meta["call"] = ("inverted", "", str(kind))
     return kind
 
 
-def _comparison(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
     left, right = node.this, node.args.get("expression")
     if not isinstance(left, exp.Expr) or not isinstance(right, exp.Expr):
         return BIT
@@ -228,7 +230,7 @@ def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
     node.replace(exp.Paren(this=exp.Not(this=equal)) if isinstance(node, exp.NEQ) else exp.Paren(this=equal))
 
 
-def _in(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
     kind = binder.expr(node.this)
     query = node.args.get("query")
     if query is not None:
@@ -250,7 +252,7 @@ def _in(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-def _between(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
     keys = ("this", "low", "high")
     kinds = [binder.expr(node.args[key]) for key in keys]
     target: Kind = NULL
@@ -261,7 +263,7 @@ def _between(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-def _like(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     kinds = [binder.expr(node.args[side]) for side in ("this", "expression")]
     for side, kind in zip(("this", "expression"), kinds, strict=True):
         as_text(binder, node.args[side], kind)
@@ -293,24 +295,24 @@ def written_type(node: exp.Expr) -> SqlType:
         raise
 
 
-def _convert(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
     is_convert = isinstance(node, exp.Convert)
     wanted, value = (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
     if not isinstance(value, exp.Expr) or not isinstance(wanted, exp.Expr):
         return None
-    check_written(wanted.sql(dialect="tsql"), "convert specification")
+    check_type_text(wanted.sql(dialect="tsql"), "convert specification")
     target = written_type(wanted)
     source = binder.expr(value)
     style = node.args.get("style")
     if isinstance(style, exp.Expr):
         binder.expr(style)
-    checked_conversion(source, target)
+    check_conversion(source, target)
     node.meta["target"] = str(target)
     node.meta["source"] = "" if source is None or source == NULL else str(source)
     return target
 
 
-def _case(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
     subject = node.this
     branches = list(node.args.get("ifs") or ())
     if isinstance(subject, exp.Expr):
@@ -336,13 +338,13 @@ def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
         convert_to(node, kind, target)
 
 
-def _coalesce(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_coalesce(binder: Binder, node: exp.Expr) -> Kind:
     if all(isinstance(value, exp.Null) for value in (node.this, *node.expressions)):
         raise SqlError(4127)
     return all_of_one_type(binder, [node.this, *node.expressions])
 
 
-def _nullif(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_nullif(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Null):
         raise SqlError(4151)
     first = binder.expr(node.this)
@@ -361,7 +363,7 @@ DATE_PART_FIRST: Final = frozenset(
 )
 
 
-def _call(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.this).lower()
     if name in _SPECIAL:
         return _SPECIAL[name](binder, node)
@@ -392,26 +394,26 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
             raise SqlError(8116, kinds[0].name, 1, name)
         binder.fit(node, result, source=FLOAT if name == "power" else None)
         return result
-    return _as_told(binder, node, result)
+    return _fit_declared_type(binder, node, result)
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
     """SQL_VARIANT_PROPERTY is told the type. Raises Unsimulated for what keeps no type of its own here."""
     if kind is not None and kind.name == "sql_variant":
-        raise Unsimulated("the type of a value in a sql_variant")
+        raise UnsimulatedFeatureError("the type of a value in a sql_variant")
     if node.expressions[1].name.lower() == "totalbytes":
-        raise Unsimulated("SQL_VARIANT_PROPERTY of TotalBytes")
+        raise UnsimulatedFeatureError("SQL_VARIANT_PROPERTY of TotalBytes")
     if kind not in (None, NULL):
         node.append("expressions", text(kind))
 
 
-def _parse(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
     """PARSE and TRY_PARSE, whose type is a text by now (forms.py)."""
     binder.expr(node.expressions[0])
     return written_type(exp.Var(this=node.expressions[1].name))
 
 
-def _iif(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_iif(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) != 3:
         return binder.parts(node)
     if all(isinstance(value, exp.Null) for value in node.expressions[1:]):
@@ -420,14 +422,14 @@ def _iif(binder: Binder, node: exp.Expr) -> Kind:
     return all_of_one_type(binder, list(node.expressions[1:]))
 
 
-def _choose(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) < 2:
         return binder.parts(node)
     binder.expr(node.expressions[0])
     return all_of_one_type(binder, list(node.expressions[1:]))
 
 
-def _isnull(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
     """ISNULL has the type of its first argument: the second one is converted to it, and cut."""
     if len(node.expressions) != 2:
         return binder.parts(node)
@@ -435,23 +437,25 @@ def _isnull(binder: Binder, node: exp.Expr) -> Kind:
     if first == NULL or first is None:
         return second if first == NULL else None
     if second is not None and second not in (NULL, first):
-        checked_conversion(second, first, explicit=False)
-        wrapped(node.expressions[1], "convert", text(first), after=(exp.Null(), text(second)))
+        check_conversion(second, first, explicit=False)
+        wrap_in_call(
+            node.expressions[1], "convert", text(first), trailing_arguments=(exp.Null(), text(second))
+        )
     return first
 
 
 _SPECIAL: Final[dict[str, Rule]] = {
-    "parse": _parse,
-    "try_parse": _parse,
-    "iif": _iif,
-    "choose": _choose,
-    "isnull": _isnull,
+    "parse": _infer_parse,
+    "try_parse": _infer_parse,
+    "iif": _infer_iif,
+    "choose": _infer_choose,
+    "isnull": _infer_isnull,
     **aggregates.NAMED,
 }
 """Functions whose arguments need more than their types."""
 
 
-def _dot(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
     """A method of XML, or a function of another schema."""
     call = node.args.get("expression")
     if not isinstance(call, exp.Anonymous):
@@ -461,7 +465,7 @@ def _dot(binder: Binder, node: exp.Expr) -> Kind:
         binder.expr(node.this)
     if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
         try:
-            return _as_told(binder, node, type_of(str(call.expressions[1].name)))
+            return _fit_declared_type(binder, node, type_of(str(call.expressions[1].name)))
         except SqlError:
             return None
     if name in ("exist", "query"):
@@ -471,7 +475,7 @@ def _dot(binder: Binder, node: exp.Expr) -> Kind:
     return None
 
 
-def _collate(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.expression.name)
     if name.upper() not in _OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
         raise SqlError(448, name)
@@ -485,27 +489,27 @@ _COLLATION: Final = re.compile(
 """Names of collations as they are made up. Documented [DOC: Windows collation name]."""
 
 
-def _check_collations(left: object, right: object, operation: str) -> None:
+def _check_collations(left_operand: object, right_operand: object, operation: str) -> None:
     """Raises 468 for two texts with different collations of their own."""
     names = [
         str(side.expression.name)
-        for side in (left, right)
+        for side in (left_operand, right_operand)
         if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
     ]
     if len(names) == 2 and names[0].lower() != names[1].lower():
         raise SqlError(468, *names, operation)
 
 
-def _exists(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:
     binder.inner_query(node.this)
     return BIT
 
 
-def _null(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_null(binder: Binder, node: exp.Expr) -> Kind:
     return NULL
 
 
-def _logical(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
     """AND and OR, whose left sides are many in generated texts."""
     parts: list[exp.Expr] = []
     while isinstance(node, exp.And | exp.Or):
@@ -518,33 +522,33 @@ def _logical(binder: Binder, node: exp.Expr) -> Kind:
 
 
 RULES: Final[dict[type[exp.Expr], Rule]] = {
-    exp.Literal: _literal,
-    exp.National: _national,
-    exp.HexString: _hex,
-    exp.Null: _null,
-    exp.Column: _column,
-    exp.Parameter: _parameter,
-    exp.Paren: _paren,
-    exp.Subquery: _subquery,
-    exp.Neg: _negative,
-    exp.BitwiseNot: _inverse,
-    **dict.fromkeys(_SIGNS, _arithmetic),
-    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _comparison),
-    exp.And: _logical,
-    exp.Or: _logical,
-    exp.In: _in,
-    exp.Between: _between,
-    exp.Like: _like,
-    exp.Exists: _exists,
-    exp.Cast: _convert,
-    exp.TryCast: _convert,
-    exp.Convert: _convert,
-    exp.Case: _case,
-    exp.Coalesce: _coalesce,
-    exp.Nullif: _nullif,
+    exp.Literal: _infer_literal,
+    exp.National: _infer_national,
+    exp.HexString: _infer_hex,
+    exp.Null: _infer_null,
+    exp.Column: _infer_column,
+    exp.Parameter: _infer_parameter,
+    exp.Paren: _infer_paren,
+    exp.Subquery: _infer_subquery,
+    exp.Neg: _infer_negative,
+    exp.BitwiseNot: _infer_inverse,
+    **dict.fromkeys(_SIGNS, _infer_arithmetic),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _infer_comparison),
+    exp.And: _infer_logical,
+    exp.Or: _infer_logical,
+    exp.In: _infer_in,
+    exp.Between: _infer_between,
+    exp.Like: _infer_like,
+    exp.Exists: _infer_exists,
+    exp.Cast: _infer_convert,
+    exp.TryCast: _infer_convert,
+    exp.Convert: _infer_convert,
+    exp.Case: _infer_case,
+    exp.Coalesce: _infer_coalesce,
+    exp.Nullif: _infer_nullif,
     **aggregates.RULES,
-    exp.Anonymous: _call,
-    exp.Dot: _dot,
-    exp.Collate: _collate,
+    exp.Anonymous: _infer_call,
+    exp.Dot: _infer_dot,
+    exp.Collate: _infer_collate,
 }
 """How the type of each kind of node is found. Another kind's parts are looked at, and its type is not known."""

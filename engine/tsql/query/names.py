@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars.settings import DEFAULTS, Settings
+from engine.tsql.scalars.settings import DEFAULTS, SessionSettings
 from engine.tsql.scalars.types import SqlType
 
 Column = tuple[str, SqlType | None]
@@ -16,20 +16,20 @@ Columns = tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class BindingContext:
     """What the text of a query is read against. A plan is the same as long as these are."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
     """By the key of their TableRef."""
     variables: tuple[tuple[str, SqlType | None], ...] = ()
-    settings: Settings = DEFAULTS
+    settings: SessionSettings = DEFAULTS
 
 
-NOTHING: Final = Names()
+NOTHING: Final = BindingContext()
 
 
 @dataclass(slots=True)
-class Source:
+class QuerySource:
     """A table of a FROM clause."""
 
     name: str
@@ -44,7 +44,7 @@ class Source:
         return [kind for known, kind in self.columns or () if known.lower() == wanted]
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The name as message 8120 has it."""
         return self.name if self.aliased else ".".join(self.parts)
 
@@ -54,7 +54,7 @@ class Space:
     """The sources of one SELECT, and the query around it."""
 
     outer: Space | None = None
-    sources: list[Source] = field(default_factory=list)
+    sources: list[QuerySource] = field(default_factory=list)
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def cte(self, name: str) -> Columns | bool | None:
@@ -68,11 +68,11 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ColumnBinding:
     """Where a column belongs."""
 
     kind: SqlType | None
-    source: Source | None
+    source: QuerySource | None
     space: Space | None
 
 
@@ -82,17 +82,21 @@ HIDDEN: Final = "asked_handle"
 ROW_NUMBER: Final = "row number"
 """In the meta of a column that we have put in: SQLite's number of the row."""
 
-UNKNOWN: Final = Found(None, None, None)
+UNKNOWN: Final = ColumnBinding(None, None, None)
 
 
-def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> Found:
+def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
     """The column *name* with the parts before it. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
     if name.lower() == HIDDEN:
         raise SqlError(207, name)
     while space is not None:
-        found = _in(space, qualifiers, name) if qualifiers else _bare(space, name)
+        found = (
+            _find_qualified_column(space, qualifiers, name)
+            if qualifiers
+            else _find_unqualified_column(space, name)
+        )
         if found is not None:
             return found
         space = space.outer
@@ -101,7 +105,7 @@ def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> Found:
     raise SqlError(207, name)
 
 
-def _in(space: Space, qualifiers: Sequence[str], name: str) -> Found | None:
+def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
     wanted = [part.lower() for part in qualifiers]
     for source in space.sources:
         parts = [part.lower() for part in source.parts]
@@ -113,11 +117,11 @@ def _in(space: Space, qualifiers: Sequence[str], name: str) -> Found | None:
         if not same:
             continue
         if source.columns is None:
-            return Found(None, source, space)
+            return ColumnBinding(None, source, space)
         kinds = source.find(name)
         if not kinds:
             raise SqlError(207, name)
-        return Found(kinds[0], source, space)
+        return ColumnBinding(kinds[0], source, space)
     return None
 
 
@@ -126,9 +130,9 @@ def _ends_with(parts: list[str], wanted: list[str]) -> bool:
     return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
 
 
-def _bare(space: Space, name: str) -> Found | None:
+def _find_unqualified_column(space: Space, name: str) -> ColumnBinding | None:
     found = [
-        Found(kind, source, space)
+        ColumnBinding(kind, source, space)
         for source in space.sources
         if source.columns is not None
         for kind in source.find(name)

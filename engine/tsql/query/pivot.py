@@ -8,14 +8,14 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.plans import Unsimulated
-from engine.tsql.query.trees import COPIED_MAX, named, size
+from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.trees import COPIED_MAX, projection_name, size
 
 PIVOTED_MAX: Final = 250
 """Columns that PIVOT and UNPIVOT name, before message 8623. Assumed."""
 
 
-def pivoted(select: exp.Select) -> list[exp.Expr]:
+def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
     source = select.args.get("from_")
     places = [source.this] if source is not None else []
     places += [join.this for join in select.args.get("joins") or ()]
@@ -25,7 +25,7 @@ def pivoted(select: exp.Select) -> list[exp.Expr]:
 def unpivot_or_pivot(source: exp.Expr) -> None:
     pivots = source.args["pivots"]
     if len(pivots) > 1:
-        raise Unsimulated("PIVOT of a PIVOT")
+        raise UnsimulatedFeatureError("PIVOT of a PIVOT")
     kind: Callable[[exp.Expr, exp.Expr], None] = _unpivot if pivots[0].args.get("unpivot") else _pivot
     kind(source, pivots[0])
 
@@ -36,10 +36,10 @@ def _names_of(source: exp.Expr, verb: str) -> list[str]:
     while isinstance(first, exp.SetOperation):
         first = first.this
     if not isinstance(first, exp.Select):
-        raise Unsimulated(f"{verb} of anything but a derived table with named columns")
+        raise UnsimulatedFeatureError(f"{verb} of anything but a derived table with named columns")
     if any(projection.is_star for projection in first.expressions):
-        raise Unsimulated(f"{verb} of SELECT *")
-    return [named(projection) for projection in first.expressions]
+        raise UnsimulatedFeatureError(f"{verb} of SELECT *")
+    return [projection_name(projection) for projection in first.expressions]
 
 
 def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
@@ -48,11 +48,11 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     fields = pivot.args.get("fields") or []
     aggregates = pivot.expressions
     if len(fields) != 1 or len(aggregates) != 1:
-        raise Unsimulated("PIVOT with more than one aggregate or column")
+        raise UnsimulatedFeatureError("PIVOT with more than one aggregate or column")
     key = fields[0].this.name
     value = aggregates[0].find(exp.Column)
     if value is None:
-        raise Unsimulated("PIVOT of COUNT(*)")
+        raise UnsimulatedFeatureError("PIVOT of COUNT(*)")
     _check_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
     shown: list[exp.Expr] = [_quoted(name) for name in groups]
@@ -82,12 +82,14 @@ def _quoted(name: str) -> exp.Expr:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _replace_source(source: exp.Expr, pivot: exp.Expr, shown: list[exp.Expr], groups: list[str]) -> None:
+def _replace_source(
+    source: exp.Expr, pivot: exp.Expr, projections: list[exp.Expr], groups: list[str]
+) -> None:
     inner = source.copy()
     inner.set("pivots", None)
     inner.set("joins", None)
     inner.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted", quoted=True)))
-    made = exp.Select(expressions=shown, from_=exp.From(this=inner))
+    made = exp.Select(expressions=projections, from_=exp.From(this=inner))
     if groups:
         made.set("group", exp.Group(expressions=[_quoted(name) for name in groups]))
     alias = pivot.alias or source.alias
@@ -104,7 +106,7 @@ def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """(…) s UNPIVOT (v FOR k IN (a, b)) u: one SELECT for each column, together, without the rows that are NULL."""
     fields = pivot.args.get("fields") or []
     if len(fields) != 1 or len(pivot.expressions) != 1:
-        raise Unsimulated("UNPIVOT of more than one column")
+        raise UnsimulatedFeatureError("UNPIVOT of more than one column")
     names = _names_of(source, "UNPIVOT")
     taken = [column.name for column in fields[0].expressions]
     _check_size(source, taken, copies=len(taken))

@@ -6,15 +6,15 @@ from typing import Final
 
 from sqlglot import exp
 
-from engine.tsql.query import spellings
+from engine.tsql.query import syntax_normalization
 
 
 def name_plain_calls(tree: exp.Expr) -> None:
     """Give calls their own names back (spellings.py)."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
-        if name.startswith(spellings.PLAIN):
-            node.set("this", name.removeprefix(spellings.PLAIN))
+        if name.startswith(syntax_normalization.PLAIN):
+            node.set("this", name.removeprefix(syntax_normalization.PLAIN))
         elif name.lower() == "json_modify" and len(node.expressions) == 3:
             made = node.expressions[2]
             if isinstance(made, exp.Anonymous) and str(made.this).lower().endswith(_FRAGMENTS):

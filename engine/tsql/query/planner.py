@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from engine.tsql.batches.work import Stepwise
+from engine.tsql.batches.work import ResumableComputation
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
-from engine.tsql.language.lexer import SyntaxProblem, Token, tokens_of
-from engine.tsql.query.names import Names
-from engine.tsql.query.plans import Plan, References
+from engine.tsql.language.lexer import SqlSyntaxError, Token, tokens_of
+from engine.tsql.query.names import BindingContext
+from engine.tsql.query.plans import QueryPlan, References
 
 # sqlglot behind translate.py takes 50 ms, lark and the grammar's tables behind parse.py take 120 ms; a program that
 # asks nothing need not spend them.
@@ -43,7 +43,7 @@ def references(kind: str, text: str) -> References:
     return translate.references(kind, text)
 
 
-def plan(kind: str, text: str, names: Names | None = None) -> Plan:
+def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """The plan of a statement, or of the value of an expression or condition, read against *names*.
 
     Raises SyntaxProblem, SqlError or Unsimulated.
@@ -53,14 +53,14 @@ def plan(kind: str, text: str, names: Names | None = None) -> Plan:
     return translate.plan(kind, text, names)
 
 
-def planning(text: str, names: Names) -> Stepwise[Plan]:
+def planning(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
     """The plan of a statement in steps (work.Stepwise)."""
     from engine.tsql.query import translate
 
     return translate.planning(text, names)
 
 
-def plan_statement(text: str) -> Plan:
+def plan_statement(text: str) -> QueryPlan:
     """The plan of a statement of which no table or variable is known."""
     return plan("statement", text)
 
@@ -100,8 +100,8 @@ def check_columns(text: str, line: int) -> None:
     """Raises SyntaxProblem unless *text* reads as the columns of a table."""
     try:
         parse_columns(text)
-    except SyntaxProblem as problem:
-        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
+    except SqlSyntaxError as problem:
+        raise SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
 def without_cursor_options(text: str) -> str:

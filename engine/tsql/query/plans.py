@@ -7,9 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.tsql.query.cost import NO_QUERY, Query
+from engine.tsql.query.cost import NO_QUERY, QueryCost
 from engine.tsql.scalars.types import SqlType
-from engine.tsql.scalars.values import Scalar, shown_as
+from engine.tsql.scalars.values import Scalar, format_typed_value
 
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
@@ -29,7 +29,7 @@ LITERAL: Final = "="
 Rows = list[tuple[Scalar, ...]]
 
 
-class Unsimulated(Exception):
+class UnsimulatedFeatureError(Exception):
     """A query that the product runs and we do not; the text says which part of it."""
 
 
@@ -55,7 +55,7 @@ class TableRef:
         return f"{self.dotted.lower()} {self.query}".rstrip()
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class QueryPlan(Struct, frozen=True, kw_only=True):
     """What to ask SQLite and what to do with the answer."""
 
     kind: str
@@ -74,7 +74,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     defaulted: tuple[tuple[int, int], ...] = ()
     """Where the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
     """INSERT … DEFAULT VALUES."""
-    parts: tuple[Plan, ...] = ()
+    parts: tuple[QueryPlan, ...] = ()
     """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
     """Part of a merge: action, columns, and which of the values each WHEN takes."""
@@ -86,19 +86,19 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Functions of other schemas: the name in SQLite, the name as written."""
     calls: tuple[tuple[str, int], ...] = ()
     """Other functions and how many arguments they are given."""
-    cost: Query = NO_QUERY
+    cost: QueryCost = NO_QUERY
 
-    def shown(self, rows: Rows) -> Rows:
+    def format_rows(self, rows: Rows) -> Rows:
         """The rows as a grid shows them: 12.50, not 12.5."""
-        return as_shown(rows, self.kinds)
+        return format_result_rows(rows, self.kinds)
 
 
-def as_shown(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
+def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
     """The rows as a grid shows them: 12.50, not 12.5."""
-    exact = [kind is not None and kind.is_number and not kind.is_whole for kind in kinds]
+    exact = [kind is not None and kind.is_number and not kind.is_integer for kind in kinds]
     if not any(exact) or (rows and len(rows[0]) != len(exact)):
         return rows
-    return [tuple(map(shown_as, row, kinds)) for row in rows]
+    return [tuple(map(format_typed_value, row, kinds)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

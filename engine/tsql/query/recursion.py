@@ -37,7 +37,7 @@ def count_recursion(tree: exp.Expr) -> None:
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _count_one(cte, with_, own[0], selects, list(columns), most)
+        _count_levels(cte, with_, own[0], selects, list(columns), most)
 
 
 def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
@@ -48,24 +48,29 @@ def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
         yield node
 
 
-def _count_one(
-    cte: exp.Expr, with_: exp.Expr, own: exp.Table, anchors: list[exp.Select], columns: list[str], most: str
+def _count_levels(
+    cte: exp.Expr,
+    with_clause: exp.Expr,
+    self_reference: exp.Table,
+    anchors: list[exp.Select],
+    columns: list[str],
+    max_level: str,
 ) -> None:
     name, counted = str(cte.alias), f"{cte.alias} counted"
     for anchor in anchors:
         anchor.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
-    alias = own.alias or own.name
+    alias = self_reference.alias or self_reference.name
     before = exp.column(exp.to_identifier(_LEVEL, quoted=True), table=exp.to_identifier(alias, quoted=True))
     next_level = exp.Anonymous(
         this="recursion",
         expressions=[
             exp.Anonymous(this="add", expressions=[before, exp.Literal.number(1)]),
-            exp.Literal.number(most),
+            exp.Literal.number(max_level),
         ],
     )
     cte.this.expression.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
-    own.set("this", exp.to_identifier(counted, quoted=True))
-    own.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    self_reference.set("this", exp.to_identifier(counted, quoted=True))
+    self_reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
     names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
     cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted, quoted=True), columns=names))
     shown = exp.Select(
@@ -73,5 +78,7 @@ def _count_one(
         from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
     )
     plain = exp.CTE(this=shown, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-    place = with_.expressions.index(cte)
-    with_.set("expressions", [*with_.expressions[: place + 1], plain, *with_.expressions[place + 1 :]])
+    place = with_clause.expressions.index(cte)
+    with_clause.set(
+        "expressions", [*with_clause.expressions[: place + 1], plain, *with_clause.expressions[place + 1 :]]
+    )

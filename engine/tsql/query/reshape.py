@@ -9,14 +9,14 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import recursion
 from engine.tsql.query.apply import apply, call
-from engine.tsql.query.pivot import pivoted, unpivot_or_pivot
+from engine.tsql.query.pivot import find_pivoted_sources, unpivot_or_pivot
 from engine.tsql.query.trees import cells
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
 """Without one of these in it a tree stays as it is."""
 
 
-def reshaped(tree: exp.Expr) -> exp.Expr:
+def reshape_tree(tree: exp.Expr) -> exp.Expr:
     """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)
@@ -27,7 +27,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
         _limit_before_numbering(select)
-        for turned in pivoted(select):
+        for turned in find_pivoted_sources(select):
             unpivot_or_pivot(turned)
         for join in list(select.args.get("joins") or ()):
             if isinstance(join.this, exp.Lateral):

@@ -8,13 +8,13 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forms, forxml, groupings
+from engine.tsql.query import forms, forxml, grouping_sets
 from engine.tsql.query.apply import PACKED, check_path
-from engine.tsql.query.bind import bound
+from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
 from engine.tsql.query.infer import DATE_PART_FIRST
-from engine.tsql.query.names import Names
+from engine.tsql.query.names import BindingContext
 from engine.tsql.query.plans import (
     CODE_POINTS,
     COLLATION,
@@ -22,10 +22,10 @@ from engine.tsql.query.plans import (
     EXACT,
     LITERAL,
     UNNAMED,
-    Unsimulated,
+    UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import RESHAPED, reshaped
-from engine.tsql.query.rewritten import Rewritten, rewrite_column, rewrite_parameter, rewrite_table
+from engine.tsql.query.reshape import RESHAPED, reshape_tree
+from engine.tsql.query.translation_context import Rewritten, rewrite_column, rewrite_parameter, rewrite_table
 from engine.tsql.scalars import xpath
 from engine.tsql.scalars.types import WHOLE_DIGITS
 
@@ -35,25 +35,25 @@ NODE_WORK: Final = 1
 """Work (work.py) of one part of a query in each pass over all of them. Measured."""
 
 
-def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, Rewritten]]:
+def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, Rewritten]]:
     """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
     query = Rewritten()
     nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
     yield len(nodes) * BIND_WORK
-    if _has(nodes, forms.BEFORE):
+    if _has_node(nodes, forms.BEFORE):
         forms.write_out(tree)
-    if _has(nodes, groupings.SEVERAL) or any(map(groupings.asked, nodes)):
-        tree = groupings.spread(tree)
-    columns = bound(tree, names)
+    if _has_node(nodes, grouping_sets.SEVERAL) or any(map(grouping_sets.find_grouping_function, nodes)):
+        tree = grouping_sets.expand_grouping_clauses(tree)
+    columns = bind_query(tree, names)
     query.outputs = tuple(name for name, _ in columns or ())
     query.kinds = tuple(kind for _, kind in columns or ())
     nodes = list(tree.walk())
     yield len(nodes) * NODE_WORK
-    if _has(nodes, RESHAPED):
-        tree = reshaped(tree)
+    if _has_node(nodes, RESHAPED):
+        tree = reshape_tree(tree)
         nodes = list(tree.walk())
     query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
-    derives = _has(nodes, (exp.With, exp.Subquery))
+    derives = _has_node(nodes, (exp.With, exp.Subquery))
     work = len(nodes) * NODE_WORK
     yield work
     for number, node in enumerate(reversed(nodes), start=1):
@@ -68,7 +68,7 @@ def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, R
             if node is tree:
                 tree = new
             else:
-                _put(node, new)
+                _replace_node(node, new)
     yield work
     if derives:
         _keep_apart(tree)
@@ -77,17 +77,17 @@ def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, R
     return write(tree), query
 
 
-def _put(node: exp.Expr, new: exp.Expr) -> None:
+def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
     """`node.replace(new)`, which numbers all of a list anew: two thousand parameters of an IN take it a second."""
     parent, key, place = node.parent, node.arg_key, node.index
-    if parent is None or parent is new or key is None or place is None:
-        node.replace(new)
+    if parent is None or parent is replacement or key is None or place is None:
+        node.replace(replacement)
         return
-    parent.args[key][place] = new
-    new.parent, new.arg_key, new.index = parent, key, place
+    parent.args[key][place] = replacement
+    replacement.parent, replacement.arg_key, replacement.index = parent, key, place
 
 
-def _has(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
+def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
     return any(issubclass(kind, kinds) for kind in set(map(type, nodes)))
 
 
@@ -103,7 +103,7 @@ def _keep_apart(tree: exp.Expr) -> None:
             derived.parent, exp.SetOperation
         ):
             continue
-        if isinstance(derived.parent, exp.From | exp.Join) and not _is_plain(query):
+        if isinstance(derived.parent, exp.From | exp.Join) and not _has_plain_columns(query):
             if query.args.get("limit") is None:
                 query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
             query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
@@ -117,7 +117,7 @@ def _keep_order(tree: exp.Expr) -> None:
             join.set("kind", "CROSS")
 
 
-def _is_plain(query: exp.Expr) -> bool:
+def _has_plain_columns(query: exp.Expr) -> bool:
     """It hands on columns as they are: nothing grows."""
     plain = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
@@ -146,7 +146,7 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     written = str(node.this)
     name = written.lower()
     if name == "avg" and "average" in node.meta:
-        return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
+        return node if isinstance(node.parent, exp.Window) else _rewrite_average(node, node.meta["average"])
     arguments = list(node.expressions)
     if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
         query.calls.add((written, len(arguments)))
@@ -209,7 +209,7 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
 def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewritten) -> exp.Expr:
     path = arguments[0]
     if not isinstance(path, exp.Literal) or name == "modify":
-        raise Unsimulated(f"the method {name}() of xml")
+        raise UnsimulatedFeatureError(f"the method {name}() of xml")
     check_path(xpath.VARIABLE.sub('""', path.name))
     named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
     found = _call(f"xml_{name}", xml, path, *named)
@@ -226,9 +226,9 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
     def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
         typed = node.meta.get("call")
         if typed is None:
-            return _flat(name, node.this, node.args["expression"])
+            return _flatten_call(name, node.this, node.args["expression"])
         if typed[0] in ("joined", "pasted"):
-            return _flat(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
+            return _flatten_call(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
         sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
         return _call("operate", sign, kind, node.this, node.args["expression"])
 
@@ -253,15 +253,19 @@ def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
 
 
-def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = None) -> exp.Expr:
+def _flatten_call(
+    name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
+) -> exp.Expr:
     """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
     first = [kind] if kind is not None else []
     same = (
-        isinstance(left, exp.Anonymous) and left.this == f"t_{name}" and name in ("add", "joined", "pasted")
+        isinstance(left_operand, exp.Anonymous)
+        and left_operand.this == f"t_{name}"
+        and name in ("add", "joined", "pasted")
     )
-    if same and len(left.expressions) < ARGUMENTS_MAX:
-        return _call(name, *first, *left.expressions[len(first) :], right)
-    return _call(name, *first, left, right)
+    if same and len(left_operand.expressions) < ARGUMENTS_MAX:
+        return _call(name, *first, *left_operand.expressions[len(first) :], right_operand)
+    return _call(name, *first, left_operand, right_operand)
 
 
 def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
@@ -271,7 +275,7 @@ def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if isinstance(node.this, exp.RowNumber) and order is not None and all(map(_any_order, order.expressions)):
         node.set("order", None)
     kind = node.this.meta.get("average")
-    return node if kind is None else _averaged(node.this, kind, node)
+    return node if kind is None else _rewrite_average(node.this, kind, node)
 
 
 def _any_order(ordered: exp.Expr) -> bool:
@@ -282,10 +286,10 @@ def _any_order(ordered: exp.Expr) -> bool:
     return isinstance(value, exp.Select) and value.args.get("from_") is None and not value.find(exp.Column)
 
 
-def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
+def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
     """AVG(x) as SUM(x) / COUNT(x), in its type."""
 
-    def over(aggregate: exp.Expr) -> exp.Expr:
+    def add_window(aggregate: exp.Expr) -> exp.Expr:
         if window is None:
             return aggregate
         copied = window.copy()
@@ -293,7 +297,7 @@ def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.
         return copied
 
     value = node.expressions[0]
-    total, count = over(_call("sum", value.copy())), over(exp.Count(this=value.copy()))
+    total, count = add_window(_call("sum", value.copy())), add_window(exp.Count(this=value.copy()))
     return _call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
 
 
@@ -315,7 +319,7 @@ def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
     return _call(call, exp.Literal.string(name), value, style or exp.Null(), source)
 
 
-def _collated(node: exp.Expr | None) -> exp.Expr | None:
+def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
     skip = exp.Collate | exp.Tuple | exp.Star
     if node is None or isinstance(node, skip) or (isinstance(node, exp.Literal) and not node.is_string):
         return node
@@ -326,17 +330,17 @@ def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """By the collation that the query names, which SQLite takes from the left; by default otherwise."""
     others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
-        node.set("this", _untrimmed(node.this))
-        node.set("expression", _untrimmed(node.expression))
+        node.set("this", _remove_rtrim(node.this))
+        node.set("expression", _remove_rtrim(node.expression))
         others[0] = node.expression
     named = next((other for other in others if isinstance(other, exp.Collate)), None)
     if named is not None and not isinstance(node.this, exp.Collate):
         node.set("this", exp.Collate(this=node.this, expression=named.expression.copy()))
-    node.set("this", _collated(node.this))
+    node.set("this", _add_collation(node.this))
     return node
 
 
-def _untrimmed(node: exp.Expr) -> exp.Expr:
+def _remove_rtrim(node: exp.Expr) -> exp.Expr:
     """RTRIM(column) is equal to what the column is equal to, and SQLite finds a column faster than a function of it."""
     inside = node.this if isinstance(node, exp.Collate) else node
     trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
@@ -348,17 +352,17 @@ def _untrimmed(node: exp.Expr) -> exp.Expr:
 
 def _rewrite_extreme(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if not isinstance(node.this, exp.Distinct):
-        node.set("this", _collated(node.this))
+        node.set("this", _add_collation(node.this))
     return node
 
 
 def _rewrite_distinct(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    node.set("expressions", [_collated(value) for value in node.expressions])
+    node.set("expressions", [_add_collation(value) for value in node.expressions])
     return node
 
 
 def _rewrite_group(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    node.set("expressions", [_collated(value) for value in node.expressions])
+    node.set("expressions", [_add_collation(value) for value in node.expressions])
     return node
 
 
@@ -370,10 +374,10 @@ def _collate_projections(select: exp.Expr) -> None:
         if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
             shown.append(projection)
         elif isinstance(projection, exp.Alias):
-            projection.set("this", _collated(value))
+            projection.set("this", _add_collation(value))
             shown.append(projection)
         else:
-            shown.append(_collated(value) or value)
+            shown.append(_add_collation(value) or value)
     select.set("expressions", shown)
 
 
@@ -399,7 +403,7 @@ def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if node.this is not None:
-        node.set("this", _collated(node.this))
+        node.set("this", _add_collation(node.this))
     return node
 
 
@@ -413,7 +417,7 @@ def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
         raise SqlError(448, node.expression.name)
     chosen = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
     if "ai" in words:
-        raise Unsimulated("collations that do not see accents")
+        raise UnsimulatedFeatureError("collations that do not see accents")
     return exp.Collate(this=node.this, expression=exp.var(chosen))
 
 
@@ -447,7 +451,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
         on = join.args.get("on")
         if isinstance(on, exp.Expr) and not join.side:
             tests += on.flatten() if isinstance(on, exp.And) else [on]
-    pairs = [(_plain(test.this), _plain(test.expression)) for test in tests if isinstance(test, exp.EQ)]
+    pairs = [(_unwrap(test.this), _unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
     both = [*pairs, *((right, left) for left, right in pairs)]
     known = {
         (one.table.lower(), one.name.lower()): value
@@ -463,7 +467,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
             continue
         value = known.get((one.table.lower(), one.name.lower()))
         if value is not None and (other.table.lower(), other.name.lower()) not in known:
-            told = exp.EQ(this=_collated(other.copy()), expression=value.copy())
+            told = exp.EQ(this=_add_collation(other.copy()), expression=value.copy())
             where.set("this", exp.and_(where.this, told, copy=False))
 
 
@@ -476,7 +480,7 @@ def _is_constant(value: exp.Expr) -> bool:
     return isinstance(value, exp.Literal | exp.Placeholder)
 
 
-def _plain(node: exp.Expr) -> exp.Expr:
+def _unwrap(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Collate | exp.Paren):
         node = node.this
     return node
@@ -512,7 +516,7 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
         elif percent or ties:
             forms.limit_by_count(node, limit, percent, ties)
     if node.args.get("into") is not None:
-        raise Unsimulated("SELECT … INTO inside a query")
+        raise UnsimulatedFeatureError("SELECT … INTO inside a query")
     if (
         isinstance(node, exp.Select)
         and node.args.get("from_") is None
@@ -528,23 +532,23 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if clause.args.get("kind") != "XML":
         if clause.args.get("kind") == "BROWSE":
             return node
-        raise Unsimulated(f"FOR {clause.args.get('kind')}")
-    xml = forxml.rewritten(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+        raise UnsimulatedFeatureError(f"FOR {clause.args.get('kind')}")
+    xml = forxml.rewrite_for_xml(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
     if xml is None:
-        raise Unsimulated("FOR XML EXPLICIT, and AUTO or UNION of several tables")
+        raise UnsimulatedFeatureError("FOR XML EXPLICIT, and AUTO or UNION of several tables")
     return xml
 
 
 def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """What reshape.py has packed, as the table that SQLite makes of it."""
     if not node.meta.get(PACKED):
-        raise Unsimulated("CROSS APPLY and OUTER APPLY")
+        raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
     return exp.Table(this=call, alias=node.args["alias"])
 
 
 def _refuse_time_zone(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    raise Unsimulated("AT TIME ZONE")
+    raise UnsimulatedFeatureError("AT TIME ZONE")
 
 
 _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]] = {

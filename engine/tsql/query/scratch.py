@@ -14,8 +14,7 @@ from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_MAX, Meter
-from engine.tsql.query.complaints import COMPLAINTS
-from engine.tsql.query.cost import CALL_WORK, RECURSION_WORK, Sizes, work_of, work_of_recursion
+from engine.tsql.query.cost import CALL_WORK, RECURSION_WORK, Sizes, estimate_work, work_of_recursion
 from engine.tsql.query.names import HIDDEN
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -23,23 +22,24 @@ from engine.tsql.query.plans import (
     EXACT,
     LITERAL,
     ROW_ID,
-    Plan,
+    QueryPlan,
     TableRef,
-    Unsimulated,
+    UnsimulatedFeatureError,
 )
+from engine.tsql.query.sqlite_errors import COMPLAINTS
 from engine.tsql.query.totals import AGGREGATES, COLLECTING
 from engine.tsql.scalars.formats import format_work
 from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
-from engine.tsql.scalars.like import compare_work, like, search_work
+from engine.tsql.scalars.like_patterns import compare_work, evaluate_like, search_work
 from engine.tsql.scalars.settings import settings_of
 from engine.tsql.scalars.types import type_of
 from engine.tsql.scalars.values import (
     Scalar,
+    check_finite,
     compare,
     compare_codes,
     compare_exact,
     convert,
-    finite,
     number_of,
 )
 
@@ -159,14 +159,14 @@ class Scratch:
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
         self._connection.execute("SELECT 1 FROM json_each('[]')")  # makes the table, which no query may
-        self._set_up()
+        self._configure_connection()
 
     def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
         """Serve a slice of work from now on."""
         self._context = context
         self._fetch = fetch
         self._meter = meter
-        self._problem: SqlError | Unsimulated | None = None
+        self._problem: SqlError | UnsimulatedFeatureError | None = None
         self._effort = 0
         self._recursion_work = RECURSION_WORK
         """Work of each row that a recursive common table expression makes in this query."""
@@ -181,7 +181,7 @@ class Scratch:
         assert self._context is not None, "a slice of work has begun"
         return self._context
 
-    def _set_up(self) -> None:
+    def _configure_connection(self) -> None:
         """Limits, collations and functions, which stay for all slices."""
         context = self.context
         for limit, value in _LIMITS:
@@ -203,7 +203,7 @@ class Scratch:
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, partial(_with_context, self, function))
         for count in (2, 3):
-            guarded = self._guarded(like, search_work)
+            guarded = self._keep_exceptions(evaluate_like, search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in AGGREGATES.items():
             self._connection.create_window_function(name, 1, partial(step, self.fail))
@@ -221,7 +221,7 @@ class Scratch:
             self._connection.close()
 
     def select(
-        self, plan: Plan, values: Callable[[str], Scalar]
+        self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         """Column names and rows of the plan's query; *values* gives each variable's value.
 
@@ -232,7 +232,7 @@ class Scratch:
             found = _constants.get(plan.sql)
             if found is None:
                 before = self._meter.spent
-                found = *self._selected(plan, values), self._meter.spent - before
+                found = *self._run_select(plan, values), self._meter.spent - before
                 if len(_constants) == CONSTANTS_MAX:
                     _constants.clear()
                 if len(found[1]) < LONG:
@@ -240,10 +240,10 @@ class Scratch:
             else:
                 self._meter.charge(found[2])
             return found[0], found[1].copy()
-        return self._selected(plan, values)
+        return self._run_select(plan, values)
 
-    def _selected(
-        self, plan: Plan, values: Callable[[str], Scalar]
+    def _run_select(
+        self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
@@ -258,7 +258,7 @@ class Scratch:
                 self._fill(key, columns, source, read.get(key, set()), sizes)
                 each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
                 self._meter.charge(sizes.rows(key) * each)
-            self._meter.charge(min(work_of(plan.cost, sizes), STATEMENT_MAX + 1))
+            self._meter.charge(min(estimate_work(plan.cost, sizes), STATEMENT_MAX + 1))
             self._recursion_work = (
                 work_of_recursion(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
             )
@@ -290,12 +290,12 @@ class Scratch:
         """Make the table, still empty."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
-            raise Unsimulated(f"a column named {ROW_ID}")
+            raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
         declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
         self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
         return columns, source
 
-    def _columns_read(self, plan: Plan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
+    def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
         """The columns of each table that the query reads, as SQLite names them while it prepares it.
 
         It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such an
@@ -304,11 +304,15 @@ class Scratch:
         read: dict[str, set[str]] = {}
 
         def note(
-            action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+            action: int,
+            first_argument: str | None,
+            second_argument: str | None,
+            schema: str | None,
+            trigger: str | None,
         ) -> int:
-            if action == sqlite3.SQLITE_READ and first is not None and second is not None:
-                read.setdefault(first, set()).add(second)
-            return _authorize(action, first, second, schema, trigger)
+            if action == sqlite3.SQLITE_READ and first_argument is not None and second_argument is not None:
+                read.setdefault(first_argument, set()).add(second_argument)
+            return _authorize(action, first_argument, second_argument, schema, trigger)
 
         self._connection.set_authorizer(note)
         steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
@@ -353,10 +357,10 @@ class Scratch:
             check_arity(name, function, bound, len(arguments))
             return call(*arguments)
 
-        guarded = self._guarded(checked, _WORK.get(name), recursive=name == "recursion")
+        guarded = self._keep_exceptions(checked, _WORK.get(name), recursive=name == "recursion")
         self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
 
-    def _guarded(
+    def _keep_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
     ) -> Call:
         """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
@@ -371,15 +375,15 @@ class Scratch:
                 self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more)
             try:
                 for value in arguments:
-                    finite(value)
-                return finite(function(*arguments))
+                    check_finite(value)
+                return check_finite(function(*arguments))
             except SqlError as problem:
                 if self.forgiving and problem.number in FORGIVEN:
                     self.warnings.add(FORGIVEN[problem.number])
                     return None
                 self._problem = problem
                 raise
-            except Unsimulated as problem:
+            except UnsimulatedFeatureError as problem:
                 self._problem = problem
                 raise
 
@@ -405,7 +409,7 @@ class Scratch:
         self._problem = problem
         raise problem
 
-    def _explain(self, text: str, plan: Plan) -> SqlError | Unsimulated:
+    def _explain(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
         """SQLite's complaint as SQL Server would put it."""
         if self._problem is not None:
             return self._problem
@@ -413,7 +417,7 @@ class Scratch:
             match = re.search(pattern, text, re.DOTALL)
             if match is not None:
                 return make(match, plan)
-        return Unsimulated(f"this query ({text})")
+        return UnsimulatedFeatureError(f"this query ({text})")
 
 
 FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
@@ -427,7 +431,7 @@ _ROWSETS: Final = {"open_json": "OPENJSON", "open_json_rows": "OPENJSON", "split
 """Table functions of 2016 by the calls that make their rows (apply.py)."""
 
 
-def check_calls(plan: Plan, version: int) -> None:
+def check_calls(plan: QueryPlan, version: int) -> None:
     """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
     for written, count in plan.calls:
         name = written.lower()
@@ -444,7 +448,7 @@ def check_calls(plan: Plan, version: int) -> None:
         elif name in _WINDOWED:
             continue
         elif name in KNOWN:
-            raise Unsimulated(f"the function {name}")
+            raise UnsimulatedFeatureError(f"the function {name}")
         elif f"t_{name}" not in AGGREGATES | COLLECTING:
             raise SqlError(195, written, "built-in function name")
 
@@ -469,13 +473,13 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
             if kind is str or kind is bytes:
                 characters += len(value)
             elif kind is float:
-                finite(value)
+                check_finite(value)
         if len(rows) > ROWS_MAX:
-            raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+            raise UnsimulatedFeatureError(f"results of more than {ROWS_MAX} rows")
         if len(rows) * len(row) > CELLS_MAX:
-            raise Unsimulated(f"results of more than {CELLS_MAX} values")
+            raise UnsimulatedFeatureError(f"results of more than {CELLS_MAX} values")
         if characters > CHARACTERS_MAX:
-            raise Unsimulated(f"results of more than {CHARACTERS_MAX} characters")
+            raise UnsimulatedFeatureError(f"results of more than {CHARACTERS_MAX} characters")
     return rows
 
 
@@ -485,11 +489,17 @@ def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:
 
 
 def _authorize(
-    action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+    action: int,
+    first_argument: str | None,
+    second_argument: str | None,
+    schema: str | None,
+    trigger: str | None,
 ) -> int:
-    if action not in _ALLOWED or (action == sqlite3.SQLITE_FUNCTION and second in _FORBIDDEN_FUNCTIONS):
+    if action not in _ALLOWED or (
+        action == sqlite3.SQLITE_FUNCTION and second_argument in _FORBIDDEN_FUNCTIONS
+    ):
         return sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_READ and (first or "").startswith("sqlite_"):
+    if action == sqlite3.SQLITE_READ and (first_argument or "").startswith("sqlite_"):
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
 

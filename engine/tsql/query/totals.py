@@ -19,7 +19,7 @@ from engine.tsql.scalars.values import (
     Scalar,
     compare,
     exact,
-    fitted,
+    fit_to_decimal,
     to_number,
     to_text,
 )
@@ -30,7 +30,7 @@ def _total(values: Iterable[int | float | Decimal]) -> Decimal:
     return reduce(ANY_DIGITS.add, each, Decimal(0))
 
 
-def _added(values: Iterable[int | float | Decimal]) -> int | float:
+def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
     """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
     total = _total(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
@@ -54,7 +54,9 @@ class _Sum:
         if value is not None:
             try:
                 self.values.append(
-                    decimals.held(value) if decimals.is_held(value) else to_number(value, "float")
+                    decimals.decode_decimal(value)
+                    if decimals.is_encoded_decimal(value)
+                    else to_number(value, "float")
                 )
             except SqlError as problem:
                 self._fail(problem)
@@ -69,7 +71,7 @@ class _Sum:
             return None
         if isinstance(self.values[0], Decimal):
             return self._long_total()
-        found = self.result(_added(self.values))
+        found = self.result(_sum_exactly(self.values))
         if not isinstance(found, float) and not -(2**63) <= found < 2**63:
             self._fail(SqlError(8115, "expression", "bigint"))
         return found
@@ -77,7 +79,9 @@ class _Sum:
     def _long_total(self) -> Scalar:
         total = _total(self.values)
         try:
-            return fitted(total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression")
+            return fit_to_decimal(
+                total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression"
+            )
         except SqlError as problem:
             self._fail(problem)
             return None
@@ -183,8 +187,8 @@ def _sort_key(value: Scalar) -> tuple[int, Any]:
     """NULL before numbers before texts before bytes, texts by the default collation."""
     if value is None:
         return 0, 0
-    if decimals.is_held(value):
-        return 1, decimals.held(value)
+    if decimals.is_encoded_decimal(value):
+        return 1, decimals.decode_decimal(value)
     if isinstance(value, str):
         return 2, cmp_to_key(compare)(value)
     return (3, value) if isinstance(value, bytes) else (1, value)

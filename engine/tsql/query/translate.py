@@ -9,21 +9,21 @@ from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from engine.generators import run_to_completion
 from engine.messages import SqlError
-from engine.stepwise import at_once
-from engine.tsql.batches.work import Recall, Stepwise, remembered
-from engine.tsql.language.lexer import SyntaxProblem, tokens_of
-from engine.tsql.query import forms, readable
+from engine.tsql.batches.work import Recall, ResumableComputation, remembered
+from engine.tsql.language.lexer import SqlSyntaxError, tokens_of
+from engine.tsql.query import forms, preprocessing
 from engine.tsql.query.bind import refuse_order
-from engine.tsql.query.dialect import Unreadable, read
-from engine.tsql.query.grouping import has_aggregate
+from engine.tsql.query.dialect import UnreadableTextError, read
+from engine.tsql.query.group_by_checks import has_aggregate
 from engine.tsql.query.infer import is_bare_function
-from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
+from engine.tsql.query.names import NOTHING, ROW_NUMBER, BindingContext
 from engine.tsql.query.plain_calls import name_plain_calls
-from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
+from engine.tsql.query.plans import ROW_ID, UNNAMED, QueryPlan, References, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import rewriting
-from engine.tsql.query.rewritten import Rewritten, table_ref, variable_name
+from engine.tsql.query.translation_context import Rewritten, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 
@@ -31,11 +31,11 @@ from engine.tsql.query.rewritten import Rewritten, table_ref, variable_name
 def check_statement(text: str, line: int) -> bool:
     """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
     try:
-        forms.check_values(_parsed(text))
-    except Unreadable:
+        forms.check_values(_parse_query(text))
+    except UnreadableTextError:
         return False
-    except SyntaxProblem as problem:
-        raise _below(problem, line) from None
+    except SqlSyntaxError as problem:
+        raise _shift_error_line(problem, line) from None
     return True
 
 
@@ -45,7 +45,7 @@ def check_condition(text: str, line: int) -> None:
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
     if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
-        raise SyntaxProblem(line, 4145, tokens_of(text)[-2].text)
+        raise SqlSyntaxError(line, 4145, tokens_of(text)[-2].text)
 
 
 def _condition(tree: exp.Expr) -> exp.Expr | None:
@@ -63,12 +63,12 @@ def check_expression(text: str, line: int) -> None:
     tree = _tree("SELECT " + text, line)
     try:
         forms.check_values(tree)
-    except SyntaxProblem as problem:
-        raise _below(problem, line) from None
+    except SqlSyntaxError as problem:
+        raise _shift_error_line(problem, line) from None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
-        raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
+        raise SqlSyntaxError(line, 102, tokens_of(text)[-2].text)
     if isinstance(tree.expressions[0], exp.Alias):
-        raise SyntaxProblem(line, 102, tree.expressions[0].alias)
+        raise SqlSyntaxError(line, 102, tree.expressions[0].alias)
 
 
 TREES_KEPT: Final = 200_000
@@ -77,8 +77,8 @@ PLANS_KEPT: Final = 400_000
 
 
 @remembered(TREES_KEPT)
-def _parsed(text: str) -> exp.Expr:
-    tree = read(readable.rewritten(text))
+def _parse_query(text: str) -> exp.Expr:
+    tree = read(preprocessing.preprocess_text(text))
     forms.check(tree)
     name_plain_calls(tree)
     forms.fold_orders(tree)
@@ -93,22 +93,22 @@ def _parsed(text: str) -> exp.Expr:
 
 def check_view(text: str) -> None:
     """Raises 1033: the query of a view has no order of its own."""
-    refuse_order(_parsed(text))
+    refuse_order(_parse_query(text))
 
 
 def _tree(text: str, line: int) -> exp.Expr:
     """A private copy of the tree; errors count from *line*."""
     try:
-        return _parsed(text).copy()
-    except Unreadable:
-        raise SyntaxProblem(line, 102, tokens_of(text)[-2].text) from None
-    except SyntaxProblem as problem:
-        raise _below(problem, line) from None
+        return _parse_query(text).copy()
+    except UnreadableTextError:
+        raise SqlSyntaxError(line, 102, tokens_of(text)[-2].text) from None
+    except SqlSyntaxError as problem:
+        raise _shift_error_line(problem, line) from None
 
 
-def _below(problem: SyntaxProblem, line: int) -> SyntaxProblem:
+def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
     """The same problem in a text that begins on *line*."""
-    placed = SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters)
+    placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed.problems = problem.problems
     return placed
 
@@ -116,56 +116,58 @@ def _below(problem: SyntaxProblem, line: int) -> SyntaxProblem:
 # --- plans ----------------------------------------------------------------------------------------------
 
 
-Planning = Generator[int, None, Plan]
+Planning = Generator[int, None, QueryPlan]
 
 NAME_WORK: Final = 5
 """Work (work.py) of giving a column its name. Measured."""
 
 
-def planning(text: str, names: Names = NOTHING) -> Stepwise[Plan]:
+def planning(text: str, names: BindingContext = NOTHING) -> ResumableComputation[QueryPlan]:
     """The plan of a statement in steps: who asks again for what was asked a moment ago gets what has been done."""
-    refusals = (SqlError, Unsimulated, UnsupportedError, RecursionError)
-    return _KNOWN.get((text, names), len(text), lambda: Stepwise(_planning(text, names), refusals))
+    refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
+    return _KNOWN.get(
+        (text, names), len(text), lambda: ResumableComputation(_planning(text, names), refusals)
+    )
 
 
-_KNOWN: Final[Recall[Stepwise[Plan]]] = Recall(PLANS_KEPT)
+_KNOWN: Final[Recall[ResumableComputation[QueryPlan]]] = Recall(PLANS_KEPT)
 
 
-def _planning(text: str, names: Names) -> Planning:
+def _planning(text: str, names: BindingContext) -> Planning:
     tree = _tree(text, 1)
     yield len(text)
-    most = readable.top_number(text)
+    most = preprocessing.top_number(text)
     for kind, build in _PLANS:
         if isinstance(tree, kind):
             made = yield from build(tree, names)
             return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
-    raise Unsimulated(type(tree).__name__.upper())
+    raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
-def plan(kind: str, text: str, names: Names | None = None) -> Plan:
+def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """The plan of a statement, or of the value of an expression or condition. Raises as planning does."""
     known = names or NOTHING
     if kind == "statement":
-        return _limited(planning(text, known).result)
+        return _translate_errors(planning(text, known).result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get((kind, text, known), len(text), lambda: _limited(lambda: build(text, known)))
+    return _VALUES.get((kind, text, known), len(text), lambda: _translate_errors(lambda: build(text, known)))
 
 
-_VALUES: Final[Recall[Plan]] = Recall(PLANS_KEPT)
+_VALUES: Final[Recall[QueryPlan]] = Recall(PLANS_KEPT)
 
 
-def _plan_expression(text: str, names: Names) -> Plan:
+def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
     """The plan that computes one value."""
-    return at_once(_plan_select(_tree("SELECT " + text, 1), names))
+    return run_to_completion(_plan_select(_tree("SELECT " + text, 1), names))
 
 
-def _plan_condition(text: str, names: Names) -> Plan:
+def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
     """The plan that computes 1 if the condition holds, else 0."""
     tree = _tree("SELECT " + text, 1)
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
     )
-    return at_once(_plan_select(exp.Select(expressions=[case]), names))
+    return run_to_completion(_plan_select(exp.Select(expressions=[case]), names))
 
 
 def references(kind: str, text: str) -> References:
@@ -181,7 +183,7 @@ _REFERENCES: Final[Recall[References]] = Recall(TREES_KEPT)
 def _references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
-    tree = _parsed(text)
+    tree = _parse_query(text)
     if isinstance(tree, exp.TruncateTable):
         return References((), ())  # says 4701, where a query says 208
     own = _own_names(tree)
@@ -205,21 +207,21 @@ def _own_names(tree: exp.Expr) -> set[str]:
     return own
 
 
-def _limited(plan: Callable[[], Plan]) -> Plan:
+def _translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
     try:
         return plan()
     except UnsupportedError as problem:
-        raise Unsimulated(str(problem).split("\n")[0]) from None
+        raise UnsimulatedFeatureError(str(problem).split("\n")[0]) from None
     except RecursionError:
         raise SqlError(8623) from None
 
 
-def _plan_select(tree: exp.Expr, names: Names) -> Planning:
+def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
     first = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
     if not isinstance(first, exp.Select):
-        raise Unsimulated(type(first).__name__.upper())
+        raise UnsimulatedFeatureError(type(first).__name__.upper())
     assigns = _assignments(first)
     into = first.args.get("into")
     target = table_ref(into.find(exp.Table)) if into is not None else None
@@ -239,8 +241,8 @@ def _plan(
     assigns: tuple[str, ...] = (),
     target: TableRef | None = None,
     columns: tuple[str, ...] = (),
-) -> Plan:
-    return Plan(
+) -> QueryPlan:
+    return QueryPlan(
         kinds=query.kinds,
         outputs=query.outputs,
         kind=kind,
@@ -288,7 +290,7 @@ def _name_columns(select: exp.Select) -> None:
 # --- statements that write ------------------------------------------------------------------------------
 
 
-def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
+def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     """The rows to insert as a SELECT."""
     this = tree.this
     columns: tuple[str, ...] = ()
@@ -296,13 +298,13 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
         columns = tuple(column.name for column in this.expressions)
         this = this.this
     if not isinstance(this, exp.Table):
-        raise Unsimulated("this form of INSERT")
+        raise UnsimulatedFeatureError("this form of INSERT")
     target = table_ref(this)
     if tree.args.get("returning") is not None:
-        raise Unsimulated("INSERT … OUTPUT")
+        raise UnsimulatedFeatureError("INSERT … OUTPUT")
     source = tree.expression
     if source is None:
-        return Plan(kind="insert", target=target, defaults=True)
+        return QueryPlan(kind="insert", target=target, defaults=True)
     fewer, more = (109, 110) if isinstance(source, exp.Values) else (120, 121)
     defaulted: tuple[tuple[int, int], ...] = ()
     if isinstance(source, exp.Values):
@@ -318,7 +320,7 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
             source.expressions[place].expressions[at].replace(exp.Null())
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738)
-        source = _inserted(source)
+        source = _convert_insert_values(source)
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
@@ -329,7 +331,7 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
     return replace(made, defaulted=defaulted) if defaulted else made
 
 
-def _inserted(values: exp.Values) -> exp.Expr:
+def _convert_insert_values(values: exp.Values) -> exp.Expr:
     """VALUES behind INSERT as a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
         return as_selects(values)
@@ -351,13 +353,13 @@ def _is_default(node: exp.Expr | None) -> bool:
     return bare and node is not None and node.name.upper() == "DEFAULT"
 
 
-def _plan_update(tree: exp.Expr, names: Names) -> Planning:
+def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
     """The row numbers and new values as a SELECT."""
     pairs, variables = _changes(tree)
     if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
-        raise Unsimulated("this form of UPDATE … OUTPUT")
+        raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
     defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if _is_default(pair.expression))
     for _, at in defaulted:
         pairs[at - 1].set("expression", exp.Null())
@@ -375,7 +377,7 @@ def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
     variables: list[exp.EQ] = []
     for pair in tree.expressions:
         if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column | exp.Parameter):
-            raise Unsimulated("this form of UPDATE")
+            raise UnsimulatedFeatureError("this form of UPDATE")
         value = pair.expression
         if isinstance(pair.this, exp.Parameter) and isinstance(value, exp.EQ):
             columns.append(value)
@@ -384,10 +386,10 @@ def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
     return columns, variables
 
 
-def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
+def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
     """The row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
-        raise Unsimulated("DELETE … OUTPUT")
+        raise UnsimulatedFeatureError("DELETE … OUTPUT")
     sql, query, target = yield from _row_numbers(tree, [], names)
     return _plan("delete", sql, query, target=target)
 
@@ -399,20 +401,20 @@ def _row_number(alias: str) -> exp.Expr:
 
 
 def _row_numbers(
-    tree: exp.Expr, values: list[exp.Expr], names: Names
+    tree: exp.Expr, values: list[exp.Expr], names: BindingContext
 ) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
     """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named
     if not isinstance(named, exp.Table) or not isinstance(table, exp.Table | exp.Subquery):
-        raise Unsimulated("this form of UPDATE or DELETE")
+        raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
     through = _expression_named(tree, table, named)
     if through is not None:
         number, target = _row_through(*through)
         return (yield from _rows_of(tree, table, [number, *values], names, target))
     if not isinstance(table, exp.Table):
-        raise Unsimulated("this form of UPDATE or DELETE")
+        raise UnsimulatedFeatureError("this form of UPDATE or DELETE")
     target, alias = table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
@@ -424,10 +426,10 @@ def _row_numbers(
 
 
 def _rows_of(
-    tree: exp.Expr, table: exp.Expr, shown: list[exp.Expr], names: Names, target: TableRef
+    tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
 ) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
     """SELECT *shown* FROM *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
-    select = exp.Select(expressions=shown, from_=exp.From(this=table), where=tree.args.get("where"))
+    select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
     sql, query = yield from rewriting(select, names)
@@ -458,7 +460,7 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     """The column in which the query gives the number of its base table's row, and that table. Raises 4403, or 4418
     for a derived table."""
     if not isinstance(query, exp.Select):
-        raise Unsimulated("UPDATE or DELETE through a UNION")
+        raise UnsimulatedFeatureError("UPDATE or DELETE through a UNION")
     if any(query.args.get(part) for part in ("group", "having", "distinct")) or has_aggregate(
         query.expressions
     ):
@@ -466,7 +468,7 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     source = query.args.get("from_")
     base = source.this if source is not None else None
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
-        raise Unsimulated("UPDATE or DELETE through a query of more than one table")
+        raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
     with_ = query.parent.parent if query.parent is not None else None
     named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # not @t or #t
     if (
@@ -474,7 +476,7 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
         and isinstance(with_, exp.With)
         and base.name.lower() in (c.alias.lower() for c in with_.expressions)
     ):
-        raise Unsimulated("UPDATE or DELETE through two common table expressions")
+        raise UnsimulatedFeatureError("UPDATE or DELETE through two common table expressions")
     number = _row_number(base.alias or table_ref(base).parts[-1])
     query.append("expressions", exp.alias_(number, _ROW_OF_BASE, quoted=True))
     shown = exp.column(
@@ -501,11 +503,11 @@ def _base_column(tree: exp.Expr, name: str) -> str:
     return name
 
 
-def _plan_merge(tree: exp.Expr, names: Names) -> Planning:
+def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
     """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
     target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
-        raise Unsimulated("this form of MERGE")
+        raise UnsimulatedFeatureError("this form of MERGE")
     alias = target.alias or table_ref(target).parts[-1]
     if not target.alias:
         target = target.copy()
@@ -537,11 +539,11 @@ def _plan_merge(tree: exp.Expr, names: Names) -> Planning:
             )
         row = number if matched or by_source else exp.Null()
         parts.append((yield from _merge_part(tree, select, chosen, row, names)))
-    return Plan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
+    return QueryPlan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
 
 
 def _merge_part(
-    tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: Names
+    tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
     """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
     values: list[exp.Expr] = []
@@ -560,25 +562,25 @@ def _merge_part(
     return replace(_plan("select", sql, query), branches=tuple(branches))
 
 
-def _merge_action(then: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
-    if isinstance(then, exp.Update):
-        pairs = then.expressions
+def _merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
+    if isinstance(action, exp.Update):
+        pairs = action.expressions
         return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
-    if isinstance(then, exp.Insert):
-        columns = tuple(column.name for column in then.this.expressions) if then.this is not None else ()
-        row = then.expression
+    if isinstance(action, exp.Insert):
+        columns = tuple(column.name for column in action.this.expressions) if action.this is not None else ()
+        row = action.expression
         return "INSERT", columns, list(row.expressions) if isinstance(row, exp.Tuple) else [row.this]
-    if then.name.upper() == "DELETE":
+    if action.name.upper() == "DELETE":
         return "DELETE", (), []
-    raise Unsimulated("this form of MERGE")
+    raise UnsimulatedFeatureError("this form of MERGE")
 
 
-def _plan_truncate(tree: exp.Expr, names: Names) -> Planning:
+def _plan_truncate(tree: exp.Expr, names: BindingContext) -> Planning:
     yield 1
-    return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
+    return QueryPlan(kind="truncate", target=table_ref(tree.find(exp.Table)))
 
 
-_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, Names], Planning]], ...]] = (
+_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], Planning]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),

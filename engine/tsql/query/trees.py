@@ -19,7 +19,7 @@ def cells(row: exp.Expr) -> list[exp.Expr]:
     )
 
 
-def named(projection: exp.Expr) -> str:
+def projection_name(projection: exp.Expr) -> str:
     if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
         return str(projection.this.name)  # name = value
     return str(projection.alias_or_name)

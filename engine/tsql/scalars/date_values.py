@@ -23,10 +23,10 @@ no text that comes from outside has it (plain_text)."""
 
 def plain_text(text: str) -> str:
     """The text as it may be a value: without the marks of values, and half a character is none."""
-    return unmarked(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
-def unmarked(text: str) -> str:
+def remove_marks(text: str) -> str:
     return text.replace(MARK, "\ufffd").replace(decimals.MARK, "\ufffd")
 
 
@@ -55,7 +55,7 @@ class Culture:
 US: Final = Culture()
 
 
-class Moment(NamedTuple):
+class DateTimeValue(NamedTuple):
     """A day (ordinal of the proleptic calendar), the time of that day, and minutes east of UTC if it has any."""
 
     day: int
@@ -78,13 +78,13 @@ class Moment(NamedTuple):
         return datetime.combine(self.date, datetime.min.time()) + timedelta(microseconds=self.ticks // 10)
 
 
-def of_total(total: int, offset: int | None = None) -> Moment:
-    return Moment(total // DAY, total % DAY, offset)
+def of_total(total: int, offset: int | None = None) -> DateTimeValue:
+    return DateTimeValue(total // DAY, total % DAY, offset)
 
 
-def of_datetime(moment: datetime) -> Moment:
+def of_datetime(moment: datetime) -> DateTimeValue:
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
-    return Moment(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
+    return DateTimeValue(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
 
 
 # --- reading ---------------------------------------------------------------------------------------------
@@ -102,34 +102,36 @@ _DIGITS: Final = re.compile(r"\d{4}|\d{6}|\d{8}", re.ASCII)
 _NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
 
 
-class _Unreadable(Exception):
+class _DateFormatError(Exception):
     """The text is no date."""
 
 
-class _OutOfRange(Exception):
+class _DateRangeError(Exception):
     """The text is the date of a day that there is not."""
 
 
 @lru_cache(maxsize=2048)
-def read(text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None) -> Moment:
+def read(
+    text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
+) -> DateTimeValue:
     """The moment that *text* is, as a value of *kind*. Raises 241 or 242."""
     if len(text) > 100:
         raise SqlError(241)
     try:
-        return fitted(_read(" ".join(text.split()), kind, culture, style), kind)
-    except _Unreadable:
+        return fit_to_type(_read(" ".join(text.split()), kind, culture, style), kind)
+    except _DateFormatError:
         raise SqlError(241) from None
-    except _OutOfRange:
+    except _DateRangeError:
         if kind.name in OLD_MOMENTS:
             raise SqlError(242, "varchar", kind.name) from None
         raise SqlError(241) from None
 
 
-def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> Moment:
+def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> DateTimeValue:
     iso = _ISO.fullmatch(text)
     if iso is not None:
         day = _day(int(iso[1]), int(iso[2]), int(iso[3]))
-        return Moment(day, _ticks(_TIME.fullmatch(iso[4]), kind), _offset(iso[5]))
+        return DateTimeValue(day, _ticks(_TIME.fullmatch(iso[4]), kind), _offset(iso[5]))
     offset, zone = None, _OFFSET.search(text)
     if zone is not None and ":" in text[: zone.start()]:
         offset, text = _offset(zone.group().strip()), text[: zone.start()]
@@ -139,7 +141,7 @@ def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> Mome
             ticks = _ticks(clock, kind)
             text = f"{text[: clock.start()]} {text[clock.end() :]}".strip()
             break
-    return Moment(_read_day(text, kind, culture, style), ticks, offset)
+    return DateTimeValue(_read_day(text, kind, culture, style), ticks, offset)
 
 
 def _offset(text: str | None) -> int | None:
@@ -147,23 +149,23 @@ def _offset(text: str | None) -> int | None:
         return None if text is None else 0
     hours, minutes = map(int, text[1:].split(":"))
     if hours * 60 + minutes > 14 * 60 or minutes > 59:
-        raise _Unreadable
+        raise _DateFormatError
     return (hours * 60 + minutes) * (-1 if text[0] == "-" else 1)
 
 
 def _ticks(match: re.Match[str] | None, kind: SqlType) -> int:
     if match is None:
-        raise _Unreadable
+        raise _DateFormatError
     hour, minute, second = (int(match[place] or 0) for place in (1, 2, 3))
     if match[6] is not None:
         if not 1 <= hour <= 12:
-            raise _OutOfRange if hour > 12 else _Unreadable
+            raise _DateRangeError if hour > 12 else _DateFormatError
         hour = hour % 12 + (12 if match[6].lower() == "pm" else 0)
     if hour > 23 or minute > 59 or second > 59:
-        raise _OutOfRange
+        raise _DateRangeError
     digits = match[5] or ""
     if len(digits) > (3 if kind.name in OLD_MOMENTS else 7):
-        raise _Unreadable
+        raise _DateFormatError
     fraction = int(digits or 0) * TICKS_OF_DIGIT[3 if match[4] == ":" else len(digits)]
     return (hour * 3600 + minute * 60 + second) * TICKS_PER_S + fraction
 
@@ -181,17 +183,17 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
     order = _STYLE_ORDERS.get(style or 0) or culture.dateformat
     separated = _SEPARATED.fullmatch(text)
     if separated is not None:
-        return _ordered(separated.groups(), order, kind, style)
+        return _parse_ordered_date(separated.groups(), order, kind, style)
     named = _NAMED.fullmatch(text)
     month = _month(named[1], culture.language) if named is not None else None
     if month is None:
-        raise _Unreadable
+        raise _DateFormatError
     numbers = re.findall(r"\d+", text, re.ASCII)
     years = [number for number in numbers if len(number) == 4]
     if len(numbers) == 1 and years:
         return _day(int(years[0]), month, 1)
     if len(numbers) != 2 or len(years) > 1 or any(len(number) == 3 or len(number) > 4 for number in numbers):
-        raise _Unreadable
+        raise _DateFormatError
     if years:
         day = next(number for number in numbers if number != years[0])
         return _day(int(years[0]), month, int(day))
@@ -199,7 +201,7 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
     return _day(_century(first), month, last) if order == "ymd" else _day(_century(last), month, first)
 
 
-def _ordered(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
+def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
     """Three numbers; four digits are the year wherever they stand."""
     first, middle, last = parts
     if len(first) == 4:
@@ -208,7 +210,7 @@ def _ordered(parts: tuple[str, ...], order: str, kind: SqlType, style: int | Non
         month, day = (last, middle) if by_format else (middle, last)
         return _day(int(first), int(month), int(day))
     if len(first) == 3 or len(last) == 3:
-        raise _Unreadable
+        raise _DateFormatError
     if len(last) == 4:
         month_first = order.replace("y", "") == "md"
         month, day = (first, middle) if month_first else (middle, first)
@@ -242,19 +244,19 @@ def _day(year: int, month: int, day: int) -> int:
     try:
         return date(year, month, day).toordinal()
     except ValueError:
-        raise _OutOfRange from None
+        raise _DateRangeError from None
 
 
 # --- fitting into a type ---------------------------------------------------------------------------------
 
 
-def fitted(moment: Moment, kind: SqlType) -> Moment:
+def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
     """As a value of *kind*: its part of the moment, its rounding. Raises 242 for a day that it does not have."""
     name = kind.name
     if name in OLD_MOMENTS and moment.offset is not None:
-        moment = Moment(moment.day, moment.ticks)
+        moment = DateTimeValue(moment.day, moment.ticks)
     if name == "date":
-        return Moment(moment.day)
+        return DateTimeValue(moment.day)
     if name == "datetime":
         thirds = (moment.ticks * 300 * 2 + TICKS_PER_S) // (2 * TICKS_PER_S)
         moment = of_total(moment.day * DAY + _old_ticks(thirds))
@@ -267,7 +269,7 @@ def fitted(moment: Moment, kind: SqlType) -> Moment:
         total = (moment.total + unit // 2) // unit * unit
         moment = of_total(total, moment.offset)
         if name == "time":
-            moment = Moment(EPOCH, moment.ticks)
+            moment = DateTimeValue(EPOCH, moment.ticks)
         elif name == "datetimeoffset":
             moment = moment._replace(offset=moment.offset or 0)
             if not DAY <= moment.utc < (LAST_DAY + 1) * DAY:  # the years 1 to 9999 are those of UTC
@@ -293,7 +295,7 @@ def _old_ticks(thirds: int) -> int:
 # --- writing ---------------------------------------------------------------------------------------------
 
 
-def body(moment: Moment, kind: SqlType) -> str:
+def format_body(moment: DateTimeValue, kind: SqlType) -> str:
     """The value as a grid shows it and as it is held behind the mark."""
     day = moment.date.isoformat()
     seconds, rest = divmod(moment.ticks, TICKS_PER_S)
@@ -315,9 +317,9 @@ def _zone(offset: int) -> str:
     return f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
 
 
-def kind_of(held: str) -> SqlType:
+def kind_of(value: str) -> SqlType:
     """The type of a held value, as its form tells it."""
-    text = held.removeprefix(MARK)
+    text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
     if text[2:3] == ":":
@@ -329,7 +331,7 @@ def kind_of(held: str) -> SqlType:
     return SqlType("datetime2", scale=max(0, len(text) - 20))
 
 
-def held(value: str) -> Moment:
+def parse_held_value(value: str) -> DateTimeValue:
     """The moment of a held value."""
     text = value.removeprefix(MARK)
     kind = kind_of(text)
@@ -353,11 +355,11 @@ _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 """Styles that have four digits of the year when 100 is added to them."""
 
 
-def text_of(moment: Moment, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
+def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
     """The moment as CONVERT writes it. Raises 281 for a style that there is not."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:
-            return body(moment, kind)
+            return format_body(moment, kind)
         style = 0
     base = style
     if style not in _PARTS and 100 <= style <= 125:
@@ -382,7 +384,7 @@ def text_of(moment: Moment, kind: SqlType, style: int | None = None, culture: Cu
     return shown + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
 
 
-def _pieces(moment: Moment, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
+def _pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
     old = kind.name in OLD_MOMENTS
@@ -435,8 +437,8 @@ def _hijri_day(text: str) -> int:
     """dd/mm/yyyy of the Hijri calendar."""
     found = _SEPARATED.fullmatch(text)
     if found is None:
-        raise _Unreadable
+        raise _DateFormatError
     day, month, year = (int(part) for part in found.groups())
     if not (1 <= month <= 12 and 1 <= day <= 30 and 1 <= year <= 9666):
-        raise _OutOfRange
+        raise _DateRangeError
     return _hijri_ordinal(year, month, day)

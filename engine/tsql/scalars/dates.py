@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values
-from engine.tsql.scalars.date_values import DAY, TICKS_PER_S, Culture, Moment
+from engine.tsql.scalars.date_values import DAY, TICKS_PER_S, Culture, DateTimeValue
 from engine.tsql.scalars.types import DATETIME, INT_RANGES, OLD_MOMENTS, SqlType, type_of
 from engine.tsql.scalars.values import (
     MARK,
@@ -20,10 +20,10 @@ from engine.tsql.scalars.values import (
     parse_moment,
     stamp,
     strict,
+    to_integer,
     to_moment,
     to_number,
     to_text,
-    whole,
 )
 
 _PARTS: Final = {
@@ -85,8 +85,8 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
         ticks = steps // 100 if part == "nanosecond" else steps * _STEP[part]
         total = moment.total + ticks
         if type_.name == "time":
-            return hold(date_values.fitted(Moment(moment.day, total % DAY), type_), type_)
-        return _within(total, moment.offset, type_)
+            return hold(date_values.fit_to_type(DateTimeValue(moment.day, total % DAY), type_), type_)
+        return _hold_in_range(total, moment.offset, type_)
     if part not in _MONTHS:
         raise SqlError(9810, part, "dateadd", type_.name)
     day = moment.date
@@ -95,7 +95,7 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
     if not 1 <= year <= 9999:
         raise SqlError(517, type_.name)
     moved = date(year, month, min(day.day, _last_day(year, month)))
-    return _within(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
+    return _hold_in_range(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
 
 
 def _last_day(year: int, month: int) -> int:
@@ -104,13 +104,13 @@ def _last_day(year: int, month: int) -> int:
     return (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
 
 
-def _within(total: int, offset: int | None, kind: SqlType) -> str:
+def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
     """The value; 517 beyond the calendar of its type."""
     first = date_values.FIRST_DAYS.get(kind.name, 1)
     last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first * DAY <= total < (last + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fitted(date_values.of_total(total, offset), kind), kind)
+    return hold(date_values.fit_to_type(date_values.of_total(total, offset), kind), kind)
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
@@ -138,7 +138,7 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
     return second.utc // _STEP[part] - first.utc // _STEP[part]
 
 
-def _difference_end(value: Scalar, culture: Culture) -> Moment:
+def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
     """One end of a DATEDIFF: a literal with more digits than a datetime has is a datetime2 [DOC: DATEDIFF]."""
     if not isinstance(value, str):
         return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
@@ -173,7 +173,7 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
         return None
     moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
     local = moment.utc + minutes * 60 * TICKS_PER_S
-    return MARK + date_values.body(date_values.of_total(local, minutes), _OFFSET_KIND)
+    return MARK + date_values.format_body(date_values.of_total(local, minutes), _OFFSET_KIND)
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
@@ -181,7 +181,7 @@ def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
     if value is None or zone is None:
         return None
     moment = moment_of(value, _OFFSET_KIND, culture)
-    return MARK + date_values.body(
+    return MARK + date_values.format_body(
         moment._replace(offset=_minutes_of(zone, "todatetimeoffset")), _OFFSET_KIND
     )
 
@@ -196,11 +196,11 @@ def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
         raise SqlError(9810, part, "datepart", kind.name)
     moment = moment_of(value, kind if is_moment(value) else SqlType("datetimeoffset", scale=7), culture)
     if not is_moment(value) and part not in ("tzoffset", "microsecond", "nanosecond"):
-        moment = date_values.fitted(moment, DATETIME)
-    return _computed(part, moment, culture)
+        moment = date_values.fit_to_type(moment, DATETIME)
+    return _compute_part(part, moment, culture)
 
 
-def _computed(part: str, moment: Moment, culture: Culture) -> int:
+def _compute_part(part: str, moment: DateTimeValue, culture: Culture) -> int:
     day, seconds, rest = moment.date, moment.ticks // TICKS_PER_S, moment.ticks % TICKS_PER_S
     weekday = (day.isoweekday() - culture.datefirst) % 7 + 1
     first = (date(day.year, 1, 1).isoweekday() - culture.datefirst) % 7
@@ -227,7 +227,7 @@ def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
     part = _part(name)
     if value is None:
         return None
-    number = whole(datepart(culture, name, value))
+    number = to_integer(datepart(culture, name, value))
     if part == "month":
         return culture.language.months[number - 1]
     if part == "weekday":
@@ -283,32 +283,32 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 @strict
 def agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
-    return stamp(parse_moment(f"{whole(day):08d}") + _clock(whole(clock)))
+    return stamp(parse_moment(f"{to_integer(day):08d}") + _clock(to_integer(clock)))
 
 
 def _clock(number: int) -> timedelta:
     return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
 
 
-def _made(kind: str) -> Callable[..., Scalar]:
+def _make_from_parts(kind: str) -> Callable[..., Scalar]:
     """DATEFROMPARTS and its kin; 289 for parts that make no value."""
 
     def make(*parts: Scalar) -> Scalar:
         scaled = kind in ("datetime2", "time", "datetimeoffset")
         if any(part is None for part in parts):
             return None
-        numbers = [whole(part) for part in parts]
+        numbers = [to_integer(part) for part in parts]
         scale = numbers.pop() if scaled else 0
         type_ = SqlType(kind, scale=scale)
         try:
-            return hold(date_values.fitted(_from_parts(kind, numbers, scale), type_), type_)
+            return hold(date_values.fit_to_type(_from_parts(kind, numbers, scale), type_), type_)
         except (ValueError, OverflowError):
             raise SqlError(289, kind) from None
 
     return make
 
 
-def _from_parts(kind: str, numbers: list[int], scale: int) -> Moment:
+def _from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValue:
     if not 0 <= scale <= 7:
         raise ValueError
     clock = [0, 0, 0, 0] if kind == "date" else numbers[-4:] if kind == "time" else numbers[3:7]
@@ -321,10 +321,10 @@ def _from_parts(kind: str, numbers: list[int], scale: int) -> Moment:
         raise ValueError
     day = date_values.EPOCH if kind == "time" else date(*numbers[:3]).toordinal()
     offset = numbers[7] * 60 + numbers[8] if kind == "datetimeoffset" else None
-    return Moment(day, ticks, offset)
+    return DateTimeValue(day, ticks, offset)
 
 
-def _counted(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
+def _fix_argument_count(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
     """The function with a fixed number of arguments, so that a wrong number is message 174."""
     count = len(names.split())
 
@@ -337,13 +337,17 @@ def _counted(function: Callable[..., Scalar], names: str) -> Callable[..., Scala
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "datefromparts": _counted(_made("date"), "year month day"),
-    "datetimefromparts": _counted(_made("datetime"), "year month day hour minute second ms"),
-    "datetime2fromparts": _counted(_made("datetime2"), "y m d h mi s fraction precision"),
-    "smalldatetimefromparts": _counted(_made("smalldatetime"), "y m d h mi"),
-    "timefromparts": _counted(_made("time"), "h mi s fraction precision"),
-    "datetimeoffsetfromparts": _counted(
-        _made("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
+    "datefromparts": _fix_argument_count(_make_from_parts("date"), "year month day"),
+    "datetimefromparts": _fix_argument_count(
+        _make_from_parts("datetime"), "year month day hour minute second ms"
+    ),
+    "datetime2fromparts": _fix_argument_count(
+        _make_from_parts("datetime2"), "y m d h mi s fraction precision"
+    ),
+    "smalldatetimefromparts": _fix_argument_count(_make_from_parts("smalldatetime"), "y m d h mi"),
+    "timefromparts": _fix_argument_count(_make_from_parts("time"), "h mi s fraction precision"),
+    "datetimeoffsetfromparts": _fix_argument_count(
+        _make_from_parts("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
     ),
     "agent_datetime": agent_datetime,
 }

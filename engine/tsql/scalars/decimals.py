@@ -17,20 +17,20 @@ ANY_DIGITS: Final = Context(prec=200)
 def hold(number: Decimal, kind: SqlType) -> int | float | str:
     """A number that fits into *kind*, as values of that type are held: all alike, so that they compare."""
     if kind.is_long:
-        return written(number)
+        return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def written(number: Decimal) -> str:
+def encode_decimal(number: Decimal) -> str:
     """The same where no type says how many digits there may be."""
     return f"{MARK}{number if number else number.copy_abs():f}"
 
 
-def is_held(value: object) -> TypeGuard[str]:
+def is_encoded_decimal(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value.startswith(MARK)
 
 
-def held(value: str) -> Decimal:
+def decode_decimal(value: str) -> Decimal:
     return Decimal(value.removeprefix(MARK))
 
 

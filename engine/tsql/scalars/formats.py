@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from engine import moments
+from engine import datetime_formats
 from engine.messages import SqlError
 from engine.tsql.scalars import decimals
 from engine.tsql.scalars.values import (
@@ -55,7 +55,7 @@ def _format_date(moment: datetime, pattern: str) -> str:
         if token[0] in "'\"":
             return token[1:-1]
         if token in _DATE_TOKENS:
-            return moments.written(moment, _DATE_TOKENS[token])
+            return datetime_formats.format_datetime(moment, _DATE_TOKENS[token])
         if token[0] in "fF":
             return f"{moment.microsecond:06d}"[: len(token)]
         return str(single[token])
@@ -76,24 +76,24 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
         places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
         if kind == "D":
             return f"{int(number):0{places}d}"
-        shown = to_text(decimal_text(decimals.written(number * (100 if kind == "P" else 1)), places))
-        grouped = _grouped(shown) if kind in "NPC" else shown
+        shown = to_text(decimal_text(decimals.encode_decimal(number * (100 if kind == "P" else 1)), places))
+        grouped = _group_digits(shown) if kind in "NPC" else shown
         return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped
     picture = re.search(r"[0#,]+(?:\.[0#]+)?", pattern)
     if picture is None:
         return pattern
     left, _, right = picture.group().partition(".")
-    shown = to_text(decimal_text(decimals.written(number.copy_abs()), len(right)))
+    shown = to_text(decimal_text(decimals.encode_decimal(number.copy_abs()), len(right)))
     front, _, back = shown.partition(".")
     front = front.rjust(left.replace(",", "").count("0"), "0")
     while back and len(back) > right.count("0") and back.endswith("0"):
         back = back[:-1]
-    front = _grouped(front) if "," in left else front
+    front = _group_digits(front) if "," in left else front
     text = front + (f".{back}" if back else "")
     return pattern.replace(picture.group(), ("-" if number < 0 else "") + text, 1)
 
 
-def _grouped(digits: str) -> str:
+def _group_digits(digits: str) -> str:
     front, point, back = digits.partition(".")
     return f"{int(front):,}{point}{back}" if abs(int(front)) or not front.startswith("-") else digits
 

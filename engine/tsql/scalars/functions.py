@@ -24,7 +24,7 @@ from engine.tsql.scalars import (
     xpath,
 )
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.like import like_exact, patindex, patindex_exact
+from engine.tsql.scalars.like_patterns import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
 from engine.tsql.scalars.values import (
     MARK,
@@ -34,12 +34,12 @@ from engine.tsql.scalars.values import (
     comparable,
     convert,
     decimal_text,
+    format_as_type,
     is_moment,
     strict,
-    text_as,
+    to_integer,
     to_number,
     to_text,
-    whole,
     within_limit,
 )
 
@@ -52,13 +52,13 @@ def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
         raise SqlError(1031)
-    return math.ceil(whole(count) * share / 100)
+    return math.ceil(to_integer(count) * share / 100)
 
 
-def _recursion(level: Scalar, most: Scalar) -> Scalar:
+def _recursion(level: Scalar, max_level: Scalar) -> Scalar:
     """How often the recursive part of a common table expression has been run. Raises 530."""
-    if whole(most) and whole(level) > whole(most):
-        raise SqlError(530, most)
+    if to_integer(max_level) and to_integer(level) > to_integer(max_level):
+        raise SqlError(530, max_level)
     return level
 
 
@@ -96,52 +96,52 @@ def _first_unit(text: str) -> int:
 
 
 @strict
-def _left(text: Scalar, count: Scalar) -> Scalar:
-    if whole(count) < 0:
+def _take_left(text: Scalar, count: Scalar) -> Scalar:
+    if to_integer(count) < 0:
         raise SqlError(537)
-    return to_text(text)[: whole(count)]
+    return to_text(text)[: to_integer(count)]
 
 
 @strict
-def _right(text: Scalar, count: Scalar) -> Scalar:
-    if whole(count) < 0:
+def _take_right(text: Scalar, count: Scalar) -> Scalar:
+    if to_integer(count) < 0:
         raise SqlError(536, "RIGHT")
-    return to_text(text)[-whole(count) :] if whole(count) else ""
+    return to_text(text)[-to_integer(count) :] if to_integer(count) else ""
 
 
 @strict
 def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
-    if whole(length) < 0:
+    if to_integer(length) < 0:
         raise SqlError(537)
-    first = whole(start) - 1
+    first = to_integer(start) - 1
     value = text if isinstance(text, bytes) else to_text(text)
-    return value[max(0, first) : max(0, first + whole(length))]
+    return value[max(0, first) : max(0, first + to_integer(length))]
 
 
 @strict
 def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
     if not to_text(part):
         return 0
-    return to_text(text).casefold().find(to_text(part).casefold(), max(0, whole(start) - 1)) + 1
+    return to_text(text).casefold().find(to_text(part).casefold(), max(0, to_integer(start) - 1)) + 1
 
 
 @strict
-def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
-    if not to_text(old):
+def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
+    if not to_text(pattern):
         return to_text(text)
-    by = to_text(new)
+    by = to_text(replacement)
     most = TEXT_LIMIT // max(1, len(by)) + 1  # more than these are too long anyway
     template = by.replace("\\", r"\\")  # a text: a function would be called a million times
     return within_limit(
-        re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)
+        re.sub(re.escape(to_text(pattern)), template, to_text(text), count=most, flags=re.IGNORECASE)
     )
 
 
-def _unpacked(row: Scalar, place: Scalar) -> Scalar:
+def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
     """A value of a row of an applied query (reshape.py)."""
     if row is None:
         return None
-    value = _row(to_text(row))[whole(place)]
+    value = _row(to_text(row))[to_integer(position)]
     return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value
 
 
@@ -164,36 +164,36 @@ def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
     """Under a collation that tells case apart."""
     if not to_text(part):
         return 0
-    return to_text(text).find(to_text(part), max(0, whole(start) - 1)) + 1
+    return to_text(text).find(to_text(part), max(0, to_integer(start) - 1)) + 1
 
 
 @strict
-def _replace_exact(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
+def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
     """Under a collation that tells case apart."""
-    if not to_text(old):
+    if not to_text(pattern):
         return to_text(text)
-    by = to_text(new)
+    by = to_text(replacement)
     most = TEXT_LIMIT // max(1, len(by)) + 1
-    return to_text(text).replace(to_text(old), by, most)[:TEXT_LIMIT]
+    return to_text(text).replace(to_text(pattern), by, most)[:TEXT_LIMIT]
 
 
-def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
+def _stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> Scalar:
     if text is None or start is None or length is None:
         return None
-    body, first, count = to_text(text), whole(start) - 1, whole(length)
+    body, first, count = to_text(text), to_integer(start) - 1, to_integer(length)
     if first < 0 or first >= len(body) or count < 0:
         return None
-    return body[:first] + to_text(new) + body[first + count :]
+    return body[:first] + to_text(replacement) + body[first + count :]
 
 
 @strict
-def _replicate(text: Scalar, count: Scalar, most: Scalar = 8000) -> Scalar:
+def _replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
     """Cut at *most* characters: 8,000 bytes unless the text is of a (max) type. Documented [DOC: REPLICATE]."""
-    body, size = to_text(text), TEXT_LIMIT if most == -1 else whole(most)
-    if whole(count) < 0:
+    body, size = to_text(text), TEXT_LIMIT if max_length == -1 else to_integer(max_length)
+    if to_integer(count) < 0:
         return None
-    made = body * min(whole(count), size // max(1, len(body)) + 1)
-    return within_limit(made) if most == -1 else made[:size]
+    made = body * min(to_integer(count), size // max(1, len(body)) + 1)
+    return within_limit(made) if max_length == -1 else made[:size]
 
 
 @strict
@@ -208,8 +208,8 @@ _QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "`
 """Quote character of QUOTENAME -> what stands before and behind the name. Documented [DOC: QUOTENAME]."""
 
 
-def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
-    return within_limit("".join(to_text(value) for value in (first, second, *values)))
+def _concat(first_value: Scalar, second_value: Scalar, *values: Scalar) -> Scalar:
+    return within_limit("".join(to_text(value) for value in (first_value, second_value, *values)))
 
 
 def _concat_ws(separator: Scalar, *values: Scalar) -> Scalar:
@@ -220,22 +220,26 @@ def _concat_ws(separator: Scalar, *values: Scalar) -> Scalar:
 
 @strict
 def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
-    text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, whole(decimals)))))
-    size = max(0, min(8000, whole(length)))
+    text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, to_integer(decimals)))))
+    size = max(0, min(8000, to_integer(length)))
     return text.rjust(size) if len(text) <= size else "*" * size
 
 
 @strict
 def _parsename(name: Scalar, piece: Scalar) -> Scalar:
     parts = [match[1] or match[2] or match[3] or None for match in _NAME_PARTS.finditer(to_text(name))]
-    return parts[-whole(piece)] if 0 < whole(piece) <= len(parts) <= 4 else None
+    return parts[-to_integer(piece)] if 0 < to_integer(piece) <= len(parts) <= 4 else None
 
 
 _NAME_PARTS: Final = re.compile(r'(?:^|(?<=\.))(?:\[([^\]]*)\]|"([^"]*)"|([^.]*))')
 
 
 def _choose(number: Scalar, *values: Scalar) -> Scalar:
-    return values[whole(number) - 1] if number is not None and 0 < whole(number) <= len(values) else None
+    return (
+        values[to_integer(number) - 1]
+        if number is not None and 0 < to_integer(number) <= len(values)
+        else None
+    )
 
 
 def _isnumeric(value: Scalar) -> Scalar:
@@ -261,7 +265,9 @@ def _convert(
     culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
 ) -> Scalar:
     known = type_of(str(source)) if source else None
-    return convert(value, str(kind), None if style is None else whole(style), source=known, culture=culture)
+    return convert(
+        value, str(kind), None if style is None else to_integer(style), source=known, culture=culture
+    )
 
 
 def _try_convert(
@@ -278,7 +284,7 @@ def _try_convert(
 def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
     """The value as the functions of texts take it, by the rules of its type."""
     known = type_of(str(source)) if source else None
-    return None if value is None else text_as(value, source=known, culture=culture)
+    return None if value is None else format_as_type(value, source=known, culture=culture)
 
 
 _PRECISIONS: Final = {
@@ -314,8 +320,8 @@ def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> S
     return known.get(to_text(wanted).lower())
 
 
-def _isnull(value: Scalar, other: Scalar) -> Scalar:
-    return other if value is None else value
+def _isnull(value: Scalar, replacement: Scalar) -> Scalar:
+    return replacement if value is None else value
 
 
 def _checksum(*values: Scalar) -> Scalar:
@@ -378,7 +384,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **xmltext.FUNCTIONS,
     **xpath.FUNCTIONS,
     **json_values.FUNCTIONS,
-    "unpacked": _unpacked,
+    "unpacked": _unpack_value,
     "decimal_text": decimal_text,
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
@@ -387,8 +393,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "datalength": datalength,
     "top_percent": _top_percent,
     "recursion": _recursion,
-    "left": _left,
-    "right": _right,
+    "left": _take_left,
+    "right": _take_right,
     "substring": _substring,
     "charindex": _charindex,
     "charindex_exact": _charindex_exact,
@@ -400,7 +406,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "replace_exact": _replace_exact,
     "stuff": _stuff,
     "replicate": _replicate,
-    "space": strict(lambda count: " " * min(8000, whole(count)) if whole(count) >= 0 else None),
+    "space": strict(lambda count: " " * min(8000, to_integer(count)) if to_integer(count) >= 0 else None),
     "reverse": strict(lambda value: to_text(value)[::-1]),
     "upper": strict(lambda value: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(value))),
     "lower": strict(lambda value: to_text(value).lower()),
@@ -411,8 +417,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "concat": _concat,
     "concat_ws": _concat_ws,
     "str": _str,
-    "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
-    "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
+    "char": strict(lambda number: chr(to_integer(number)) if 0 <= to_integer(number) < 256 else None),
+    "nchar": strict(lambda number: chr(to_integer(number)) if 0 < to_integer(number) < 0xD800 else None),
     "ascii": strict(lambda value: code_page(to_text(value)[0])[0] if to_text(value) else None),
     "unicode": strict(lambda value: _first_unit(to_text(value)) if to_text(value) else None),
     "parsename": _parsename,
@@ -503,18 +509,18 @@ SINCE: Final = {
 
 
 @lru_cache(maxsize=512)
-def arity(function: Callable[..., object], bound: bool) -> tuple[int, int]:
+def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
     """Least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
-    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
+    parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     return least, -1 if endless else len(parameters)
 
 
-def check_arity(name: str, function: Callable[..., object], bound: bool, given: int) -> None:
+def check_arity(name: str, function: Callable[..., object], takes_context: bool, argument_count: int) -> None:
     """Raises 174 or 189 for a wrong number of arguments."""
-    least, most = arity(function, bound)
-    if given < least or (most >= 0 and given > most):
+    least, most = arity(function, takes_context)
+    if argument_count < least or (most >= 0 and argument_count > most):
         if least == most:
             raise SqlError(174, name, least)
         raise SqlError(189, name, least, most if most >= 0 else 254)

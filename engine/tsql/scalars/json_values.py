@@ -26,14 +26,14 @@ _STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value in a text: its kind, where it begins and ends, and what is inside."""
 
     kind: str
     """object, array, string, number, true, false or null."""
     start: int
     end: int
-    items: tuple[tuple[str, Node], ...] = ()
+    items: tuple[tuple[str, JsonNode], ...] = ()
     """Members of an object by key, elements of an array by number."""
 
 
@@ -41,39 +41,39 @@ class _MalformedError(Exception):
     """The text is no JSON: the place of the first wrong character."""
 
 
-def _skip(text: str, place: int) -> int:
-    match = _BLANK.match(text, place)
-    return match.end() if match is not None else place
+def _skip(text: str, offset: int) -> int:
+    match = _BLANK.match(text, offset)
+    return match.end() if match is not None else offset
 
 
-def _node(text: str, place: int, depth: int) -> Node:
-    place = _skip(text, place)
-    sign = text[place : place + 1]
+def _node(text: str, offset: int, depth: int) -> JsonNode:
+    offset = _skip(text, offset)
+    sign = text[offset : offset + 1]
     if depth > DEPTH_MAX:
-        raise _MalformedError(place)
+        raise _MalformedError(offset)
     if sign and sign in "{[":
-        return _container(text, place, depth)
+        return _container(text, offset, depth)
     if sign == '"':
-        match = _STRING.match(text, place)
+        match = _STRING.match(text, offset)
         if match is None:
-            raise _MalformedError(place)
-        return Node("string", place, match.end())
+            raise _MalformedError(offset)
+        return JsonNode("string", offset, match.end())
     for word in ("true", "false", "null"):
-        if text.startswith(word, place):
-            return Node(word, place, place + len(word))
-    match = _NUMBER.match(text, place)
+        if text.startswith(word, offset):
+            return JsonNode(word, offset, offset + len(word))
+    match = _NUMBER.match(text, offset)
     if match is None:
-        raise _MalformedError(place)
-    return Node("number", place, match.end())
+        raise _MalformedError(offset)
+    return JsonNode("number", offset, match.end())
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _container(text: str, start: int, depth: int) -> JsonNode:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
-    items: list[tuple[str, Node]] = []
+    items: list[tuple[str, JsonNode]] = []
     place = _skip(text, start + 1)
     if text[place : place + 1] == closing:
-        return Node("object" if is_object else "array", start, place + 1)
+        return JsonNode("object" if is_object else "array", start, place + 1)
     while True:
         place = _skip(text, place)
         key = str(len(items))
@@ -91,12 +91,12 @@ def _container(text: str, start: int, depth: int) -> Node:
         sign = text[place : place + 1]
         place += 1
         if sign == closing:
-            return Node("object" if is_object else "array", start, place, tuple(items))
+            return JsonNode("object" if is_object else "array", start, place, tuple(items))
         if sign != ",":
             raise _MalformedError(place - 1)
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """Return the object or array in *text*. Raises 13609."""
     try:
         node = _node(text, 0, 1)
@@ -112,7 +112,7 @@ def parse(text: str) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class JsonPath:
     """A path: whether a missing step is an error, and its steps (keys are text, places numbers)."""
 
     strict: bool
@@ -120,7 +120,7 @@ class Path:
     appends: bool = False
 
 
-def path_of(text: str, may_append: bool = False) -> Path:
+def path_of(text: str, may_append: bool = False) -> JsonPath:
     """Read a path. Raises 13607."""
     rest, place, appends, strict = text, 0, False, False
     if may_append and rest[:7].lower() == "append ":
@@ -143,10 +143,10 @@ def path_of(text: str, may_append: bool = False) -> Path:
         else:
             steps.append(re.sub(r"\\(.)", r"\1", match[1]) if match[1] is not None else match[2])
         place = match.end()
-    return Path(strict, tuple(steps), appends)
+    return JsonPath(strict, tuple(steps), appends)
 
 
-def step_into(node: Node, step: str | int) -> Node | None:
+def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
     """Return the member or element of *node* that a step names; None if there is none."""
     if isinstance(step, int):
         return node.items[step][1] if node.kind == "array" and step < len(node.items) else None
@@ -155,9 +155,9 @@ def step_into(node: Node, step: str | int) -> Node | None:
     return next((item for key, item in node.items if key == step), None)
 
 
-def find(node: Node, path: Path) -> Node | None:
+def find(node: JsonNode, path: JsonPath) -> JsonNode | None:
     """Follow a path; None if it leads nowhere. Raises 13608 for a strict one."""
-    found: Node | None = node
+    found: JsonNode | None = node
     for step in path.steps:
         found = step_into(found, step) if found is not None else None
     if found is None and path.strict:
@@ -165,7 +165,7 @@ def find(node: Node, path: Path) -> Node | None:
     return found
 
 
-def scalar_text(text: str, node: Node) -> str | None:
+def scalar_text(text: str, node: JsonNode) -> str | None:
     """Return a scalar as text, NULL for null."""
     if node.kind == "null":
         return None
@@ -214,7 +214,7 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
     return text[node.start : node.end]
 
 
-def written(value: Scalar, is_fragment: bool) -> str:
+def to_json(value: Scalar, is_fragment: bool) -> str:
     """Return a value as JSON: numbers bare, fragments of JSON as they are, other texts in quotes."""
     if value is None:
         return "null"
@@ -224,49 +224,47 @@ def written(value: Scalar, is_fragment: bool) -> str:
     return text if is_fragment else json.dumps(text, ensure_ascii=False).replace("/", "\\/")
 
 
-def _modified(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scalar]:
-    def modify(value: Scalar, path: Scalar, new: Scalar) -> Scalar:
+def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scalar]:
+    def modify(value: Scalar, path: Scalar, new_value: Scalar) -> Scalar:
         if value is None or path is None:
             return None
         text, where = to_text(value), path_of(to_text(path), may_append=True)
-        return _replaced(text, parse(text), where, new, written(new, is_fragment))
+        return _set_value(text, parse(text), where, new_value, to_json(new_value, is_fragment))
 
     return modify
 
 
-def _replaced(text: str, root: Node, path: Path, new: Scalar, made: str) -> str:
+def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, json_text: str) -> str:
     """Return the text with the value at a path set, added, removed or appended to."""
-    node = find(root, Path(False, path.steps))
+    node = find(root, JsonPath(False, path.steps))
     if path.appends:
         if node is None or node.kind != "array":
             if path.strict or node is not None:
                 raise SqlError(13608)
-            return _inserted(text, root, path, f"[{made}]")
+            return _insert_member(text, root, path, f"[{json_text}]")
         comma = "," if node.items else ""
-        return f"{text[: node.end - 1]}{comma}{made}{text[node.end - 1 :]}"
+        return f"{text[: node.end - 1]}{comma}{json_text}{text[node.end - 1 :]}"
     if node is None:
         if path.strict:
             raise SqlError(13608)
-        return text if new is None else _inserted(text, root, path, made)
-    if new is None and not path.strict and isinstance(path.steps[-1] if path.steps else 0, str):
-        return _removed(text, root, path)
-    return text[: node.start] + made + text[node.end :]
+        return text if new_value is None else _insert_member(text, root, path, json_text)
+    if new_value is None and not path.strict and isinstance(path.steps[-1] if path.steps else 0, str):
+        return _remove_member(text, root, path)
+    return text[: node.start] + json_text + text[node.end :]
 
 
-def _inserted(text: str, root: Node, path: Path, made: str) -> str:
+def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
     """Add a member to the object that holds the last step; nothing if there is none."""
-    holder = find(root, Path(False, path.steps[:-1])) if path.steps else None
+    holder = find(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
     if holder is None or holder.kind != "object" or isinstance(key, int):
         return text
     comma = "," if holder.items else ""
-    return (
-        f"{text[: holder.end - 1]}{comma}{json.dumps(key, ensure_ascii=False)}:{made}{text[holder.end - 1 :]}"
-    )
+    return f"{text[: holder.end - 1]}{comma}{json.dumps(key, ensure_ascii=False)}:{json_text}{text[holder.end - 1 :]}"
 
 
-def _removed(text: str, root: Node, path: Path) -> str:
-    holder = find(root, Path(False, path.steps[:-1]))
+def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
+    holder = find(root, JsonPath(False, path.steps[:-1]))
     assert holder is not None, "the value is in it"
     keys = [key for key, _ in holder.items]
     place = keys.index(str(path.steps[-1]))
@@ -354,8 +352,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isjson": is_json,
     "json_value": json_value,
     "json_query": json_query,
-    "json_modify": _modified(is_fragment=False),
-    "json_modify_raw": _modified(is_fragment=True),
+    "json_modify": _make_modifier(is_fragment=False),
+    "json_modify_raw": _make_modifier(is_fragment=True),
     "open_json": open_json,
     "open_json_rows": open_rows,
     "json_field": _field,

@@ -10,22 +10,22 @@ from typing import Final
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.tsql.scalars import decimals
-from engine.tsql.scalars.values import ANY_DIGITS, Scalar, exact, strict, to_number, whole
+from engine.tsql.scalars.values import ANY_DIGITS, Scalar, exact, strict, to_integer, to_number
 
 
 def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
     return strict(lambda value: function(to_number(value, "float")))
 
 
-def _exactly(
+def _make_exact_function(
     function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
 ) -> Callable[[Scalar], Scalar]:
     """*function* of a decimal with all its digits, *simply* of any other number."""
 
     @strict
     def call(value: Scalar) -> Scalar:
-        if decimals.is_held(value):
-            return decimals.written(function(decimals.held(value)))
+        if decimals.is_encoded_decimal(value):
+            return decimals.encode_decimal(function(decimals.decode_decimal(value)))
         return simply(to_number(value, "float"))
 
     return call
@@ -54,11 +54,11 @@ def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
 @strict
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
     """Half away from zero; *cut* other than 0 cuts off instead. Documented [DOC: ROUND]."""
-    digits = max(-38, min(38, whole(places)))
-    how = ROUND_DOWN if whole(cut) else ROUND_HALF_UP
+    digits = max(-38, min(38, to_integer(places)))
+    how = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
     rounded = exact(value).quantize(Decimal(1).scaleb(-digits), how, ANY_DIGITS)
-    if decimals.is_held(value):
-        return decimals.written(rounded)
+    if decimals.is_encoded_decimal(value):
+        return decimals.encode_decimal(rounded)
     return int(rounded) if isinstance(to_number(value, "float"), int) else float(rounded)
 
 
@@ -79,10 +79,10 @@ def _sign(value: float) -> int:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "abs": _exactly(Decimal.copy_abs, abs),
+    "abs": _make_exact_function(Decimal.copy_abs, abs),
     "sign": _numeric(_sign),
-    "floor": _exactly(lambda value: value.to_integral_value(ROUND_FLOOR), math.floor),
-    "ceiling": _exactly(lambda value: value.to_integral_value(ROUND_CEILING), math.ceil),
+    "floor": _make_exact_function(lambda value: value.to_integral_value(ROUND_FLOOR), math.floor),
+    "ceiling": _make_exact_function(lambda value: value.to_integral_value(ROUND_CEILING), math.ceil),
     "sqrt": _mathematics(math.sqrt),
     "square": _numeric(lambda value: value * value),
     "round": _round,

@@ -18,14 +18,14 @@ from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, S
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
+    check_finite,
     convert,
     exact,
-    finite,
-    fitted,
-    fitted_money,
+    fit_to_decimal,
+    fit_to_money,
     hold,
     is_moment,
-    is_plain,
+    is_plain_text,
     moment_of,
     parse_moment,
     stamp,
@@ -42,12 +42,12 @@ def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
     type_ = type_of(str(kind))
-    if type_.is_whole:
-        return _whole(str(sign), type_.name, _int(a, type_), _int(b, type_))
+    if type_.is_integer:
+        return _calculate_integer(str(sign), type_.name, _int(a, type_), _int(b, type_))
     if type_.name in DECIMALS or type_.name in MONEYS:
         return _exact(str(sign), type_, a, b)
     if type_.is_moment:
-        return _moved(str(sign), type_, a, b)
+        return _add_days(str(sign), type_, a, b)
     return _floating(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
 
 
@@ -57,7 +57,7 @@ def _int(value: Scalar, kind: SqlType) -> int:
     return int(convert(value, SqlType("int" if kind.name != "bigint" else "bigint")) or 0)
 
 
-def _whole(sign: str, name: str, a: int, b: int) -> int:
+def _calculate_integer(sign: str, name: str, a: int, b: int) -> int:
     if sign in "/%" and not b:
         raise SqlError(8134)
     result = _WHOLE[sign](a, b)
@@ -67,12 +67,12 @@ def _whole(sign: str, name: str, a: int, b: int) -> int:
     return result
 
 
-def _divided(a: int, b: int) -> int:
+def _divide_integers(a: int, b: int) -> int:
     quotient = abs(a) // abs(b)
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
-def _rest(a: int, b: int) -> int:
+def _remainder(a: int, b: int) -> int:
     rest = abs(a) % abs(b)
     return rest if a >= 0 else -rest
 
@@ -81,8 +81,8 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": _divided,
-    "%": _rest,
+    "/": _divide_integers,
+    "%": _remainder,
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
@@ -99,12 +99,12 @@ def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     else:
         result = _EXACT[sign](left, right)
     if kind.name in MONEYS:
-        return fitted_money(result, kind, cut=sign == "/")
-    return fitted(result, kind, "expression", cut=sign == "/")
+        return fit_to_money(result, kind, cut=sign == "/")
+    return fit_to_decimal(result, kind, "expression", cut=sign == "/")
 
 
 def _decimal(value: Scalar, kind: SqlType) -> Decimal:
-    return exact(convert(value, kind) if kind.name in MONEYS and is_plain(value) else value)
+    return exact(convert(value, kind) if kind.name in MONEYS and is_plain_text(value) else value)
 
 
 _EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
@@ -121,19 +121,19 @@ def _floating(sign: str, a: float, b: float) -> float:
     try:
         result: Any = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
         if result is None:
-            result = a / b if sign == "/" else arithmetic.rest(a, b)
+            result = a / b if sign == "/" else arithmetic.remainder(a, b)
     except OverflowError:
         raise SqlError(8115, "expression", "float") from None
-    return float(finite(result))
+    return float(check_finite(result))
 
 
-def _moved(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     """Days are added to the days since 1900; 517 beyond the calendar."""
     first, second = (moment_of(value).total - EPOCH * DAY for value in (a, b))
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
         raise SqlError(517, kind.name)
-    return hold(date_values.fitted(date_values.of_total(total), kind), kind)
+    return hold(date_values.fit_to_type(date_values.of_total(total), kind), kind)
 
 
 def joined(kind: Scalar, *parts: Scalar) -> Scalar:
@@ -177,14 +177,14 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
         return None
     if is_moment(a) or is_moment(b):
         return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
-    if is_plain(a) and is_plain(b):
+    if is_plain_text(a) and is_plain_text(b):
         return within_limit(a + b)
-    return _checked(_number(a, b) + _number(b, a))
+    return _check_bigint(_number(a, b) + _number(b, a))
 
 
-def add(first: Scalar, *others: Scalar) -> Scalar:
+def add(first_value: Scalar, *others: Scalar) -> Scalar:
     """a + b + c, from left to right, of values whose types are not known."""
-    total = first
+    total = first_value
     for value in others:
         total = _add(total, value)
     return total
@@ -195,11 +195,11 @@ def _sub(a: Scalar, b: Scalar) -> Scalar:
         return None
     if is_moment(a) or is_moment(b):
         return stamp(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
-    return _checked(_number(a, b) - _number(b, a))
+    return _check_bigint(_number(a, b) - _number(b, a))
 
 
 def _mul(a: Scalar, b: Scalar) -> Scalar:
-    return None if a is None or b is None else _checked(_number(a, b) * _number(b, a))
+    return None if a is None or b is None else _check_bigint(_number(a, b) * _number(b, a))
 
 
 def _div(a: Scalar, b: Scalar) -> Scalar:
@@ -208,7 +208,7 @@ def _div(a: Scalar, b: Scalar) -> Scalar:
     left, right = _number(a, b), _number(b, a)
     if right == 0:
         raise SqlError(8134)
-    return _divided(left, right) if isinstance(left, int) and isinstance(right, int) else left / right
+    return _divide_integers(left, right) if isinstance(left, int) and isinstance(right, int) else left / right
 
 
 def _mod(a: Scalar, b: Scalar) -> Scalar:
@@ -228,11 +228,11 @@ def _bits(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
     return work
 
 
-def _number(value: Scalar, other: Scalar) -> int | float:
-    return to_number(value, "numeric" if isinstance(other, float) else "int")
+def _number(value: Scalar, other_value: Scalar) -> int | float:
+    return to_number(value, "numeric" if isinstance(other_value, float) else "int")
 
 
-def _checked(number: int | float) -> int | float:
+def _check_bigint(number: int | float) -> int | float:
     if isinstance(number, int) and not -(2**63) <= number < 2**63:
         raise SqlError(8115, "expression", "bigint")
     return number

@@ -43,7 +43,7 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
     there = replace(culture, language=found, dateformat=order)
     if target.is_number:
         text = text.replace(between, "").replace(point, ".")
-        if target.is_whole and target.name != "bit":
+        if target.is_integer and target.name != "bit":
             text = text.removesuffix(".").removesuffix(".0") or " "
         if target.name not in MONEYS and "$" in text:
             text = " "

@@ -72,7 +72,7 @@ def _always(kind: SqlType) -> Rule:
     return lambda types: kind
 
 
-def _same(types: Types) -> SqlType | None:
+def _same_type(types: Types) -> SqlType | None:
     return types[0] if types else None
 
 
@@ -137,7 +137,7 @@ def _number(types: Types) -> SqlType | None:
     return first if first.is_number else None
 
 
-def _whole(types: Types) -> SqlType | None:
+def _integral_type(types: Types) -> SqlType | None:
     """FLOOR, CEILING: a decimal without digits behind the point."""
     kind = _number(types)
     return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
@@ -161,7 +161,7 @@ def _dateadd(types: Types) -> SqlType | None:
     return kind if kind.is_moment else DATETIME
 
 
-def summed(kind: SqlType | None) -> SqlType | None:
+def sum_type(kind: SqlType | None) -> SqlType | None:
     """SUM. Raises 8117 for what cannot be added up."""
     if kind is None:
         return None
@@ -171,12 +171,12 @@ def summed(kind: SqlType | None) -> SqlType | None:
         return numeric(38, kind.scale)
     if kind.name in MONEYS:
         return MONEY
-    if kind.is_whole:
+    if kind.is_integer:
         return BIGINT if kind.name == "bigint" else INT
     return FLOAT
 
 
-def averaged(kind: SqlType | None) -> SqlType | None:
+def average_type(kind: SqlType | None) -> SqlType | None:
     """AVG. Raises 8117."""
     if kind is None:
         return None
@@ -184,7 +184,7 @@ def averaged(kind: SqlType | None) -> SqlType | None:
         raise SqlError(8117, "NULL" if kind == NULL else kind.name, "avg")
     if kind.name in DECIMALS:
         return SqlType("numeric", precision=38, scale=max(6, digits_of(kind)[1]))
-    return summed(kind)
+    return sum_type(kind)
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -202,8 +202,8 @@ RULES: Final[dict[str, Rule]] = {
     "abs": _number,
     "sign": _number,
     "round": _number,
-    "floor": _whole,
-    "ceiling": _whole,
+    "floor": _integral_type,
+    "ceiling": _integral_type,
     "power": _power,
     "degrees": _angle,
     "radians": _angle,
@@ -213,7 +213,7 @@ RULES: Final[dict[str, Rule]] = {
     "decimal_text": lambda types: varchar(40),
     "newid": lambda types: GUID,
     "text": lambda types: nvarchar(4000),
-    "isnull": _same,
+    "isnull": _same_type,
 }
 """Type of a call, from the types of its arguments; a function that is not here gives what is not known."""
 

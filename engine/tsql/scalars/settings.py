@@ -21,7 +21,7 @@ DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SessionSettings:
     """The options in force."""
 
     culture: Culture = US
@@ -35,24 +35,24 @@ class Settings:
     """ARITHABORT and ANSI_WARNINGS are off: an overflow or a division by zero is NULL, with a warning."""
 
 
-DEFAULTS: Final = Settings()
+DEFAULTS: Final = SessionSettings()
 
 
 @lru_cache(maxsize=128)
-def settings_of(options: Options) -> Settings:
+def settings_of(options: Options) -> SessionSettings:
     """The settings of a connection with these *options*."""
     known = dict(options)
 
-    def on(name: str) -> bool:
+    def is_enabled(name: str) -> bool:
         return known.get(name, "ON") != "OFF"
 
     ansi = known.get("ANSI_DEFAULTS", "ON") != "OFF"
-    return Settings(
+    return SessionSettings(
         culture=_culture(known.get("LANGUAGE", ""), known.get("DATEFORMAT", ""), known.get("DATEFIRST", "")),
-        ansi_nulls=on("ANSI_NULLS") and ansi,
-        concat_null=on("CONCAT_NULL_YIELDS_NULL"),
-        quoted_identifier=on("QUOTED_IDENTIFIER") and ansi,
-        forgiving=not on("ARITHABORT") and not on("ANSI_WARNINGS"),
+        ansi_nulls=is_enabled("ANSI_NULLS") and ansi,
+        concat_null=is_enabled("CONCAT_NULL_YIELDS_NULL"),
+        quoted_identifier=is_enabled("QUOTED_IDENTIFIER") and ansi,
+        forgiving=not is_enabled("ARITHABORT") and not is_enabled("ANSI_WARNINGS"),
     )
 
 
@@ -72,22 +72,22 @@ def context_info(options: Options) -> bytes | None:
     return None if kept is None else bytes.fromhex(kept)
 
 
-def deadlock_priority(said: str) -> int:
+def deadlock_priority(setting: str) -> int:
     """LOW, NORMAL, HIGH or a number, as a number [DOC: SET DEADLOCK_PRIORITY]."""
     named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
-    return named[said] if said in named else int(said) if said.lstrip("-").isdigit() else 0
+    return named[setting] if setting in named else int(setting) if setting.lstrip("-").isdigit() else 0
 
 
-class NotKnown(Exception):
+class UnsimulatedValueError(Exception):
     """A value that the product has and that is not simulated."""
 
 
-def checked(name: str, value: str) -> str:
+def check_setting(name: str, value: str) -> str:
     """The value of SET *name* as it is kept. Raises 2740, 2741 or 2742, or NotKnown."""
     if name == "LANGUAGE":
         found = languages.find(value)
         if found is None:
-            raise NotKnown if value.casefold() in languages.KNOWN else SqlError(2740, value)
+            raise UnsimulatedValueError if value.casefold() in languages.KNOWN else SqlError(2740, value)
         return found.name
     if name == "DATEFORMAT":
         if value.lower() not in DATEFORMATS:

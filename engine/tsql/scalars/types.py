@@ -97,12 +97,12 @@ class SqlType:
         return self.name in TEXTS
 
     @property
-    def is_whole(self) -> bool:
+    def is_integer(self) -> bool:
         return self.name in INT_RANGES
 
     @property
     def is_number(self) -> bool:
-        return self.is_whole or self.name in DECIMALS or self.name in MONEYS or self.name in FLOATS
+        return self.is_integer or self.name in DECIMALS or self.name in MONEYS or self.name in FLOATS
 
     @property
     def is_long(self) -> bool:
@@ -160,15 +160,15 @@ def of_literal(text: str) -> SqlType:
 
 
 def varchar(length: int) -> SqlType:
-    return SqlType("varchar", _room(length, 8000))
+    return SqlType("varchar", _limit_length(length, 8000))
 
 
 def nvarchar(length: int) -> SqlType:
-    return SqlType("nvarchar", _room(length, 4000))
+    return SqlType("nvarchar", _limit_length(length, 4000))
 
 
-def _room(length: int, most: int) -> int:
-    return MAX if length == MAX else max(1, min(length, most))
+def _limit_length(length: int, max_length: int) -> int:
+    return MAX if length == MAX else max(1, min(length, max_length))
 
 
 _WRITTEN: Final = re.compile(
@@ -215,7 +215,7 @@ _WIDTHS: Final = {
 _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 
 
-def check_written(text: str, what: str, name: str = "", number: int = 1) -> None:
+def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
     """Raises 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
 
     *what* and *name* are what messages call it: a column and its name, or a type and its own.
@@ -233,13 +233,13 @@ def check_written(text: str, what: str, name: str = "", number: int = 1) -> None
     most = _WIDTHS.get(kind, size)
     if size > most:
         wide = size <= 8000
-        called = "parameter" if wide and what == "type" else what
+        called = "parameter" if wide and item_kind == "type" else item_kind
         raise SqlError(2717 if wide else 131, size, called, name or kind, most if wide else 8000)
     precision = PRECISION_MAX if kind in DECIMALS else 53 if kind == "float" else size
     if size > precision:
         raise SqlError(2750, number, size, precision)
     if kind in DECIMALS and scale > size:
-        raise SqlError(183, scale, name, 0, size) if what == "column" else SqlError(192)
+        raise SqlError(183, scale, name, 0, size) if item_kind == "column" else SqlError(192)
 
 
 # --- what two types give ---------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
         return b
     if b == NULL:
         return a
-    if a.name == b.name and a.is_whole:
+    if a.name == b.name and a.is_integer:
         return SqlType(a.name)
     top = higher(a, b)
     if a.is_text and b.is_text:
@@ -295,9 +295,9 @@ def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
     if sign in "&|^":
         return _bitwise(sign, a, b)
     if sign == "+" and not (a.is_number or b.is_number or a.is_moment or b.is_moment):
-        return concatenated(a, b)
+        return concatenated_type(a, b)
     if a.is_moment or b.is_moment:
-        return _moved(sign, a, b)
+        return _shifted_date_type(sign, a, b)
     for kind in (a, b):
         if kind.name in OTHERS and kind.name != "sql_variant":
             raise SqlError(8117, kind.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
@@ -318,9 +318,9 @@ _SIGNS: Final = {
 }  # fmt: skip
 
 
-def _as_number(kind: SqlType, other: SqlType) -> SqlType:
+def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
     """Text beside a decimal is read as that decimal."""
-    return kind if kind.is_number else other
+    return kind if kind.is_number else other_type
 
 
 def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
@@ -339,14 +339,14 @@ def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Of whole numbers, or of one of them and a binary. Documented [DOC: & (bitwise AND)]."""
-    if a.is_whole and b.is_whole:
+    if a.is_integer and b.is_integer:
         return SqlType(higher(a, b).name)
-    if (a.is_whole and (b.is_binary or b.is_text)) or (b.is_whole and (a.is_binary or a.is_text)):
-        return SqlType((a if a.is_whole else b).name)
+    if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
+        return SqlType((a if a.is_integer else b).name)
     raise SqlError(402, a.name, b.name, _SIGNS[sign])
 
 
-def _moved(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Days are added to, and taken from, datetime and smalldatetime only. Documented [DOC: + (addition)]."""
     for kind, other in ((a, b), (b, a)):
         if kind.is_moment and kind.name not in OLD_MOMENTS:
@@ -360,10 +360,10 @@ def _moved(sign: str, a: SqlType, b: SqlType) -> SqlType:
     return higher(a, b)
 
 
-def concatenated(a: SqlType, b: SqlType) -> SqlType:
+def concatenated_type(a: SqlType, b: SqlType) -> SqlType:
     """Two texts, or two binaries, one behind the other."""
     if a.is_binary and b.is_binary:
-        return SqlType("varbinary", _joined(a, b, 8000))
+        return SqlType("varbinary", _joined_length(a, b, 8000))
     if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
         raise SqlError(402, a.name, b.name, "add")
     for kind in (a, b):
@@ -374,14 +374,14 @@ def concatenated(a: SqlType, b: SqlType) -> SqlType:
     wide = a.name in WIDE or b.name in WIDE
     fixed = a.name in ("char", "nchar") and b.name in ("char", "nchar")
     name = ("nchar" if wide else "char") if fixed else ("nvarchar" if wide else "varchar")
-    return SqlType(name, _joined(a, b, 4000 if wide else 8000))
+    return SqlType(name, _joined_length(a, b, 4000 if wide else 8000))
 
 
-def _joined(a: SqlType, b: SqlType, most: int) -> int:
-    return MAX if MAX in (a.length, b.length) else max(1, min(most, a.length + b.length))
+def _joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
+    return MAX if MAX in (a.length, b.length) else max(1, min(max_length, a.length + b.length))
 
 
-def checked_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
+def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
     """Raises 529 (explicit) or 206 for types between which nothing converts. Documented [DOC: CAST and CONVERT]."""
     if source is None or source == NULL or source.name == target.name:
         return

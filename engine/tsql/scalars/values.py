@@ -18,7 +18,7 @@ from typing import Final, TypeGuard, TypeVar
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, decimals
-from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, Moment
+from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, DateTimeValue
 from engine.tsql.scalars.decimals import ANY_DIGITS
 from engine.tsql.scalars.types import (
     DATETIME,
@@ -63,8 +63,8 @@ def convert(
     target = type_of(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
         return None
-    if target.is_whole:
-        return _to_whole(value, target.name, source)
+    if target.is_integer:
+        return _convert_to_integer(value, target.name, source)
     if target.name in DECIMALS:
         return _to_decimal(value, target, source)
     if target.name in MONEYS:
@@ -89,33 +89,41 @@ def name_of(value: Scalar, source: SqlType | None) -> str:
     if source is not None:
         return source.name
     if isinstance(value, str):
-        return "datetime" if value.startswith(MARK) else "numeric" if decimals.is_held(value) else "varchar"
+        return (
+            "datetime"
+            if value.startswith(MARK)
+            else "numeric"
+            if decimals.is_encoded_decimal(value)
+            else "varchar"
+        )
     return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
 
 
-def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
+def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int:
     if name == "bit":
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return int(value.strip().lower() == "true")
         return int(_number_of(value, "bit", source) != 0)
-    if is_plain(value):
+    if is_plain_text(value):
         stripped = value.strip(" \t\r\n")
         if not _WHOLE.fullmatch(stripped):
             if name == "bigint":
                 raise SqlError(8114, name_of(value, source), name)
             raise SqlError(245, name_of(value, source), value, name)
-        return _ranged_text(value, stripped, name, source)
+        return _parse_ranged_integer(value, stripped, name, source)
     number = to_number(value, name)
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     low, high = INT_RANGES[name]
     # Money is rounded, decimals and floats are cut off [DOC: CAST and CONVERT, Truncating and rounding results].
     is_money = source is not None and source.name in MONEYS
-    if decimals.is_held(value):
-        whole = int(decimals.held(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN))
+    if decimals.is_encoded_decimal(value):
+        whole = int(
+            decimals.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
+        )
     else:
         whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= whole <= high:
@@ -128,7 +136,7 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     raise SqlError(220, name, whole)
 
 
-def is_plain(value: Scalar) -> TypeGuard[str]:
+def is_plain_text(value: Scalar) -> TypeGuard[str]:
     """A text, and no other value that is held as one."""
     return isinstance(value, str) and not value.startswith((MARK, decimals.MARK))
 
@@ -136,9 +144,9 @@ def is_plain(value: Scalar) -> TypeGuard[str]:
 _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
 
 
-def _ranged_text(value: str, stripped: str, name: str, source: SqlType | None) -> int:
+def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType | None) -> int:
     low, high = INT_RANGES[name]
-    whole = _whole_of(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
+    whole = _parse_integer(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
     if low <= whole <= high:
         return whole
     if name in _INT_COLUMNS:
@@ -155,14 +163,14 @@ _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
 """Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
 
 
-def _whole_of(text: str, name: str) -> int:
+def _parse_integer(text: str, name: str) -> int:
     """The number in a text that _WHOLE takes; a sign alone is 0, as nothing is. Raises 8115 for too many digits."""
     if len(text) > DIGITS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
 
 
-def finite(number: Value, name: str = "float") -> Value:
+def check_finite(number: Value, name: str = "float") -> Value:
     """The value, which is as large as a float may be at most. Raises 8115: nothing is infinite in the product."""
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
@@ -181,17 +189,17 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
         return int.from_bytes(value[-8:], "big", signed=len(value) >= 8)
     if value is None:
         return 0
-    if decimals.is_held(value):
-        number = decimals.held(value)
+    if decimals.is_encoded_decimal(value):
+        number = decimals.decode_decimal(value)
         return int(number) if number == number.to_integral_value() else float(number)
     if value.startswith(MARK):
-        days = date_values.held(value).total / DAY - EPOCH
+        days = date_values.parse_held_value(value).total / DAY - EPOCH
         return math.floor(days + 0.5) if name in INT_RANGES else days
     text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
     if _WHOLE.fullmatch(text) and (text or name not in DECIMALS):
-        return _whole_of(text, name)
+        return _parse_integer(text, name)
     if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
-        return finite(float(text.lower().replace("d", "e")), name)
+        return check_finite(float(text.lower().replace("d", "e")), name)
     if name in INT_RANGES:
         raise SqlError(245, name_of(value, source), value, name)
     raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
@@ -199,21 +207,21 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
 
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
     """The number as the decimal that it was written as. Raises 8114 for text that is none."""
-    if decimals.is_held(value):
-        return decimals.held(value)
-    if is_plain(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
+    if decimals.is_encoded_decimal(value):
+        return decimals.decode_decimal(value)
+    if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
     number = _number_of(value, "numeric", source)
-    return Decimal(number) if isinstance(number, int) else Decimal(repr(finite(number)))
+    return Decimal(number) if isinstance(number, int) else Decimal(repr(check_finite(number)))
 
 
 def number_of(text: str) -> Scalar:
     """A number with a point, an exponent or many digits as it stands in a query."""
     kind = FLOAT if "e" in text.lower() else of_literal(text)
-    return decimals.written(Decimal(text)) if kind.is_long else float(text)
+    return decimals.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
-def fitted(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
+def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
     """The number rounded (*cut*: cut off) to the scale of the decimal *kind*. Raises 8115 if its precision is less."""
     try:
         found = number.quantize(
@@ -227,14 +235,14 @@ def fitted(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool
 
 
 def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
-    return fitted(exact(value, source), target, name_of(value, source))
+    return fit_to_decimal(exact(value, source), target, name_of(value, source))
 
 
 _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
 
 
 def _to_money(value: Scalar, target: SqlType) -> Scalar:
-    if is_plain(value):
+    if is_plain_text(value):
         text = value.strip(" \t\r\n")
         if not _MONEY.fullmatch(text) or len(text) > DIGITS_MAX:
             raise SqlError(235)
@@ -242,10 +250,10 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
         number = Decimal(digits) if digits.strip("-.") else Decimal(0)
     else:
         number = exact(value)
-    return fitted_money(number, target)
+    return fit_to_money(number, target)
 
 
-def fitted_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
+def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
     """The number with four digits behind the point. Raises 8115 beyond the range of the type."""
     found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
@@ -299,7 +307,7 @@ def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlTyp
     size = target.length or 8
     if source is not None and source.name in (*DECIMALS, *MONEYS, *FLOATS):
         raise SqlError(0, f"Not simulated: the bytes of a {source.name} value")
-    if isinstance(value, int | float) and (source is None or source.is_whole or isinstance(value, int)):
+    if isinstance(value, int | float) and (source is None or source.is_integer or isinstance(value, int)):
         width = _WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
         raw = int(value).to_bytes(8, "big", signed=True)[-width:]
         if size == MAX:
@@ -316,7 +324,7 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
         return value
     text = to_text(value)
     if isinstance(value, str) and value.startswith(MARK):
-        moment = date_values.fitted(date_values.held(value), DATETIME)
+        moment = date_values.fit_to_type(date_values.parse_held_value(value), DATETIME)
         thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
         return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
     if source is not None and source.name == "uniqueidentifier" and _GUID.fullmatch(text):
@@ -341,12 +349,12 @@ def code_page(text: str) -> bytes:
 
 def stamp(moment: datetime) -> str:
     """A datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
-    return hold(date_values.fitted(date_values.of_datetime(moment), DATETIME), DATETIME)
+    return hold(date_values.fit_to_type(date_values.of_datetime(moment), DATETIME), DATETIME)
 
 
-def hold(moment: Moment, kind: SqlType) -> str:
+def hold(moment: DateTimeValue, kind: SqlType) -> str:
     """The value of a moment that fits into *kind* already."""
-    return MARK + date_values.body(moment, kind)
+    return MARK + date_values.format_body(moment, kind)
 
 
 def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
@@ -356,11 +364,11 @@ def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
 
 def moment_of(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
-) -> Moment:
+) -> DateTimeValue:
     """The same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
-    if decimals.is_held(value):
+    if decimals.is_encoded_decimal(value):
         value = to_number(value, "float")
     if isinstance(value, int | float):
         total = round(value * DAY) + EPOCH * DAY
@@ -371,7 +379,7 @@ def moment_of(
     if not isinstance(value, str):
         raise SqlError(241)
     if value.startswith(MARK):
-        return date_values.held(value)
+        return date_values.parse_held_value(value)
     return date_values.read(value, kind, culture, style)
 
 
@@ -386,7 +394,7 @@ def to_moment(
     """A date or time value of the type *kind*."""
     target = type_of(kind) if isinstance(kind, str) else kind
     try:
-        return hold(date_values.fitted(moment_of(value, target, culture, style), target), target)
+        return hold(date_values.fit_to_type(moment_of(value, target, culture, style), target), target)
     except SqlError as problem:
         if problem.number == 241 and target.name == "smalldatetime":
             raise SqlError(295) from None
@@ -403,12 +411,12 @@ def is_moment(value: Scalar) -> bool:
 def _to_char(
     value: Scalar, target: SqlType, style: int | None, source: SqlType | None, culture: Culture
 ) -> str:
-    text = text_as(value, style, source, culture, wide=target.name in WIDE)
+    text = format_as_type(value, style, source, culture, wide=target.name in WIDE)
     size = target.length
     if size == MAX or not size:
         return within_limit(text)
-    if len(text) > size and (isinstance(value, int | float) or decimals.is_held(value)):
-        whole = isinstance(value, int) and (source is None or source.is_whole)
+    if len(text) > size and (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
+        whole = isinstance(value, int) and (source is None or source.is_integer)
         if not whole or target.name in WIDE:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
         text = "*"
@@ -424,7 +432,7 @@ def within_limit(text: str) -> str:
     return text
 
 
-def text_as(
+def format_as_type(
     value: Scalar,
     style: int | None = None,
     source: SqlType | None = None,
@@ -437,11 +445,11 @@ def text_as(
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
             return value.decode("cp1252", "replace")
-        return date_values.unmarked(value.decode("utf-16-le", "replace"))
+        return date_values.remove_marks(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)
-        return date_values.text_of(date_values.held(value), kind, style, culture)
-    if source is not None and (isinstance(value, int | float) or decimals.is_held(value)):
+        return date_values.text_of(date_values.parse_held_value(value), kind, style, culture)
+    if source is not None and (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
         if source.name in DECIMALS:
             return to_text(decimal_text(value, source.scale))
         if source.name in MONEYS:
@@ -484,7 +492,7 @@ def to_text(value: Scalar, style: int | None = None) -> str:
     if isinstance(value, str):
         if not value.startswith(MARK):
             return value.removeprefix(decimals.MARK)
-        return date_values.text_of(date_values.held(value), date_values.kind_of(value), style)
+        return date_values.text_of(date_values.parse_held_value(value), date_values.kind_of(value), style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
     return number_text(value)
@@ -499,8 +507,8 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     """The number with its digits behind the point; anything else as it is."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
-    if decimals.is_held(value) and 0 <= scale <= SCALE_MAX:
-        found = decimals.held(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    if decimals.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
+        found = decimals.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
         return f"{found if found else found.copy_abs():f}"
     if not isinstance(value, int | float):
         return value
@@ -510,10 +518,10 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     return f"{shown_ if shown_ else abs(shown_):f}"
 
 
-def shown(value: Scalar) -> Scalar:
+def format_value(value: Scalar) -> Scalar:
     """The value for a result grid: dates without their mark, binary as 0x…"""
-    if decimals.is_held(value):  # its type is not known: a number, if a float holds it
-        digits = decimals.held(value).normalize(ANY_DIGITS)
+    if decimals.is_encoded_decimal(value):  # its type is not known: a number, if a float holds it
+        digits = decimals.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
         return value.removeprefix(MARK)
@@ -522,9 +530,9 @@ def shown(value: Scalar) -> Scalar:
     return value
 
 
-def shown_as(value: Scalar, kind: SqlType | None) -> Scalar:
+def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
     """The value for a result grid by its type: decimals with all their digits, money with two to four."""
-    if kind is None or not (isinstance(value, int | float) or decimals.is_held(value)):
+    if kind is None or not (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
         if kind.scale or isinstance(value, float):
@@ -583,7 +591,7 @@ def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
     return call
 
 
-def whole(value: Scalar) -> int:
+def to_integer(value: Scalar) -> int:
     """The value as a whole number. Raises 245."""
     return int(to_number(value))
 

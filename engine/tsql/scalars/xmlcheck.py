@@ -21,11 +21,11 @@ _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 def xml(text: str) -> str:
     """The text as xml keeps it: without blanks between elements, empty elements in one. Raises 9400 to 9459."""
-    Reading(text).document()
+    XmlChecker(text).document()
     return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
 
 
-class Reading:
+class XmlChecker:
     """One walk through a text."""
 
     def __init__(self, text: str) -> None:
@@ -34,8 +34,8 @@ class Reading:
         self.open: list[str] = []
         self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
 
-    def problem(self, number: int, place: int | None = None) -> SqlError:
-        at = min(self.place if place is None else place, max(len(self.text) - 1, 0))
+    def problem(self, number: int, offset: int | None = None) -> SqlError:
+        at = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
         before = self.text[:at]
         return SqlError(number, before.count("\n") + 1, at - before.rfind("\n"))
 
@@ -44,7 +44,7 @@ class Reading:
         while self.place < len(text):
             aside = next((known for known in _ASIDE if text.startswith(known[0], self.place)), None)
             if aside is not None:
-                self.aside(*aside)
+                self.skip_section(*aside)
             elif text[self.place] == "<":
                 self.tag()
             else:
@@ -55,7 +55,7 @@ class Reading:
         if self.open:
             raise self.problem(9400)
 
-    def aside(self, begin: str, end: str, number: int) -> None:
+    def skip_section(self, begin: str, end: str, number: int) -> None:
         close = self.text.find(end, self.place + len(begin))
         if close < 0:
             raise self.problem(number, len(self.text))

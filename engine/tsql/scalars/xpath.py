@@ -44,38 +44,38 @@ Item = ElementTree.Element | str
 """An element, or the text of an attribute or of text()."""
 
 
-class UnreadPath(ValueError):
+class UnsimulatedPathError(ValueError):
     """A path that is not simulated."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """`name`, `*`, `@name`, `@*`, `.`, `text()`; *deep* behind `//`; or a path in brackets."""
 
     name: str
     deep: bool = False
-    inside: Path | None = None
-    conditions: tuple[int | Condition, ...] = ()
+    inside: XmlPath | None = None
+    conditions: tuple[int | PathCondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
-    steps: tuple[Step, ...]
+class XmlPath:
+    steps: tuple[PathStep, ...]
     call: str = ""
     """A function of what the path gives."""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class PathCondition:
     """In square brackets: there is something at the path, or it compares with a constant; all *others* as well."""
 
-    path: Path
+    path: XmlPath
     sign: str = ""
     value: str | float = ""
-    others: tuple[Condition, ...] = ()
+    others: tuple[PathCondition, ...] = ()
 
 
-class _Reader:
+class _PathReader:
     def __init__(self, text: str) -> None:
         text = re.sub(r"\(:.*?:\)", " ", text, flags=re.DOTALL)
         while (prologue := _PROLOGUE.match(text)) is not None:
@@ -85,7 +85,7 @@ class _Reader:
         while place < len(text):
             match = _TOKEN.match(text, place)
             if match is None:
-                raise UnreadPath(text)
+                raise UnsimulatedPathError(text)
             self.tokens.append(match[1])
             place = match.end()
         self.text, self.place = text, 0
@@ -97,35 +97,35 @@ class _Reader:
     def take(self, *wanted: str) -> str:
         token = self.token
         if not token or (wanted and token not in wanted):
-            raise UnreadPath(self.text)
+            raise UnsimulatedPathError(self.text)
         self.place += 1
         return token
 
-    def whole(self) -> Path:
+    def read_complete_path(self) -> XmlPath:
         path = self.path()
         if self.token:
-            raise UnreadPath(self.text)
+            raise UnsimulatedPathError(self.text)
         return path
 
-    def path(self) -> Path:
+    def path(self) -> XmlPath:
         name = self.token.partition(":")[2] or self.token
         if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
             self.place += 2
-            inside = self.path() if self.token != ")" else Path((Step("."),))
+            inside = self.path() if self.token != ")" else XmlPath((PathStep("."),))
             self.take(")")
-            return Path(inside.steps, name)
-        steps: list[Step] = []
+            return XmlPath(inside.steps, name)
+        steps: list[PathStep] = []
         deep = self.token == "//"
         if self.token in ("/", "//"):
             self.place += 1
-            steps.append(Step("/"))
+            steps.append(PathStep("/"))
         while True:
             steps.append(self.step(deep))
             if self.token not in ("/", "//"):
-                return Path(tuple(steps))
+                return XmlPath(tuple(steps))
             deep = self.take() == "//"
 
-    def step(self, deep: bool) -> Step:
+    def step(self, deep: bool) -> PathStep:
         inside = None
         if self.token == "(":
             self.place += 1
@@ -135,42 +135,42 @@ class _Reader:
         else:
             name = self.take()
             if name == ".." or not re.fullmatch(r"\.|@?\*|text\(\)|@?[A-Za-z_*][\w.:*-]*", name):
-                raise UnreadPath(self.text)
+                raise UnsimulatedPathError(self.text)
             mark, name = ("@", name[1:]) if name.startswith("@") else ("", name)
             name = mark + (name.rpartition(":")[2] if name != "text()" else name)
-        conditions: list[int | Condition] = []
+        conditions: list[int | PathCondition] = []
         while self.token == "[":
             self.place += 1
             conditions.append(int(self.take()) if self.token.isdigit() else self.condition())
             self.take("]")
-        return Step(name, deep, inside, tuple(conditions))
+        return PathStep(name, deep, inside, tuple(conditions))
 
-    def condition(self) -> Condition:
+    def condition(self) -> PathCondition:
         path, sign, value = self.path(), "", ""
         made: str | float = value
         if self.token in _SIGNS:
             sign, value = self.take(), self.take()
             if value[0] not in "\"'" and not value[0].isdigit():
-                raise UnreadPath(self.text)
+                raise UnsimulatedPathError(self.text)
             made = value[1:-1] if value[0] in "\"'" else float(value)
-        others: tuple[Condition, ...] = ()
+        others: tuple[PathCondition, ...] = ()
         if self.token == "and":
             self.place += 1
             others = (self.condition(),)
-        return Condition(path, sign, made, others)
+        return PathCondition(path, sign, made, others)
 
 
 @lru_cache(maxsize=256)
-def compiled(text: str) -> Path:
+def compile_path(text: str) -> XmlPath:
     """The path in *text*. Raises UnreadPath."""
-    return _Reader(text).whole()
+    return _PathReader(text).read_complete_path()
 
 
 # --- looking -------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> ElementTree.Element:
+def _parse_fragment(text: str) -> ElementTree.Element:
     """An element around all that the text has at its top."""
     body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
     return (
@@ -184,7 +184,7 @@ def _local(tag: object) -> str:
     return str(tag).rpartition("}")[2]
 
 
-def _step(item: Item, step: Step, top: ElementTree.Element) -> Iterator[Item]:
+def _step(item: Item, step: PathStep, top: ElementTree.Element) -> Iterator[Item]:
     if step.name == "/":
         yield top
     elif step.inside is not None:
@@ -193,10 +193,10 @@ def _step(item: Item, step: Step, top: ElementTree.Element) -> Iterator[Item]:
         yield from [item] if step.name == "." else []
     else:
         for element in item.iter() if step.deep else [item]:
-            yield from _at(element, step.name, step.deep)
+            yield from _select_by_name(element, step.name, step.deep)
 
 
-def _at(element: ElementTree.Element, name: str, deep: bool) -> Iterator[Item]:
+def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iterator[Item]:
     if name == ".":
         yield element
     elif name == "text()":
@@ -207,7 +207,7 @@ def _at(element: ElementTree.Element, name: str, deep: bool) -> Iterator[Item]:
         yield from (child for child in element if name in ("*", _local(child.tag)))
 
 
-def _items(item: Item, path: Path, top: ElementTree.Element) -> list[Item]:
+def _items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
     found: list[Item] = [item]
     for step in path.steps:
         after: list[Item] = []
@@ -217,7 +217,7 @@ def _items(item: Item, path: Path, top: ElementTree.Element) -> list[Item]:
                 if isinstance(condition, int):
                     here = here[condition - 1 : condition] if condition > 0 else []
                 else:
-                    here = [part for part in here if _holds(part, condition, top)]
+                    here = [part for part in here if _matches_condition(part, condition, top)]
             after += here
         found = after
     if not path.call:
@@ -231,13 +231,13 @@ def _items(item: Item, path: Path, top: ElementTree.Element) -> list[Item]:
     return list(shown[:1]) if path.call != "data" else list(shown)
 
 
-def _holds(item: Item, condition: Condition, top: ElementTree.Element) -> bool:
+def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.Element) -> bool:
     found = _items(item, condition.path, top)
     if condition.sign:
         held = any(_compares(_text(one), condition.sign, condition.value) for one in found)
     else:
         held = bool(found)
-    return held and all(_holds(item, other, top) for other in condition.others)
+    return held and all(_matches_condition(item, other, top) for other in condition.others)
 
 
 def _compares(text: str, sign: str, value: str | float) -> bool:
@@ -253,7 +253,7 @@ def _text(item: Item) -> str:
     return item if isinstance(item, str) else "".join(item.itertext())
 
 
-def _written(item: Item) -> str:
+def _serialize_item(item: Item) -> str:
     if isinstance(item, str):
         return item
     tail, item.tail = item.tail, None
@@ -263,12 +263,12 @@ def _written(item: Item) -> str:
         item.tail = tail
 
 
-def _asked(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
+def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
     text, left = to_text(xml), iter(variables)
     path = VARIABLE.sub(lambda _: _quoted(next(left)), to_text(path))
-    top = _parsed(text.removeprefix(NODE))
+    top = _parse_fragment(text.removeprefix(NODE))
     start = top[0] if text.startswith(NODE) and len(top) else top
-    return _items(start, compiled(path), top)
+    return _items(start, compile_path(path), top)
 
 
 def _quoted(value: Scalar) -> str:
@@ -279,22 +279,22 @@ def _quoted(value: Scalar) -> str:
 
 def _value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     """value(): the text of the only thing at the path."""
-    found = _asked(xml, path, *variables) if xml is not None else []
+    found = _evaluate_path(xml, path, *variables) if xml is not None else []
     return _text(found[0]) if found else None
 
 
 def _exist(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
-    return None if xml is None else int(bool(_asked(xml, path, *variables)))
+    return None if xml is None else int(bool(_evaluate_path(xml, path, *variables)))
 
 
 def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
-    return None if xml is None else "".join(map(_written, _asked(xml, path, *variables)))
+    return None if xml is None else "".join(map(_serialize_item, _evaluate_path(xml, path, *variables)))
 
 
 def _nodes(xml: Scalar, path: Scalar) -> Scalar:
     """nodes(): a list in JSON, of which SQLite makes rows."""
-    found = _asked(xml, path) if xml is not None else []
-    return json.dumps([NODE + _written(one) for one in found if not isinstance(one, str)])
+    found = _evaluate_path(xml, path) if xml is not None else []
+    return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from app.classroom import console
-from app.classroom.acts import Act
+from app.classroom.acts import LogEntry
 from app.classroom.instructions import answered
-from app.classroom.models import Class, Instruction
-from app.classroom.record import Record
+from app.classroom.models import ClassInstruction, ClassPart
+from app.classroom.record import ClassRecord
 from app.classroom.verdict import verdict
 from app.files import scenario_files
 from tests.class_process import HostProcess, Stranger, hosted, join
@@ -41,8 +41,8 @@ def host(folder: Path) -> Iterator[HostProcess]:
         yield host
 
 
-def the_class(folder: Path) -> Class:
-    record = Record(str(folder / "class.sqlite"), new=False)
+def the_class(folder: Path) -> ClassPart:
+    record = ClassRecord(str(folder / "class.sqlite"), new=False)
     found = record.the_class()
     record.close()
     assert found is not None
@@ -73,7 +73,7 @@ def board(folder: Path) -> dict[str, dict[str, Any]]:
     """The tiles by name."""
 
     async def ask() -> dict[str, Any]:
-        async with console.dialled(the_class(folder)) as socket:
+        async with console.connect_to_host(the_class(folder)) as socket:
             said: dict[str, Any] = json.loads(await socket.recv())
             return said
 
@@ -214,12 +214,12 @@ def test_an_instruction_is_answered_once_and_only_by_what_it_asks_for(
 
 def test_an_inject_that_is_refused_is_answered_by_its_line() -> None:
     scenario = scenario_files.find("planned-failover").load()
-    inject = Instruction(
+    inject = ClassInstruction(
         number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
     )
-    tried = Act(1, 100, "power-off NOWHERE", "", 1)
+    tried = LogEntry(1, 100, "power-off NOWHERE", "", 1)
     assert answered([tried], [inject]) == {1}
-    assert answered([Act(1, 100, "", "", 1)], [inject]) == set(), (
+    assert answered([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
         "the board tells the truth of an older record"
     )
     assert verdict(scenario, scenario.seed, "practice", [tried])["parted"] == ""
@@ -233,7 +233,7 @@ def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
 
     async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
         """What the console hears, and after the first and the last of it the seat."""
-        async with console.dialled(the_class(folder)) as socket:
+        async with console.connect_to_host(the_class(folder)) as socket:
 
             async def hears(kind: str) -> dict[str, Any]:
                 while (said := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
@@ -341,7 +341,7 @@ def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, f
         assert (back["what"], back["tick"], back["text"]) == ("back", 150, "try again")
         entries += [act(3, 150, "sent-back", "", back["number"]), act(4, 160, "note three")]
         seat.asks(acts(*entries), "acknowledged")
-    record = Record(str(folder / "class.sqlite"), new=False)
+    record = ClassRecord(str(folder / "class.sqlite"), new=False)
     assert [list(one) for one in record.acts(number)] == entries
     (kept,) = [one for one in record.seats() if one.id == number]
     assert (kept.tick, kept.taken) == (160, True), "a host that is killed knows whom the instructor has"

@@ -26,7 +26,7 @@ def many_files(count: int) -> Iterator[None]:
 
 def test_the_oldest_stranger_makes_room() -> None:
     with ExitStack() as opened:
-        port = ClassPort.of(socket.create_server(("127.0.0.1", 0)))
+        port = ClassPort.from_socket(socket.create_server(("127.0.0.1", 0)))
         opened.callback(port.close)
         port.most = 3
         inside = []

@@ -10,8 +10,8 @@ import pytest
 
 from app import doctor
 from app.classroom import discovery, players
-from app.classroom.code import NEEDS_ADDRESS, NoCode, invitation
-from app.classroom.join import NotJoined, take_part
+from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, invitation
+from app.classroom.join import JoinFailedError, take_part
 from engine.verbs.lines import parse_script
 from tests.class_process import hosted
 
@@ -23,7 +23,7 @@ def test_a_code_may_come_without_its_address() -> None:
     assert (alone.secret, alone.fingerprint) == (whole.secret, whole.fingerprint)
     assert (alone.addresses, str(alone)) == ([], CODE)
     assert str(whole) == f"{CODE}@127.0.0.1:7443"
-    with pytest.raises(NoCode):
+    with pytest.raises(InvalidJoinCodeError):
         invitation("G66BQ")
 
 
@@ -49,7 +49,7 @@ def test_without_the_package_the_address_is_asked_for(
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     asyncio.run(discovery.announce("x", "", "127.0.0.1", 1))
-    with pytest.raises(NotJoined, match=NEEDS_ADDRESS):
+    with pytest.raises(JoinFailedError, match=NEEDS_ADDRESS):
         take_part(invitation(CODE), "Ann", players.reference, None, lambda _: None)
 
 

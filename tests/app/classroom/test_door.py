@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.classroom import certificate
-from app.classroom.code import Invitation, NoCode, fingerprint, invitation, new_secret
-from app.classroom.gate import BURST, Gate
-from app.classroom.wire import Garbage, read
+from app.classroom.client_messages import ProtocolError, read
+from app.classroom.code import InvalidJoinCodeError, Invitation, fingerprint, invitation, new_secret
+from app.classroom.rate_limit import BURST, RateLimiter
 
 
 def test_a_code_is_read_as_it_is_typed() -> None:
-    shown, _ = certificate.new()
-    invited = Invitation(new_secret(), fingerprint(certificate.in_der(shown)), "10.0.0.5", 7443)
+    shown, _ = certificate.create_certificate()
+    invited = Invitation(new_secret(), fingerprint(certificate.convert_to_der(shown)), "10.0.0.5", 7443)
     assert invitation(str(invited)) == invited
     code, _, address = str(invited).partition("@")
     sloppy = code.replace("-", " ").lower().replace("0", "o").replace("1", "l")
@@ -20,7 +20,7 @@ def test_a_code_is_read_as_it_is_typed() -> None:
 
 
 def test_another_certificate_has_another_code() -> None:
-    found = {fingerprint(certificate.in_der(certificate.new()[0])) for _ in range(3)}
+    found = {fingerprint(certificate.convert_to_der(certificate.create_certificate()[0])) for _ in range(3)}
     assert len(found) == 3
 
 
@@ -28,23 +28,23 @@ def test_another_certificate_has_another_code() -> None:
     "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host", "AAAAA@host:1", "A" * 20 + "@h:0"]
 )
 def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(NoCode, match="expected"):
+    with pytest.raises(InvalidJoinCodeError, match="expected"):
         invitation(text)
 
 
 def test_ten_thousand_wrong_codes_are_hardly_looked_at_and_nobody_else_waits() -> None:
     now = [0.0]
-    gate = Gate(lambda: now[0])
+    gate = RateLimiter(lambda: now[0])
     looked_at = 0
     for _ in range(10_000):  # ten seconds long
         now[0] += 0.001
-        if gate.open_to("attacker"):
-            gate.wrong("attacker")
+        if gate.is_allowed("attacker"):
+            gate.record_failure("attacker")
             looked_at += 1
     assert BURST + 15 <= looked_at <= BURST + 20
-    assert gate.open_to("somebody else")
+    assert gate.is_allowed("somebody else")
     now[0] += 1.0
-    assert gate.open_to("attacker"), "who waits is heard again"
+    assert gate.is_allowed("attacker"), "who waits is heard again"
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_ten_thousand_wrong_codes_are_hardly_looked_at_and_nobody_else_waits() -
     ],
 )  # fmt: skip
 def test_garbage_is_refused(raw: bytes) -> None:
-    with pytest.raises(Garbage):
+    with pytest.raises(ProtocolError):
         read(raw)

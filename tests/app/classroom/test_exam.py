@@ -8,7 +8,7 @@ import pytest
 
 from app.classroom.scenario import loaded, text_for_seat
 from engine.drill.authoring.schema import Scenario
-from engine.drill.running.drill import Drill, Mode, play_inputs
+from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution
 from tests.shipped import DRILLS, shipped
 
@@ -27,7 +27,7 @@ def secrets_of(scenario: Scenario) -> list[str]:
 @pytest.mark.parametrize("name", dict.fromkeys((*DRILLS[::9], "random-trouble-hard")))
 def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
     scenario = shipped(name)
-    text = text_for_seat(scenario, Mode.EXAM)
+    text = text_for_seat(scenario, DrillMode.EXAM)
     seats = loaded(text, name)
     secrets = secrets_of(scenario)
     assert secrets
@@ -36,9 +36,9 @@ def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
     assert [secret for secret in secrets if re.search(rf"{re.escape(secret)}(?![,\w])", sent)] == []
     assert not seats.solution
     assert {question.right for question in seats.questions} <= {(1,)}
-    whole = Drill(scenario, None, Mode.EXAM)
+    whole = Drill(scenario, None, DrillMode.EXAM)
     play_solution(whole)
-    again = Drill(seats, whole.seed, Mode.EXAM)
+    again = Drill(seats, whole.seed, DrillMode.EXAM)
     play_inputs(again, whole.journal)
     again.advance_to(whole.tick)
     assert again.hashes == whole.hashes
@@ -47,4 +47,4 @@ def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
 
 def test_outside_of_an_exam_a_seat_has_the_whole_scenario() -> None:
     scenario = shipped("planned-failover")
-    assert text_for_seat(scenario, Mode.PRACTICE) == scenario.text
+    assert text_for_seat(scenario, DrillMode.PRACTICE) == scenario.text

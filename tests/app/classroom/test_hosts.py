@@ -16,8 +16,8 @@ import pytest
 
 from app import cli
 from app.classroom import console
-from app.classroom.bus import Bus, NoBus
-from app.classroom.record import NoRecord, Record
+from app.classroom.bus import Bus, BusUnavailableError
+from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.hostile import class_kills
 from tests.servers import Nats, Postgres, free_port
@@ -42,7 +42,7 @@ class TwoHosts:
 
         with ThreadPoolExecutor(2) as at_once:  # both would begin the class
             self.first, self.second = at_once.map(host, range(2))
-        record = Record(url, new=False)
+        record = ClassRecord(url, new=False)
         the_class = record.the_class()
         record.close()
         assert the_class is not None
@@ -51,7 +51,7 @@ class TwoHosts:
     async def _dialled(self, host: HostProcess, lines: Sequence[str]) -> list[dict[str, Any]]:
         """The board, then the answers to *lines*."""
         self._class.address = f"{host.invited.host}:{host.invited.port}"
-        async with console.dialled(self._class) as socket:
+        async with console.connect_to_host(self._class) as socket:
             heard = [json.loads(await socket.recv())]
             for line in lines:
                 await socket.send(console.request(line).model_dump_json())
@@ -215,12 +215,12 @@ def test_two_hosts_need_a_database_that_both_can_write(
 @pytest.mark.parametrize("url", ["nats://127.0.0.1:1", "garbage://x", ""])
 def test_a_nats_server_that_is_not_there_is_said_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.classroom.bus.DIAL_S", 0.3)
-    with pytest.raises(NoBus, match="the NATS server cannot be used: "):
+    with pytest.raises(BusUnavailableError, match="the NATS server cannot be used: "):
         asyncio.run(Bus(url, "x").dial())
 
 
 def test_a_password_stands_in_no_message() -> None:
-    with pytest.raises(NoRecord) as why:
-        Record("postgresql+psycopg://ann:hush@127.0.0.1:1/class")
+    with pytest.raises(RecordUnavailableError) as why:
+        ClassRecord("postgresql+psycopg://ann:hush@127.0.0.1:1/class")
     assert "hush" not in str(why.value)
     assert "ann" in str(why.value)

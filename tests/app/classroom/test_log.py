@@ -10,30 +10,30 @@ from app.classroom.acts import (
     ACTS_MAX,
     SENT_BACK,
     TICK_MAX,
-    Act,
-    BadLog,
-    act,
+    LogEntry,
+    LogMismatchError,
     answered,
     effective,
-    new_of,
+    parse_entry,
+    select_new_entries,
 )
-from app.classroom.seat_log import Given, NoLog, SeatLog, parse
+from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse
 from app.classroom.verdict import Rerun, verdict
 from tests.shipped import shipped
 
-KEPT = [Act(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
+KEPT = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
 
 
-def kept(first: int, last: int) -> list[Act]:
+def kept(first: int, last: int) -> list[LogEntry]:
     return KEPT[first - 1 : last]
 
 
-def offered(*acts: Act) -> list[Act]:
-    return new_of(acts, acknowledged=5, last_tick=500, kept=kept)
+def offered(*acts: LogEntry) -> list[LogEntry]:
+    return select_new_entries(acts, acknowledged=5, last_tick=500, read_entries=kept)
 
 
 def test_what_is_sent_twice_counts_once() -> None:
-    new = Act(6, 600, "note 6", "", 0)
+    new = LogEntry(6, 600, "note 6", "", 0)
     assert offered(*KEPT[2:], new) == [new]
     assert offered(*KEPT) == []
 
@@ -41,16 +41,16 @@ def test_what_is_sent_twice_counts_once() -> None:
 @pytest.mark.parametrize(
     ("acts", "why"),
     [
-        ([Act(7, 700, "", "", 0)], "act 6 is missing; act 7 came instead"),
-        ([Act(6, 499, "", "", 0)], "act 6 is earlier than the one before"),
-        ([Act(6, 600, "", "", 0), Act(6, 600, "", "", 0)], "act 7 is missing; act 6 came instead"),
-        ([Act(6, 600, "", "", 0), Act(7, 599, "", "", 0)], "act 7 is earlier"),
-        ([Act(3, 300, "note 4", "", 0)], "act 3 is not the one that was acknowledged"),
-        ([Act(3, 301, "note 3", "", 0)], "act 3 is not the one"),
+        ([LogEntry(7, 700, "", "", 0)], "act 6 is missing; act 7 came instead"),
+        ([LogEntry(6, 499, "", "", 0)], "act 6 is earlier than the one before"),
+        ([LogEntry(6, 600, "", "", 0), LogEntry(6, 600, "", "", 0)], "act 7 is missing; act 6 came instead"),
+        ([LogEntry(6, 600, "", "", 0), LogEntry(7, 599, "", "", 0)], "act 7 is earlier"),
+        ([LogEntry(3, 300, "note 4", "", 0)], "act 3 is not the one that was acknowledged"),
+        ([LogEntry(3, 301, "note 3", "", 0)], "act 3 is not the one"),
     ],
 )
-def test_what_does_not_go_on_is_refused(acts: list[Act], why: str) -> None:
-    with pytest.raises(BadLog, match=why):
+def test_what_does_not_go_on_is_refused(acts: list[LogEntry], why: str) -> None:
+    with pytest.raises(LogMismatchError, match=why):
         offered(*acts)
 
 
@@ -63,11 +63,11 @@ def test_what_does_not_go_on_is_refused(acts: list[Act], why: str) -> None:
     ],
 )  # fmt: skip
 def test_garbage_is_no_act(entry: object) -> None:
-    with pytest.raises(BadLog):
-        act(entry)
+    with pytest.raises(LogMismatchError):
+        parse_entry(entry)
 
 
-GIVEN = Given(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
+GIVEN = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 
 
 def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
@@ -75,14 +75,14 @@ def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
     first.begin(GIVEN)
     first.append(100, "note one", "")
     first.append(200, "note two", "")
-    with pytest.raises(NoLog, match="running here"):
+    with pytest.raises(InvalidSeatLogError, match="running here"):
         SeatLog(tmp_path, "Ann")
     token = first.token
     first.close()
     first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
     again = SeatLog(tmp_path, "Ann")
     assert (again.given, again.token) == (GIVEN, token)
-    assert [one.line for one in again.after(1)] == ["note two"]
+    assert [one.line for one in again.entries_after(1)] == ["note two"]
     again.append(300, "note three", "")
     again.close()
     assert [one.number for one in parse(again.file.read_bytes(), "x")[1]] == [1, 2, 3]
@@ -97,21 +97,21 @@ def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
         mine.append(number, "note", "")
     mine.close()
     lines = mine.file.read_bytes().splitlines(keepends=True)
-    with pytest.raises(NoLog, match="act 2 is missing"):
+    with pytest.raises(InvalidSeatLogError, match="act 2 is missing"):
         parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
-    with pytest.raises(NoLog, match="does not begin with"):
+    with pytest.raises(InvalidSeatLogError, match="does not begin with"):
         parse(b"".join(lines[1:]), "Ann.seat")
 
 
 def test_a_run_that_was_sent_back_is_as_if_the_rest_had_never_been() -> None:
     scenario = shipped("lab")
-    before = [Act(1, 100, "note one", "", 0), Act(2, 3000, "power-off SERVER_A", "", 4)]
-    taken_back = [Act(3, 4000, "note wrong", "", 0)]
-    after = [Act(4, 3500, SENT_BACK, "", 7), Act(5, 3600, "power-on SERVER_A", "", 0)]
+    before = [LogEntry(1, 100, "note one", "", 0), LogEntry(2, 3000, "power-off SERVER_A", "", 4)]
+    taken_back = [LogEntry(3, 4000, "note wrong", "", 0)]
+    after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
     log = [*before, *taken_back, *after]
     assert [one.number for one in effective(log)] == [1, 2, 4, 5]
     assert answered(log) == {4, 7}
-    assert answered([*log, Act(6, 100, SENT_BACK, "", 9)]) == {7, 9}, "what it answered may happen again"
+    assert answered([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, "what it answered may happen again"
     found = verdict(scenario, scenario.seed, "lab", log)
     straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(after)])
     assert (found["sent_back"], found["state_hash"], found["done"]) == (1, straight["state_hash"], 2)
@@ -122,6 +122,6 @@ def test_a_run_that_was_sent_back_is_as_if_the_rest_had_never_been() -> None:
     assert run.verdict() == found
     twin.play(log[3:])
     assert twin.verdict() == found
-    assert new_of(log, 0, 0, lambda first, last: ()) == log
-    with pytest.raises(BadLog, match="earlier"):
-        new_of([*taken_back, after[0]._replace(instruction=0)], 2, 3000, lambda first, last: ())
+    assert select_new_entries(log, 0, 0, lambda first, last: ()) == log
+    with pytest.raises(LogMismatchError, match="earlier"):
+        select_new_entries([*taken_back, after[0]._replace(instruction=0)], 2, 3000, lambda first, last: ())

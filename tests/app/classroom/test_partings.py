@@ -5,24 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.classroom.partings import WINDOW, Course, Deed, partings
+from app.classroom.divergences import WINDOW, SeatAction, SeatHistory, find_divergences
 
 
-def course(seat: int, score: float, *deeds: tuple[int, str]) -> Course:
-    return Course(seat, tuple(Deed(tick, what, what) for tick, what in deeds), score)
+def course(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
+    return SeatHistory(seat, tuple(SeatAction(tick, what, what) for tick, what in deeds), score)
 
 
 def test_the_same_deeds_are_no_parting() -> None:
-    assert partings([course(1, 90, (100, "a")), course(2, 80, (100 + WINDOW, "a"))]) == []
-    assert partings([course(1, 90), course(2, 80)]) == []
-    assert partings([]) == []
+    assert find_divergences([course(1, 90, (100, "a")), course(2, 80, (100 + WINDOW, "a"))]) == []
+    assert find_divergences([course(1, 90), course(2, 80)]) == []
+    assert find_divergences([]) == []
 
 
 def test_who_waits_forces_and_removes() -> None:
     forced = [course(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
     removed = [course(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
     waited = [course(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
-    (one,) = partings([*forced, *removed, *waited])
+    (one,) = find_divergences([*forced, *removed, *waited])
     assert one.tick == 1000
     assert [(each.words, len(each.seats), each.mean) for each in one.choices] == [
         ("", 12, 90), ("remove", 7, 70), ("force", 9, 20),
@@ -33,7 +33,7 @@ def test_who_waits_forces_and_removes() -> None:
 def test_those_who_waited_part_later_among_themselves() -> None:
     early = course(1, 0, (100, "force"))
     late = [course(2, 90, (100 + 2 * WINDOW, "resume")), course(3, 50, (100 + 2 * WINDOW, "off"))]
-    found = partings([early, *late])
+    found = find_divergences([early, *late])
     assert [one.tick for one in found] == [100, 100 + 2 * WINDOW]
     assert [one.cost for one in found] == [70, 40]
 
@@ -46,7 +46,7 @@ def test_every_parting_names_each_of_its_seats_once(
     played: list[tuple[list[tuple[int, str]], float]],
 ) -> None:
     courses = [course(seat, score, *deeds) for seat, (deeds, score) in enumerate(played)]
-    for one in partings(courses):
+    for one in find_divergences(courses):
         seats = [seat for choice in one.choices for seat in choice.seats]
         assert len(seats) == len(set(seats)) >= 2
         assert len(one.choices) >= 2

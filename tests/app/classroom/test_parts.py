@@ -17,11 +17,11 @@ from alembic.config import Config
 
 from app import cli
 from app.classroom import record as records
-from app.classroom.acts import Act
+from app.classroom.acts import LogEntry
 from app.classroom.models import Seat
 from app.classroom.plan import of_text
-from app.classroom.record import NoRecord, Record
-from app.classroom.service import AnotherClass, new_parts, taken_up
+from app.classroom.record import ClassRecord, RecordUnavailableError
+from app.classroom.service import ClassMismatchError, find_or_begin_class, new_parts
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
 from tests.shipped import shipped
@@ -94,44 +94,48 @@ def test_a_seat_keeps_its_number_and_begins_anew_in_each_part(host: HostProcess,
     out, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
-    record = Record(str(host.database), new=False)
-    assert [len(record.at(part).acts(1)) for part in (1, 2, 3)] == [1, 1, 0]
-    assert [one.text for one in record.at(2).instructions()] == ["look"]
+    record = ClassRecord(str(host.database), new=False)
+    assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [1, 1, 0]
+    assert [one.text for one in record.select_part(2).instructions()] == ["look"]
     record.erase([1])
-    assert [len(record.at(part).acts(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
+    assert [len(record.select_part(part).acts(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
     record.close()
     assert cli.main(["class", "compare", f"--out={out}"], lambda _: 0) == 2
 
 
-def played(record: Record, number: int, score: bool) -> None:
+def played(record: ClassRecord, number: int, score: bool) -> None:
     """Everything that seat *number* does in the present part: nothing, but to its end."""
     from engine.drill.running.drill import Drill
-    from engine.drill.running.solution import played as solved
+    from engine.drill.running.solution import play_reference as solved
 
     part = record.the_class()
     assert part is not None
     drill = Drill(shipped(NAME), part.seed, part.mode)
-    todo = [(item.tick, item.words) for item in solved(shipped(NAME), part.seed).journal] if score else []
-    acts: list[Act] = []
+    todo = (
+        [(item.tick, item.line_without_time) for item in solved(shipped(NAME), part.seed).journal]
+        if score
+        else []
+    )
+    acts: list[LogEntry] = []
     for tick, line in [*todo, (50_000, "")]:
         drill.advance_to(tick)
         if line:
             drill.do(line)
-        acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+        acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
     record.keep([], {number: acts})
 
 
 def test_what_a_class_has_gained_is_told_from_its_one_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = Record(str(tmp_path / "class.sqlite"))
+    record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
     record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
             if number == 1 or know != (1,):  # Ben was not at the lesson
                 played(record, number, number in know)
-        record.go_on()
+        record.start_next_part()
     record.close()
     words = ["--database", str(tmp_path / "class.sqlite"), "--out", str(tmp_path / "class.zip")]
     assert cli.main(["class", "export", *words], lambda _: 0) == 0
@@ -158,28 +162,30 @@ def test_what_a_class_has_gained_is_told_from_its_one_export(
 
 
 def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
-    record = Record(str(tmp_path / "class.sqlite"))
+    record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
     seat = Seat(name="Ann", token_hash="x")
     record.keep([seat], {})
-    old = record.at(1)
-    assert record.go_on()
-    assert old.go_on(), "who is late changes nothing"
+    old = record.select_part(1)
+    assert record.start_next_part()
+    assert old.start_next_part(), "who is late changes nothing"
     the_class = record.the_class()
     assert the_class is not None
     assert the_class.id == 2
-    with pytest.raises(NoRecord, match="another part"):
-        old.keep([], {seat.id: [Act(1, 1, "", "", 0)]})
+    with pytest.raises(RecordUnavailableError, match="another part"):
+        old.keep([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
     record.close()
 
 
 def test_the_same_plan_is_the_same_class_and_another_one_is_not(tmp_path: Path) -> None:
-    plan, record = of_text(PLAN), Record(str(tmp_path / "class.sqlite"))
-    assert taken_up(record, new_parts(plan, PLAN, shipped), plan) is not None
-    assert taken_up(record, new_parts(plan, PLAN, shipped), plan) is not None, "drawn seeds are drawn once"
+    plan, record = of_text(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
+    assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None
+    assert find_or_begin_class(record, new_parts(plan, PLAN, shipped), plan) is not None, (
+        "drawn seeds are drawn once"
+    )
     other = of_text(PLAN.replace("77", "78"))
-    with pytest.raises(AnotherClass):
-        taken_up(record, new_parts(other, PLAN, shipped), other)
+    with pytest.raises(ClassMismatchError):
+        find_or_begin_class(record, new_parts(other, PLAN, shipped), other)
     record.close()
 
 
@@ -204,9 +210,9 @@ def test_a_class_of_an_earlier_version_has_one_part(tmp_path: Path) -> None:
         )
         connection.execute(sa.text("INSERT INTO act VALUES (1, 1, 5, 'note x', '', 0)"))
     engine.dispose()
-    with closing(Record(str(file), new=False)) as record:
-        assert record.acts(1) == [Act(1, 5, "note x", "", 0)]
-        assert not record.go_on()
+    with closing(ClassRecord(str(file), new=False)) as record:
+        assert record.acts(1) == [LogEntry(1, 5, "note x", "", 0)]
+        assert not record.start_next_part()
 
 
 def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,12 +231,12 @@ def test_a_name_that_no_host_takes_is_refused_at_once(
 
 def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
-    Record(str(file)).close()
+    ClassRecord(str(file)).close()
     engine = sa.create_engine(f"sqlite:///{file}")
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0099'"))
     engine.dispose()
-    with pytest.raises(NoRecord, match="newer version"):
-        Record(str(file))
-    with pytest.raises(NoRecord, match="not in mysql"):
-        Record("mysql://here/class")
+    with pytest.raises(RecordUnavailableError, match="newer version"):
+        ClassRecord(str(file))
+    with pytest.raises(RecordUnavailableError, match="not in mysql"):
+        ClassRecord("mysql://here/class")

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from app import cli
-from app.classroom.acts import Act
-from app.classroom.models import Instruction, Seat
-from app.classroom.plan import Plan, of_text
-from app.classroom.record import Record
+from app.classroom.acts import LogEntry
+from app.classroom.models import ClassInstruction, Seat
+from app.classroom.plan import LessonPlan, of_text
+from app.classroom.record import ClassRecord
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from tests.class_process import new_class
 from tests.shipped import shipped
 
@@ -43,25 +43,27 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of three: one has played the solution, one has forced service, one has done nothing and is not over."""
     scenario = shipped(NAME)
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
-    record = Record(str(file))
+    record = ClassRecord(str(file))
     plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
-    record.begin(new_class(scenario, Plan(scenario=NAME, mode="practice"), plan))
-    reference = played(scenario)
-    solved = [(100, "note between us"), *((item.tick, item.words) for item in reference.journal)]
+    record.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
+    reference = play_reference(scenario)
+    solved = [(100, "note between us"), *((item.tick, item.line_without_time) for item in reference.journal)]
     solved.append((reference.tick, ""))
     forced = [(3000, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"), (3500, "finish")]
     for name, lines in zip(PEOPLE, (solved, forced, [(2000, "")]), strict=True):
         seat = Seat(name=name, token_hash=f"token of {name}", group_name="blue")
         record.keep([seat], {})
         drill = Drill(scenario)
-        acts: list[Act] = []
+        acts: list[LogEntry] = []
         for tick, line in lines:
             drill.advance_to(tick)
             if line:
                 drill.do(line)
-            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
         record.keep([], {seat.id: acts})
-        record.instruct([Instruction(seat_id=seat.id, tick=None, kind="message", text=f"well done {name}")])
+        record.instruct(
+            [ClassInstruction(seat_id=seat.id, tick=None, kind="message", text=f"well done {name}")]
+        )
     record.close()
     return file
 
@@ -181,7 +183,7 @@ def test_erasing_asks_first_and_not_while_the_class_is_held(
     assert erase(database, "99", "--yes") == 2
     assert "no seat 99" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as host:
-        record = Record(str(database), new=False)
+        record = ClassRecord(str(database), new=False)
         record.change_addresses(lambda _: [f"127.0.0.1:{host.getsockname()[1]}"])
         record.close()
         assert erase(database, "1", "--yes") == 2
@@ -194,9 +196,9 @@ def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.Ca
         f'scenario = "{NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
         f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
     )
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     record.change(plan=plan)
-    record.instruct([Instruction(kind="message", text=f"{name.upper()} has found it")])
+    record.instruct([ClassInstruction(kind="message", text=f"{name.upper()} has found it")])
     record.close()
     with closing(sqlite3.connect(database)) as reader:
         reader.execute("BEGIN")
@@ -206,7 +208,7 @@ def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.Ca
     assert erase(database, "1", "--yes") == 0, "what was left is removed by the next one"
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
     assert name.encode().lower() not in left.lower()
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     assert record.instructions()[-1].text == "seat 1 has found it"
     the_class = record.the_class()
     assert the_class is not None
@@ -217,18 +219,18 @@ def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.Ca
 
 def test_how_sure_all_seats_were_stands_beside_how_often_that_was_right(tmp_path: Path) -> None:
     asked = shipped("automatic-failover")
-    record = Record(str(tmp_path / "class.sqlite"))
-    record.begin(new_class(asked, Plan(scenario=asked.name, mode="exam"), ""))
+    record = ClassRecord(str(tmp_path / "class.sqlite"))
+    record.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="exam"), ""))
     for name, choice in (("Ann", 1), ("Ben", 2)):
         seat = Seat(name=name, token_hash=name)
         record.keep([seat], {})
-        drill, acts = Drill(asked, mode="exam"), list[Act]()
+        drill, acts = Drill(asked, mode="exam"), list[LogEntry]()
         while not drill.open_questions():
             drill.advance_to(drill.tick + 100)
         (question, *_) = drill.open_questions()
         for line in (f"answer {question.name} {choice} sure_percent=80", "finish"):
             drill.do(line)
-            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
         record.keep([], {seat.id: acts})
     record.close()
     page = report(tmp_path / "class.sqlite")["class.html"].decode()
@@ -251,7 +253,7 @@ def test_one_person_gets_all_that_is_kept_of_them_and_nothing_of_others(database
 
 
 def test_what_people_thought_before_the_points_stands_beside_them(database: Path) -> None:
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     record.reflect(1, Reflection("nothing yet", "", None))
     record.reflect(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
     record.close()
@@ -276,7 +278,7 @@ def test_what_people_thought_before_the_points_stands_beside_them(database: Path
 
 
 def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: Path) -> None:
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     record.change_seats([1, 2], group_name="Falcons")
     seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
     record.keep([seat], {})
@@ -285,11 +287,11 @@ def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: 
         "note Grant and FALCONS know that Northwind is mine",
         "finish",
     )
-    drill, acts = Drill(shipped(NAME)), list[Act]()
+    drill, acts = Drill(shipped(NAME)), list[LogEntry]()
     for number, line in enumerate(typed, 1):
         drill.advance_to(number * 100)
         drill.do(line)
-        acts.append(Act(number, drill.tick, line, drill.state_hash(), 0))
+        acts.append(LogEntry(number, drill.tick, line, drill.state_hash(), 0))
     record.keep([], {seat.id: acts})
     record.close()
     found = report(database)
@@ -307,10 +309,10 @@ def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: 
 
 
 def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> None:
-    record = Record(str(database), new=False)
+    record = ClassRecord(str(database), new=False)
     seat = Seat(name="Dora", token_hash="token of Dora")
     record.keep([seat], {})
-    record.keep([], {seat.id: [Act(1, 100, "no-such-verb", "", 0)]})
+    record.keep([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
     record.close()
     board = csv.DictReader(io.StringIO(report(database)["board.csv"].decode()))
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.classroom.seat import MARK_TICKS, ClassOver, SeatRun
-from app.classroom.seat_log import Given, SeatLog
+from app.classroom.seat import MARK_TICKS, ClassEndedError, SeatRun
+from app.classroom.seat_log import SeatAssignment, SeatLog
 from app.classroom.verdict import verdict
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from tests.shipped import shipped
 
 LAB = shipped("lab")
@@ -34,7 +34,7 @@ class NoLink:
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[SeatLog]:
     made = SeatLog(tmp_path, "Ann")
-    made.begin(Given(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
+    made.begin(SeatAssignment(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
     yield made
     made.close()
 
@@ -107,7 +107,7 @@ def test_a_seat_is_told_what_the_instructor_does_with_it(kept: SeatLog, link: No
     assert link.hand is None
     assert link.held is True
     assert shown == ["The instructor is looking at your seat.", "The instructor has taken over your seat."]
-    with pytest.raises(InputProblem, match="taken over"):
+    with pytest.raises(InputError, match="taken over"):
         run.do("power-on SERVER_A")
     link.incoming.put({"kind": "attention", "looked_at": True, "held": False})
     run.advance_to(200)
@@ -117,13 +117,13 @@ def test_a_seat_is_told_what_the_instructor_does_with_it(kept: SeatLog, link: No
 
 def test_the_end_of_the_class_ends_the_run(kept: SeatLog, link: NoLink) -> None:
     link.incoming.put({"kind": "state", "state": "over"})
-    with pytest.raises(ClassOver):
+    with pytest.raises(ClassEndedError):
         run_of(kept, link).advance_to(100)
 
 
 def test_nobody_goes_back_in_time(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(500)
-    with pytest.raises(InputProblem, match="back in time"):
+    with pytest.raises(InputError, match="back in time"):
         run.do("rewind 1")
     assert lines(kept) == []

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from app.classroom.client_messages import ProtocolError
 from app.classroom.code import Invitation, invitation
-from app.classroom.team import wire
-from app.classroom.team.member import Member, roles
-from app.classroom.team.world import NotDone, Table
-from app.classroom.wire import Garbage
+from app.classroom.team import client_messages
+from app.classroom.team.member import TeamMember, roles
+from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
 from tests.class_process import WAIT_S, Stranger, hosted
 from tests.forked import Program, run
@@ -44,7 +44,7 @@ class TeamProcess:
         return self._running.wait(WAIT_S)
 
 
-class Person(Member):
+class Person(TeamMember):
     """A member who remembers what it heard."""
 
     def __init__(self, invited: Invitation, name: str, role: str, instead: bool = False) -> None:
@@ -158,16 +158,16 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
 
 
 def test_a_role_is_one_member_s_after_a_restart_too(tmp_path: Path) -> None:
-    table = Table(tmp_path / "roles.json")
+    table = RoleTable(tmp_path / "roles.json")
     table.take("dba", "Ann", "a" * 32)
-    again = Table(tmp_path / "roles.json")
+    again = RoleTable(tmp_path / "roles.json")
     again.take("dba", "Ann", "a" * 32)
-    with pytest.raises(NotDone, match="Ann has this role already"):
+    with pytest.raises(InputRejectedError, match="Ann has this role already"):
         again.take("dba", "Ann", "b" * 32)
     assert "a" * 32 not in (tmp_path / "roles.json").read_text()
     assert again.name_of("room") is None
 
 
 def test_a_line_needs_a_number() -> None:
-    with pytest.raises(Garbage):
-        wire.read('{"kind": "do", "line": "note x"}')
+    with pytest.raises(ProtocolError):
+        client_messages.read('{"kind": "do", "line": "note x"}')

@@ -11,12 +11,12 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.acts import Act
+from app.classroom.acts import LogEntry
 from app.classroom.models import Seat
-from app.classroom.plan import Plan
-from app.classroom.record import Record
-from app.classroom.seat_log import NoLog
-from app.classroom.trial import Person, compared, people
+from app.classroom.plan import LessonPlan
+from app.classroom.record import ClassRecord
+from app.classroom.seat_log import InvalidSeatLogError
+from app.classroom.trial import Person, compare_groups, people
 from engine.drill.running.drill import Drill
 from tests.class_process import Stranger, hosted, join, new_class
 from tests.shipped import shipped
@@ -33,23 +33,21 @@ name = "lists"
 """
 
 
-def plan() -> Plan:
-    return Plan.model_validate(
+def plan() -> LessonPlan:
+    return LessonPlan.model_validate(
         {"scenario": "x", "mode": "lab", "draw_groups": True, "group": [{"name": "a"}, {"name": "b"}]}
     )
 
 
 @pytest.mark.parametrize("key", ["one", "two", "three"])
 def test_however_many_come_no_group_is_more_than_two_ahead(key: str) -> None:
-    drawn = [plan().drawn_group(key, place) for place in range(41)]
+    drawn = [plan().draw_group(key, place) for place in range(41)]
     for end in range(len(drawn)):
         count = Counter(drawn[:end])
         assert abs(count["a"] - count["b"]) <= 2
-    assert drawn == [plan().drawn_group(key, place) for place in range(41)], (
-        "a host that begins again goes on"
-    )
-    assert drawn != [plan().drawn_group(f"{key}'", place) for place in range(41)]
-    assert plan().model_copy(update={"draw_groups": False}).drawn_group(key, 0) == ""
+    assert drawn == [plan().draw_group(key, place) for place in range(41)], "a host that begins again goes on"
+    assert drawn != [plan().draw_group(f"{key}'", place) for place in range(41)]
+    assert plan().model_copy(update={"draw_groups": False}).draw_group(key, 0) == ""
 
 
 def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) -> None:
@@ -62,7 +60,7 @@ def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) ->
                 seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
 
     def groups() -> dict[str, str]:
-        record = Record(str(database), new=False)
+        record = ClassRecord(str(database), new=False)
         found = {seat.name: seat.group_name for seat in record.seats()}
         record.close()
         return found
@@ -81,31 +79,31 @@ def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) ->
 def test_a_difference_is_told_with_its_size_and_its_chance() -> None:
     far = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
     far += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
-    found = {one.measure: one for one in compared(far)}
+    found = {one.measure: one for one in compare_groups(far)}
     assert set(found) == {"pre", "post", "gain"}
     assert found["post"].difference == pytest.approx(20.0)
     assert found["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
     assert found["post"].chance == pytest.approx(2 / 924, abs=0.002)  # 12 people in two groups of 6
     assert (found["pre"].standardised, found["pre"].chance) == (None, 1.0)
-    assert compared(far[:7]) == [], "one person has no spread"
+    assert compare_groups(far[:7]) == [], "one person has no spread"
 
 
 def exported(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
     """A class in which everybody fails over at a moment of their own, as `class export` writes it."""
     scenario = shipped("planned-failover")
-    record = Record(str(folder / f"{name}.sqlite"))
-    record.begin(new_class(scenario, Plan(scenario=scenario.name, mode="practice"), ""))
+    record = ClassRecord(str(folder / f"{name}.sqlite"))
+    record.begin(new_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
     for person, second in seconds.items():
         seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
         record.keep([seat], {})
-        drill, acts = Drill(scenario), list[Act]()
+        drill, acts = Drill(scenario), list[LogEntry]()
         for at, line in (
             (second, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"),
             (second + 1, "finish"),
         ):
             drill.advance_to(at * 100)
             drill.do(line)
-            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+            acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
         record.keep([], {seat.id: acts})
     file = folder / f"{name}.zip"
     file.write_bytes(class_files.archive(record))
@@ -127,7 +125,7 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
     assert [row["measure"] for row in analysis] == ["pre", "post", "gain"]
     assert {row["difference"] for row in analysis} == {"0.0"}
     without = exported(tmp_path, "without", {"Ann": 10}, {})
-    with pytest.raises(NoLog, match="no seat has a group"):
+    with pytest.raises(InvalidSeatLogError, match="no seat has a group"):
         people(without, without, without)
     forged = tmp_path / "forged.zip"
     with zipfile.ZipFile(files[2]) as old, zipfile.ZipFile(forged, "w") as new:

@@ -17,23 +17,23 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.acts import Act
-from app.classroom.class_files import Checked, checked
-from app.classroom.judge import Judge
-from app.classroom.models import Instruction, Seat
-from app.classroom.plan import Plan
-from app.classroom.record import NoRecord, Record
-from app.classroom.seat_log import Given, NoLog, SeatLog
+from app.classroom.acts import LogEntry
+from app.classroom.class_files import LogCheck, check_file
+from app.classroom.models import ClassInstruction, Seat
+from app.classroom.plan import LessonPlan
+from app.classroom.record import ClassRecord, RecordUnavailableError
+from app.classroom.replay_verifier import ReplayVerifier
+from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
-from app.classroom.service import AnotherClass, taken_up
-from app.classroom.shapes import Verdict
+from app.classroom.server_messages import Verdict
+from app.classroom.service import ClassMismatchError, find_or_begin_class
 from app.classroom.verdict import Rerun, verdict
 from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.par.lean import Lean
-from engine.drill.par.regret import reachable
+from engine.drill.par.regret import compute_value
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from tests.class_process import new_class
 from tests.forked import of_forks
 from tests.shipped import shipped
@@ -47,32 +47,32 @@ def scenario() -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def log(scenario: Scenario) -> list[Act]:
+def log(scenario: Scenario) -> list[LogEntry]:
     """The reference solution as a seat's log."""
-    drill = played(scenario)
+    drill = play_reference(scenario)
     again = Drill(scenario, drill.seed, drill.mode)
-    acts: list[Act] = []
+    acts: list[LogEntry] = []
     for item in drill.journal:
         again.advance_to(item.tick)
-        again.do(item.words)
-        acts.append(Act(len(acts) + 1, item.tick, item.words, again.state_hash(), 0))
+        again.do(item.line_without_time)
+        acts.append(LogEntry(len(acts) + 1, item.tick, item.line_without_time, again.state_hash(), 0))
     again.advance_to(drill.tick)
-    return [*acts, Act(len(acts) + 1, again.tick, "", again.state_hash(), 0)]
+    return [*acts, LogEntry(len(acts) + 1, again.tick, "", again.state_hash(), 0)]
 
 
 @pytest.fixture
-def record(tmp_path: Path, scenario: Scenario, log: list[Act]) -> Record:
+def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
     """A class of two: one has played the solution, the other nothing."""
-    kept = Record(str(tmp_path / "class.sqlite"))
-    kept.begin(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""))
+    kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    kept.begin(new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
     kept.keep([ann, bob], {})
-    kept.keep([], {ann.id: log, bob.id: [Act(1, 500, "", "", 0)]})
+    kept.keep([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
     return kept
 
 
 def archive_of(
-    record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
+    record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
     """The exported class, its members changed."""
     raw = class_files.archive(record)
@@ -88,11 +88,11 @@ def archive_of(
     return file
 
 
-def found_in(file: Path) -> dict[str, Checked]:
-    return {one.name: one for one in checked(file)}
+def found_in(file: Path) -> dict[str, LogCheck]:
+    return {one.name: one for one in check_file(file)}
 
 
-def test_a_class_as_it_was_exported_follows_from_its_logs(record: Record, tmp_path: Path) -> None:
+def test_a_class_as_it_was_exported_follows_from_its_logs(record: ClassRecord, tmp_path: Path) -> None:
     found = found_in(archive_of(record, tmp_path))
     assert {name: one.problem for name, one in found.items()} == {"Ann": "", "Bob": ""}
     ann, bob = found["Ann"].verdict, found["Bob"].verdict
@@ -102,7 +102,7 @@ def test_a_class_as_it_was_exported_follows_from_its_logs(record: Record, tmp_pa
     assert (ann["score"], bob["t_s"], bob["last_act"]) == (100.0, 5.0, "")
 
 
-def test_nothing_secret_leaves_with_it(record: Record, tmp_path: Path) -> None:
+def test_nothing_secret_leaves_with_it(record: ClassRecord, tmp_path: Path) -> None:
     the_class = record.the_class()
     assert the_class is not None
     texts: dict[str, str] = {}
@@ -137,25 +137,25 @@ def lost_log(texts: dict[str, str]) -> None:
     ],
 )
 def test_what_does_not_follow_is_named(
-    record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None], who: str, why: str
+    record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None], who: str, why: str
 ) -> None:
     found = found_in(archive_of(record, tmp_path, change))
     assert why in found[who].problem
     assert [one.name for one in found.values() if one.problem] == [who]
 
 
-def test_another_scenario_is_refused(record: Record, tmp_path: Path) -> None:
+def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> None:
     def easier(texts: dict[str, str]) -> None:
         shared = json.loads(texts["class.json"])
         shared["text"] = shared["text"].replace("length", "# length")
         texts["class.json"] = json.dumps(shared)
 
     file = archive_of(record, tmp_path, easier)
-    with pytest.raises(NoLog, match="not the one that was played"):
-        list(checked(file))
+    with pytest.raises(InvalidSeatLogError, match="not the one that was played"):
+        list(check_file(file))
 
 
-def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, log: list[Act]) -> None:
+def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
     forged = [log[0], *(act._replace(digest="0" * 32) for act in log[1:])]
     found = verdict(scenario, scenario.seed, "practice", forged)
     assert found["parted_t_s"] == log[1].tick / 100
@@ -164,7 +164,7 @@ def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, l
     )
 
 
-def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[Act]) -> None:
+def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[LogEntry]) -> None:
     run = Rerun(scenario, scenario.seed, "practice")
     for act in log:
         run.play([act])
@@ -172,25 +172,25 @@ def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[Act])
     assert run.verdict() == verdict(scenario, scenario.seed, "practice", log)
 
 
-def test_nobody_goes_back_in_time(scenario: Scenario, log: list[Act]) -> None:
-    back = [log[0], Act(2, log[0].tick, "rewind 0", "", 0)]
+def test_nobody_goes_back_in_time(scenario: Scenario, log: list[LogEntry]) -> None:
+    back = [log[0], LogEntry(2, log[0].tick, "rewind 0", "", 0)]
     assert "back in time" in verdict(scenario, scenario.seed, "practice", back)["parted"]
 
 
 def test_logs_by_file_come_to_the_same_board_as_the_record(
-    record: Record, scenario: Scenario, log: list[Act], tmp_path: Path
+    record: ClassRecord, scenario: Scenario, log: list[LogEntry], tmp_path: Path
 ) -> None:
     mine = SeatLog(tmp_path / "seats", "Ann")
-    mine.begin(Given(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
+    mine.begin(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
     for act in log:
         mine.append(act.tick, act.line, act.digest)
     mine.close()
-    (by_file,) = checked(mine.file)
+    (by_file,) = check_file(mine.file)
     assert by_file.verdict == found_in(archive_of(record, tmp_path))["Ann"].verdict
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
-    report = played(scenario_files.find(NAME).load()).report()
+    report = play_reference(scenario_files.find(NAME).load()).report()
     change(report)
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report))
@@ -209,34 +209,34 @@ def test_run_files_are_verified_by_the_command(tmp_path: Path, capsys: pytest.Ca
     assert cli.main(["class", "verify", str(tmp_path)], lambda _: 0) == 2
 
 
-def test_a_database_holds_one_class_which_goes_on(record: Record, scenario: Scenario) -> None:
+def test_a_database_holds_one_class_which_goes_on(record: ClassRecord, scenario: Scenario) -> None:
     there = record.the_class()
     assert there is not None
-    for wanted in ([], [new_class(scenario, Plan(scenario=NAME, mode="practice"), "")]):
-        found = taken_up(record, wanted, None)
+    for wanted in ([], [new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
+        found = find_or_begin_class(record, wanted, None)
         assert found is not None
         assert found.code == there.code
-    with pytest.raises(AnotherClass, match="another database"):
-        taken_up(record, [new_class(scenario, Plan(scenario=NAME, mode="exam"), "")], None)
+    with pytest.raises(ClassMismatchError, match="another database"):
+        find_or_begin_class(record, [new_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None)
     record.close()
 
 
 def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scenario) -> None:
-    plan = Plan.model_validate(
+    plan = LessonPlan.model_validate(
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
-    kept = Record(str(tmp_path / "class.sqlite"))
-    taken_up(kept, [new_class(scenario, plan, "")], plan)
+    kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    find_or_begin_class(kept, [new_class(scenario, plan, "")], plan)
     (prepared,) = kept.instructions()
-    assert isinstance(prepared, Instruction)
+    assert isinstance(prepared, ClassInstruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
     kept.close()
 
 
 @pytest.mark.parametrize("place", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
 def test_a_database_that_cannot_be_used_is_said_so(place: str) -> None:
-    with pytest.raises(NoRecord):
-        Record(place, new=False)
+    with pytest.raises(RecordUnavailableError):
+        ClassRecord(place, new=False)
 
 
 def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> None:
@@ -246,11 +246,13 @@ def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> Non
         drill.advance_to(drill.tick + 100)
     question = drill.open_questions()[0].name
     drill.do(f"answer {question} 1 sure_percent=70")
-    kept = Record(str(tmp_path / "class.sqlite"))
-    kept.begin(new_class(asked, Plan(scenario=asked.name, mode="practice"), ""))
+    kept = ClassRecord(str(tmp_path / "class.sqlite"))
+    kept.begin(new_class(asked, LessonPlan(scenario=asked.name, mode="practice"), ""))
     ann = Seat(name="Ann", token_hash="a")
     kept.keep([ann], {})
-    kept.keep([], {ann.id: [Act(1, drill.tick, drill.journal[-1].words, drill.state_hash(), 0)]})
+    kept.keep(
+        [], {ann.id: [LogEntry(1, drill.tick, drill.journal[-1].line_without_time, drill.state_hash(), 0)]}
+    )
     with zipfile.ZipFile(io.BytesIO(class_files.archive(kept))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
     kept.close()
@@ -262,10 +264,10 @@ def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> Non
 @pytest.mark.parametrize("mode", ["practice", "exam", "lab"])
 def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode: str) -> None:
     scenario = shipped(name)
-    drill = played(scenario)
-    lines = sorted((item.tick, item.words) for item in drill.journal if item.verb != "hint")
+    drill = play_reference(scenario)
+    lines = sorted((item.tick, item.line_without_time) for item in drill.journal if item.verb != "hint")
     marks = [(tick, "") for tick in range(700, drill.tick, 700)]
-    acts = [Act(n, tick, line, "", 0) for n, (tick, line) in enumerate(sorted(lines + marks), 1)]
+    acts = [LogEntry(n, tick, line, "", 0) for n, (tick, line) in enumerate(sorted(lines + marks), 1)]
     whole, quick = (Rerun(scenario, scenario.seed, mode, whole) for whole in (True, False))
     for act in acts:
         whole.play([act])
@@ -277,7 +279,7 @@ def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode
 def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     portions: tuple[tuple[int, int], ...],
     scenario: Scenario,
-    log: list[Act],
+    log: list[LogEntry],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As they do where the record is read while another host writes to it."""
@@ -287,7 +289,7 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
         found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
         weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
-        async def log_of(number: int) -> list[Act]:
+        async def log_of(number: int) -> list[LogEntry]:
             return log[: portions[-1][1]]
 
         async def take(number: int, verdict: Verdict) -> None:
@@ -298,7 +300,9 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
             if not weighed.done():
                 weighed.set_result((t_s, points))
 
-        judge = Judge(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth)
+        judge = ReplayVerifier(
+            new_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth
+        )
         for first, last in portions:
             judge.add(0, log[first:last])
         running = asyncio.create_task(judge.run(0))
@@ -317,7 +321,7 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     known = certificates.plans(run.drill)[:1]
     assert asyncio.run(judged()) == (
         verdict(scenario, scenario.seed, "practice", acts),
-        (run.drill.world.t_s, reachable(cast("Lean", run.drill), known)),
+        (run.drill.world.t_s, compute_value(cast("SearchDrill", run.drill), known)),
     )
 
 

@@ -12,9 +12,9 @@ import pytest
 from app import cli
 from app.classroom import players
 from app.classroom.code import Invitation
-from app.classroom.join import Attended, take_part
-from app.classroom.record import Record
-from app.classroom.seat_log import Given, NoLog, handed_out
+from app.classroom.join import Participation, take_part
+from app.classroom.record import ClassRecord
+from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_handout
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_script
 from tests.class_process import HostProcess, hosted
@@ -55,7 +55,7 @@ def begun(host: HostProcess, folder: Path) -> Path:
     return file
 
 
-def play(where: Invitation | Given, name: str, script: list[str]) -> Attended:
+def play(where: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
     lines, problems = parse_script("\n".join(script))
     assert not problems
     return take_part(where, name, players.inputs(lines), None, lambda _: None)
@@ -96,7 +96,7 @@ def test_ten_seats_by_file_come_to_the_board_of_ten_over_the_network(
         by_network = play(host.invited, f"network {n}", script)
         assert by_network.has_host
         assert by_network.left == 0
-        by_file.append(play(handed_out(begun), f"file {n}", script))
+        by_file.append(play(read_handout(begun), f"file {n}", script))
     assert not any(one.has_host for one in by_file)
     lines = [f"hand in {one.file}" for one in by_file]
     told = console(folder, *lines, lines[0])  # handed in twice is handed in once
@@ -113,7 +113,7 @@ def test_a_seat_that_has_lost_the_network_hands_in_the_rest(
     host: HostProcess, folder: Path, tmp_path: Path
 ) -> None:
     attended = play(host.invited, "Ann", SCRIPTS[0])
-    record = Record(str(folder / "class.sqlite"), new=False)
+    record = ClassRecord(str(folder / "class.sqlite"), new=False)
     (seat,) = [one for one in record.seats() if one.name == "Ann"]
     known = record.acts(seat.id)
     drill = Drill(shipped(NAME))  # what she has done since, of which the host has heard nothing
@@ -130,7 +130,7 @@ def test_a_seat_that_has_lost_the_network_hands_in_the_rest(
 def test_what_is_no_log_of_this_class_is_refused(
     host: HostProcess, folder: Path, begun: Path, tmp_path: Path
 ) -> None:
-    honest = Path(play(handed_out(begun), "Eve", SCRIPTS[1]).file)
+    honest = Path(play(read_handout(begun), "Eve", SCRIPTS[1]).file)
     head, *log = honest.read_text().splitlines()
     given = json.loads(head)
 
@@ -153,8 +153,8 @@ def test_what_is_no_log_of_this_class_is_refused(
     for why, one in zip((*forged, "handed out", "cannot be read"), said, strict=True):
         assert one["kind"] == "refused"
         assert why in one["text"]
-    with pytest.raises(NoLog, match="hand it in"):
-        handed_out(honest)
+    with pytest.raises(InvalidSeatLogError, match="hand it in"):
+        read_handout(honest)
 
 
 @pytest.mark.usefixtures("profile")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.cli import bench
-from engine.published.twins import SimPyMissing
+from engine.published.simpy_models import SimPyMissingError
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_every_figure_is_a_ratio_against_something_named() -> None:
 @pytest.mark.usefixtures("_little_work")
 def test_a_missing_simpy_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(databases: int) -> None:
-        raise SimPyMissing("SimPy is not installed")
+        raise SimPyMissingError("SimPy is not installed")
 
     monkeypatch.setattr(bench, "simpy_model", missing)
     of_simpy = (figure for figure in bench.bench_rows() if figure.name.startswith("SimPy"))

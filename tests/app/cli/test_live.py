@@ -14,7 +14,7 @@ import pytest
 from app.cli.live import live
 from app.files import scenario_files
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 from tests.app.host.test_host import ASKING
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +58,7 @@ def test_a_speed_that_cannot_be_kept_is_refused() -> None:
 
 def test_a_question_that_no_line_answers_ends_the_run() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    drill = Drill(scenario, mode=Mode.GUIDED)  # free play asks nothing
+    drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks nothing
     shown: list[str] = []
     live(drill, 1000.0, 60.0, io.StringIO(""), shown.append)
     assert drill.world.t_s == 5.0

@@ -15,10 +15,10 @@ from app import cli
 from app.cli import par
 from app.cli.trials import over_processes
 from app.exit_codes import AS_ASKED, UNUSABLE
-from engine.drill.par.certificate import Certifying
-from engine.drill.par.lean import Lean
-from engine.drill.par.search import Search
-from engine.drill.par.trials import Plan, Rules, Trials
+from engine.drill.par.certificate import CertificateBuilder
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import Rules, SearchPlan, Trials
 from tests.engine.drill import texts
 
 
@@ -26,9 +26,9 @@ from tests.engine.drill import texts
 def test_two_processes_find_what_one_finds() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
-    one = Search(small, small.seed, **rules)
+    one = ParSearch(small, small.seed, **rules)
     with over_processes(small, small.seed, 2) as spread:
-        two = Search(small, small.seed, spread=spread, **rules)
+        two = ParSearch(small, small.seed, spread=spread, **rules)
         for search in (one, two):
             for _ in search.steps():
                 pass
@@ -75,10 +75,10 @@ def test_when_the_time_is_over_what_was_found_is_told_at_once(
 ) -> None:
     """Only the reference, doing nothing and whole drills for the hashes are played then."""
     small = texts.small()
-    ended: list[Plan] = []
-    come_to = Trials.come_to
+    ended: list[SearchPlan] = []
+    come_to = Trials.finish_plan
 
-    def counted(trials: Trials, run: Lean, rules: Rules) -> Plan:
+    def counted(trials: Trials, run: SearchDrill, rules: Rules) -> SearchPlan:
         if stopped and not ended:
             signal.raise_signal(signal.SIGINT)
         ended.append(come_to(trials, run, rules))
@@ -87,10 +87,10 @@ def test_when_the_time_is_over_what_was_found_is_told_at_once(
     def never(*_: object) -> float:
         raise AssertionError("there is no time for it")
 
-    monkeypatch.setattr(Trials, "come_to", counted)
-    monkeypatch.setattr(Certifying, "_late", never)
-    monkeypatch.setattr("engine.drill.par.robust.react", never)
-    found = par._searched(small, small.seed, 3600.0 if stopped else 0.0, None)
+    monkeypatch.setattr(Trials, "finish_plan", counted)
+    monkeypatch.setattr(CertificateBuilder, "_score_delayed", never)
+    monkeypatch.setattr("engine.drill.par.multi_seed.react", never)
+    found = par._search_certificate(small, small.seed, 3600.0 if stopped else 0.0, None)
     assert len(ended) == 2
     assert found["nodes"] == 2
     assert found["par"]["score"] == found["reference"]["score"] > found["idle"]["score"]
@@ -126,5 +126,5 @@ def test_what_a_search_has_against_a_drill_is_said(
 
 
 def test_progress_says_which_search_goes_on() -> None:
-    search = Search(texts.small(), 1, fair=False).run(1)
-    assert par._so_far(search).startswith("1 nodes of the clairvoyant search, best ")
+    search = ParSearch(texts.small(), 1, fair=False).run(1)
+    assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

@@ -12,9 +12,9 @@ import pytest
 
 from app import cli
 from app.cli import processes, sweep
-from app.cli.terms import Unusable
+from app.cli.terms import UsageError
 from app.exit_codes import AS_ASKED, INTERRUPTED, UNUSABLE
-from engine.drill.judging.sweep import Outcome
+from engine.drill.judging.sweep import RunOutcome
 from tests.engine.drill import texts
 
 
@@ -44,14 +44,14 @@ def test_ctrl_c_keeps_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    done = sweep.played
+    done = sweep.play_job
 
-    def played(job: sweep.Job) -> Outcome:
+    def played(job: sweep.Job) -> RunOutcome:
         if job[-1] == 4:
             signal.raise_signal(signal.SIGINT)
         return done(job)
 
-    monkeypatch.setattr(sweep, "played", played)
+    monkeypatch.setattr(sweep, "play_job", played)
     small = tmp_path / "small.toml"
     small.write_text(texts.SMALL)
     assert _call(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
@@ -83,7 +83,7 @@ def test_seeds(text: str, found: range) -> None:
 
 @pytest.mark.parametrize("text", ["", "5-4", "a-b", "-3", "1-", "1-99999999999999999999"])
 def test_seeds_that_are_none(text: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(UsageError):
         sweep.seeds_of(text)
 
 
@@ -136,7 +136,7 @@ class Cluster:
 )
 def test_a_cluster_that_cannot_work_is_not_waited_for(cluster: Cluster, said: str) -> None:
     processes._check(Cluster(1), "moon:8786")
-    with pytest.raises(Unusable, match=said):
+    with pytest.raises(UsageError, match=said):
         processes._check(cluster, "moon:8786")
 
 

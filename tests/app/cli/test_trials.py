@@ -12,7 +12,7 @@ import pytest
 from app.cli.trials import Crew, Helper
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.jobs import trials_at
-from engine.drill.par.search import Search
+from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import WHOLE, Decision, Rules, Trials
 from tests.engine.drill import texts
 
@@ -52,11 +52,11 @@ def small() -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def alone(small: Scenario) -> Search:
-    return searched(Search(small, small.seed, **RULES))
+def alone(small: Scenario) -> ParSearch:
+    return searched(ParSearch(small, small.seed, **RULES))
 
 
-def searched(search: Search) -> Search:
+def searched(search: ParSearch) -> ParSearch:
     for _ in search.steps():
         pass
     assert search.complete
@@ -65,13 +65,13 @@ def searched(search: Search) -> Search:
 
 @pytest.mark.parametrize(("helpers", "cluster"), [(1, False), (2, False), (1, True)], ids=str)
 def test_what_is_found_does_not_depend_on_who_does_what(
-    helpers: int, cluster: bool, small: Scenario, alone: Search, monkeypatch: pytest.MonkeyPatch
+    helpers: int, cluster: bool, small: Scenario, alone: ParSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
     monkeypatch.setattr("app.cli.trials.LOOK_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
     crew = Crew(small, small.seed, [Helper(executor, cluster=cluster) for executor in executors])
-    found = searched(Search(small, small.seed, spread=crew.spread, **RULES))
+    found = searched(ParSearch(small, small.seed, spread=crew.spread, **RULES))
     assert found.plans == alone.plans
     assert (found.best, found.nodes) == (alone.best, alone.nodes)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
@@ -98,12 +98,14 @@ def test_ctrl_c_is_for_the_process_that_searches(small: Scenario) -> None:
 def test_parts_of_a_decision_are_all_of_it(small: Scenario) -> None:
     trials, rules = Trials(small, small.seed), Rules(deeds_max=2)
     decision = Decision((), 3000)
-    whole = list(trials.at(decision, rules))
+    whole = list(trials.try_neighbors(decision, rules))
     assert len([trial for trial in whole if trial is not None]) > 7
-    assert len(whole) == trials.width(decision, rules)
+    assert len(whole) == trials.count_neighbors(decision, rules)
     for parts in (2, 7, 64):
         assert [
-            trial for part in range(parts) for trial in trials.at(decision, rules, (), (part, parts))
+            trial
+            for part in range(parts)
+            for trial in trials.try_neighbors(decision, rules, (), (part, parts))
         ] == whole
 
 

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from app.cli.waits import TOLD_EVERY_S, Progress, counted, stoppable, watched
+from app.cli.waits import TOLD_EVERY_S, TerminalProgress, count_with_progress, run_with_progress, stoppable
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_progress_is_for_a_terminal(
             yield (clock[0] - 100.0) / 20.0
         return "done"
 
-    assert watched(work(), lambda share: f"{share:.0%}") == "done"
+    assert run_with_progress(work(), lambda share: f"{share:.0%}") == "done"
     assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if there else "")
 
 
@@ -39,7 +39,7 @@ def test_of_how_much(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    progress = Progress()
+    progress = TerminalProgress()
     clock[0] += 7.0
     progress.tell("3 nodes", " of 60 s")
     assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"
@@ -56,7 +56,7 @@ def test_how_long_the_others_take_is_told_of_those_that_came(
             clock[0] += seconds
             yield number
 
-    assert list(counted(coming(), 32, "runs")) == [0, 1, 2]
+    assert list(count_with_progress(coming(), 32, "runs")) == [0, 1, 2]
     assert capsys.readouterr().err == "8 s: 3 of 32 runs, about 1:56 left\n"
 
 

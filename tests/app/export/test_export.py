@@ -17,14 +17,14 @@ from app.export import body, course_svg, curve_svg, parts
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
-from app.export.source import Source, as_json, source_of
+from app.export.source import ExportSource, as_json, source_of
 from app.files import scenario_files
-from app.view_models.worth import TONES, stops, told
-from engine.drill.par.regret import Account, LastChance, Move, account
+from app.view_models.value_curve import TONES, find_stops, format_move
+from engine.drill.par.regret import Account, LastChance, RunSegment, build_account
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import left_alone, played
+from engine.drill.running.solution import play_idle, play_reference
+from engine.generators import run_to_completion
 from engine.inputs import Input
-from engine.stepwise import at_once
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run
 from tests.shipped import shipped
@@ -34,7 +34,7 @@ EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
 
 @pytest.fixture(scope="module")
-def source() -> Source:
+def source() -> ExportSource:
     """A drill with a refused command, a hint, a strange remark and a late repair."""
     taken = Drill(shipped("automatic-failover"))
     for at_s, line in (
@@ -47,7 +47,7 @@ def source() -> Source:
         run(taken, at_s)
         taken.do(line)
     taken.advance_to(taken.end_tick or 0)
-    return replace(source_of(taken), account=at_once(account(taken)))
+    return replace(source_of(taken), account=run_to_completion(build_account(taken)))
 
 
 class Checker(HTMLParser):
@@ -85,7 +85,7 @@ def checked(text: str) -> Checker:
 # --- page ---------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_whole_and_needs_nothing_else(source: Source) -> None:
+def test_the_page_is_whole_and_needs_nothing_else(source: ExportSource) -> None:
     text = page(source)
     found = checked(text)
     assert (found.wrong, found.open) == ([], [])
@@ -96,7 +96,7 @@ def test_the_page_is_whole_and_needs_nothing_else(source: Source) -> None:
     assert page(source) == text
 
 
-def test_the_page_can_be_read_by_ear(source: Source) -> None:
+def test_the_page_can_be_read_by_ear(source: ExportSource) -> None:
     found = checked(page(source))
     tags = dict(found.tags)
     assert tags["html"]["lang"] == "en"
@@ -108,31 +108,34 @@ def test_the_page_can_be_read_by_ear(source: Source) -> None:
     assert anchors <= {f"#{attrs['id']}" for _, attrs in found.tags if "id" in attrs}
 
 
-def test_the_page_shows_what_could_still_be_reached(source: Source) -> None:
+def test_the_page_shows_what_could_still_be_reached(source: ExportSource) -> None:
     """With an axis, a legend, and each act and wait by its number, which a table explains."""
     drawn = curve_svg.draw(there(source.account), {})
     assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
     assert ">blunder: 15 or more</text>" in drawn
     assert "point of no return" not in drawn, "all goals were reached"
-    moves = stops(there(source.account))
+    moves = find_stops(there(source.account))
     numbers = re.findall(r'font-weight="bold">(\d+)</text>', drawn)
     verbs = ["sql", "sql", "hint", "note", "power-on"]
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
-    assert {str(n) for n, move in enumerate(moves, 1) if move.lost >= 0.5} <= set(numbers)
+    assert {str(n) for n, move in enumerate(moves, 1) if move.regret >= 0.5} <= set(numbers)
     assert drawn.count("<circle") == len(verbs)
     shown = page(source)
     assert drawn in shown
     assert shown.index("Compared with the best possible") < shown.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{parts.text(told(move, {}))}</td><td>"
+        row = f"<tr><td>{number}</td><td>{parts.escape_text(format_move(move, {}))}</td><td>"
         assert row + TONES[move.label][0] in shown
     assert "Compared with the best possible" not in page(replace(source, account=None))
 
 
-def test_a_last_chance_is_drawn_and_told(source: Source) -> None:
+def test_a_last_chance_is_drawn_and_told(source: ExportSource) -> None:
     chance = LastChance(1000, (Input(5000, "power-on", ("SERVER_A",)),), 0, "", (("It serves", 6000),))
-    moves = (Move(0, 1000, "", 100.0, 100.0, "best"), Move(1000, 9000, "", 100.0, 60.0, "blunder"))
+    moves = (
+        RunSegment(0, 1000, "", 100.0, 100.0, "best"),
+        RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
+    )
     found = Account(moves, 50.0, chance)
     assert "point of no return 0:10.0</text>" in curve_svg.draw(found, {})
     told = dict(body.annex(replace(source, account=found), "THE CURVE"))
@@ -142,18 +145,18 @@ def test_a_last_chance_is_drawn_and_told(source: Source) -> None:
     assert "THE CURVE" in said
 
 
-def test_texts_of_others_are_shown_and_not_obeyed(source: Source) -> None:
+def test_texts_of_others_are_shown_and_not_obeyed(source: ExportSource) -> None:
     text = page(source)
     assert "<script>" not in text
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
 
 
-def test_the_page_has_what_the_review_found(source: Source) -> None:
+def test_the_page_has_what_the_review_found(source: ExportSource) -> None:
     text = page(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
-        assert parts.text(mistake.what) in text
-        assert parts.text(mistake.better) in text
+        assert parts.escape_text(mistake.what) in text
+        assert parts.escape_text(mistake.better) in text
     for words in (
         "SERVER_B took over automatically.",
         "published 2.6 s",
@@ -176,7 +179,7 @@ def test_the_page_has_what_the_review_found(source: Source) -> None:
     ]
 
 
-def test_questions_are_told(source: Source) -> None:
+def test_questions_are_told(source: ExportSource) -> None:
     taken = run(asking(), 21)
     taken.do("answer next 2")
     run(taken, 300)
@@ -196,16 +199,20 @@ def test_free_play_has_a_page_too() -> None:
 
 
 def test_of_many_databases_the_worst_are_drawn() -> None:
-    source = source_of(left_alone(shipped("split-application")))
-    assert len(course_svg.chosen(source.review.lanes)) == len(source.review.lanes) <= course_svg.DATABASES_MAX
+    source = source_of(play_idle(shipped("split-application")))
+    assert (
+        len(course_svg.select_lanes(source.review.lanes))
+        == len(source.review.lanes)
+        <= course_svg.DATABASES_MAX
+    )
     lanes = {f"{name}{n}": lane for n in range(5) for name, lane in source.review.lanes.items()}
-    assert len(course_svg.chosen(lanes)) == course_svg.DATABASES_MAX
+    assert len(course_svg.select_lanes(lanes)) == course_svg.DATABASES_MAX
 
 
 # --- tables, data, runbook ----------------------------------------------------------------------------------
 
 
-def test_tables_read_back(source: Source) -> None:
+def test_tables_read_back(source: ExportSource) -> None:
     tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in sheets(source).items()}
     assert len(tables["events.csv"]) == len(source.report["events"])
     assert [row["name"] for row in tables["score.csv"]] == [
@@ -228,13 +235,13 @@ def test_no_text_is_a_formula_to_a_spreadsheet() -> None:
     assert row["text"] == "'=HYPERLINK(1)"
 
 
-def test_all_of_it_as_json(source: Source) -> None:
+def test_all_of_it_as_json(source: ExportSource) -> None:
     data = json.loads(json.dumps(as_json(source)))
     assert data["report"]["scenario"] == "automatic-failover"
     assert len(data["review"]["mistakes"]) == len(source.review.mistakes)
 
 
-def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> None:
+def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: ExportSource) -> None:
     lines = runbook(source).splitlines()
     code = [line for line in lines if line and not line.startswith("--")]
     assert code == [":CONNECT SERVER_B", "SELECT name", "FROM sys.databases", "WHERE 1 = 1", "GO"]
@@ -246,7 +253,7 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> 
     assert "hint" not in text
 
 
-def test_the_reference_as_a_runbook_with_its_reasons(source: Source) -> None:
+def test_the_reference_as_a_runbook_with_its_reasons(source: ExportSource) -> None:
     text = reference_runbook(source)
     assert "First see what has happened" in text
     code = [line for line in text.splitlines() if line and not line.startswith("--")]
@@ -255,7 +262,7 @@ def test_the_reference_as_a_runbook_with_its_reasons(source: Source) -> None:
     assert len(code) == 3
 
 
-def test_lines_of_comments_stay_short(source: Source) -> None:
+def test_lines_of_comments_stay_short(source: ExportSource) -> None:
     for text in (runbook(source), reference_runbook(source)):
         assert all(len(line) <= 110 for line in text.splitlines() if line.startswith("--"))
 
@@ -270,7 +277,7 @@ def test_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
 
     from app.export import pdf
 
-    taken = left_alone(scenario_files.find(name).load())
+    taken = play_idle(scenario_files.find(name).load())
     file = tmp_path / "debrief.pdf"
     pages = pdf.write_pdf(source_of(taken), file)
     data = file.read_bytes()
@@ -286,5 +293,5 @@ def test_a_file_that_cannot_be_written_is_told(qtbot: QtBot, tmp_path: Path) -> 
     from app.export import pdf
 
     (tmp_path / "file").write_text("")
-    with pytest.raises(pdf.NoPdf, match="cannot be written"):
-        pdf.write_pdf(source_of(played(drill().scenario)), tmp_path / "file" / "debrief.pdf")
+    with pytest.raises(pdf.PdfWriteError, match="cannot be written"):
+        pdf.write_pdf(source_of(play_reference(drill().scenario)), tmp_path / "file" / "debrief.pdf")

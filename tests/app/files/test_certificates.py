@@ -18,16 +18,16 @@ NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("ass
 
 def test_a_certificate_is_of_one_text() -> None:
     file = scenario_files.find("automatic-failover")
-    found = certificates.kept(file.load())
+    found = certificates.load_certificate(file.load())
     assert found is not None
     assert found["par"]["score"] >= found["reference"]["score"]
     changed = ScenarioFile(file.name, file.file, file.text + "\n# changed\n", shipped=True)
-    assert certificates.kept(changed.load()) is None
+    assert certificates.load_certificate(changed.load()) is None
 
 
 def test_certificates_that_hold_have_nothing_against_their_drills() -> None:
     """One of a drill that was changed since counts for nothing until it is made anew."""
-    holding = {name: certificates.kept(scenario_files.find(name).load()) for name in NAMES}
+    holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
     assert any(holding.values())
     for name, found in holding.items():
         if found is None:
@@ -84,9 +84,9 @@ def test_a_trap_that_costs_nothing_is_told() -> None:
 
 
 def test_the_list_of_drills_tells_what_is_proved() -> None:
-    assert proof.told("automatic-failover").startswith("Proved: 100 points can be reached.")
-    assert "is a blunder" in proof.told("false-failovers")
-    assert proof.told("lab") == ""
+    assert proof.describe_proof("automatic-failover").startswith("Proved: 100 points can be reached.")
+    assert "is a blunder" in proof.describe_proof("false-failovers")
+    assert proof.describe_proof("lab") == ""
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
@@ -107,7 +107,7 @@ def test_no_drill_is_more_than_a_step_from_its_measured_level() -> None:
 
 
 def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(certificates, "kept", lambda scenario: _certificate(100.0, 90.0, 0.0))
+    monkeypatch.setattr(certificates, "load_certificate", lambda scenario: _certificate(100.0, 90.0, 0.0))
     assert cli.main(["check", "lab"], lambda scenario: 9) == 1
     assert "the reference solution earns 90 points" in capsys.readouterr().out
 

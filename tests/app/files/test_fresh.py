@@ -6,41 +6,45 @@ import itertools
 
 import pytest
 
-from app.files import fresh, proof
+from app.files import generated_drills, proof
 from app.files.summary import LEVELS
-from engine.drill.authoring.variants import picked
-from engine.stepwise import at_once
+from engine.drill.authoring.variants import pick_values
+from engine.generators import run_to_completion
 from tests.engine.drill import texts
 from tests.shipped import shipped
 
 
 def test_a_new_drill_is_proved_and_told() -> None:
     generator = shipped("random-trouble-easy")
-    found = at_once(fresh.fresh([(generator, 4711)]))
+    found = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
     assert found is not None
     assert found.seed == 4711
     assert found.proved["par"]["score"] >= found.proved["reference"]["score"] >= 90.0
     assert found.proved["idle"]["score"] < 50.0
     assert found.difficulty in LEVELS
     assert found.scenario.level == found.difficulty
-    assert found.told.startswith(f"A new drill, made by chance: 6 min, {found.difficulty}. Proved by ")
+    assert found.description.startswith(f"A new drill, made by chance: 6 min, {found.difficulty}. Proved by ")
 
 
 def test_what_is_drawn_differs_and_is_near_to_what_is_wanted() -> None:
-    made = [shipped(name) for name in fresh.GENERATORS]
-    drawn = list(fresh.candidates(made, "intermediate", itertools.count().__next__))
+    made = [shipped(name) for name in generated_drills.GENERATORS]
+    drawn = list(generated_drills.candidates(made, "intermediate", itertools.count().__next__))
     assert [scenario.name for scenario, _ in itertools.groupby(drawn, key=lambda each: each[0])] == sorted(
-        fresh.GENERATORS, key=proof.place
+        generated_drills.GENERATORS, key=proof.rank_difficulty
     )
-    picks = [(scenario.name, *picked(scenario.variants, seed).values()) for scenario, seed in drawn]
+    picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in drawn]
     assert len(picks) == len({str(each) for each in picks}) == 6 + 8 + 42
 
 
 def test_what_is_nearest_is_offered_where_nothing_is_as_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
     monkeypatch.setattr(proof, "difficulty", lambda found: next(levels))
-    monkeypatch.setattr(fresh.Fresh, "difficulty", property(lambda found: found.scenario.level))
-    found = at_once(fresh.fresh([(texts.small(), seed) for seed in (3, 4, 5)], "expert"))
+    monkeypatch.setattr(
+        generated_drills.GeneratedDrill, "difficulty", property(lambda found: found.scenario.level)
+    )
+    found = run_to_completion(
+        generated_drills.generate_drill([(texts.small(), seed) for seed in (3, 4, 5)], "expert")
+    )
     assert found is not None
     assert (found.seed, found.scenario.level) == (4, "advanced")
 
@@ -49,10 +53,10 @@ def test_what_cannot_be_proved_is_not_offered() -> None:
     """The first candidate's reference does nothing of use, and is worth what doing nothing is."""
     bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
     good = texts.small()
-    found = at_once(fresh.fresh([(bad, 3), (good, 3)]))
+    found = run_to_completion(generated_drills.generate_drill([(bad, 3), (good, 3)]))
     assert found is not None
     assert found.scenario.solution == good.solution
-    assert at_once(fresh.fresh([(bad, 3)])) is None
+    assert run_to_completion(generated_drills.generate_drill([(bad, 3)])) is None
 
 
 @pytest.mark.parametrize(
@@ -72,5 +76,5 @@ def test_difficulty_is_the_chance_of_a_blunder(share: float | None, acts: int, t
 
 
 def test_the_list_tells_how_hard_a_drill_is() -> None:
-    assert "Measured difficulty: " in proof.told("automatic-failover")
-    assert proof.place("lab") > proof.place("automatic-failover")
+    assert "Measured difficulty: " in proof.describe_proof("automatic-failover")
+    assert proof.rank_difficulty("lab") > proof.rank_difficulty("automatic-failover")

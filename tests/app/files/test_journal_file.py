@@ -57,5 +57,5 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
     for text in ('{"begun": 5}\n', '{"begun": {"scenario": "lab"}}\n', '{"begun": {}}\n[]\n'):
         file = tmp_path / "run.json"
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(run_files.NoRun):
+        with pytest.raises(run_files.RunFileError):
             run_files.read(file)

@@ -74,5 +74,5 @@ def test_a_kept_summary_with_an_unknown_technology_is_not_ours(
     text = (tmp_path / summary.FILE_NAME).read_text()
     assert asdict(first)["technology"] == "mirroring"
     (tmp_path / summary.FILE_NAME).write_text(text.replace('"technology": "mirroring"', '"technology": "x"'))
-    assert summary.kept(tmp_path) == {}
+    assert summary.load_summaries(tmp_path) == {}
     assert summaries.read(files, tmp_path)[0] == [first]

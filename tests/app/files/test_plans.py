@@ -10,14 +10,14 @@ import pytest
 
 from app.files import certificates, scenario_files
 from app.files.proof import Certificate
-from engine.drill.authoring.batches import in_story
-from engine.drill.authoring.scenario import Scenario, varied
+from engine.drill.authoring.batches import is_story_window
+from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.schema.story import Inject
-from engine.drill.judging.counterfactual import looks
-from engine.drill.par.lean import Lean
-from engine.drill.par.sight import MONITOR_S
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.par.observability import MONITOR_S
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.team.rights import EVERY_ROLE
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputError
 from engine.model import Tick, ticks
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
@@ -43,7 +43,7 @@ def every_drill() -> list[object]:
 
 def proved(name: str) -> tuple[Scenario, Certificate]:
     scenario = scenario_files.find(name).load()
-    found = certificates.kept(scenario)
+    found = certificates.load_certificate(scenario)
     if found is None:
         pytest.skip("the drill was changed since")
     return scenario, found
@@ -70,7 +70,7 @@ def test_plans_play_to_their_hashes(name: str) -> None:
     }
 
 
-class Story(Lean):
+class Story(SearchDrill):
     """A run that notes when each part of its timeline comes, and in which some of them do not."""
 
     def __init__(self, scenario: Scenario, seed: int, without: frozenset[int] = frozenset()) -> None:
@@ -87,14 +87,14 @@ class Story(Lean):
 @pytest.mark.parametrize("name", every_drill())
 def test_no_act_of_a_fair_plan_precedes_what_could_be_seen(name: str) -> None:
     scenario, found = proved(name)
-    scenario = varied(scenario, found["seed"])
+    scenario = select_variant(scenario, found["seed"])
     hidden = frozenset(number for number, inject in enumerate(scenario.timeline) if is_hidden(inject))
     if scenario.early or not hidden:
         pytest.skip("what is to be done is told at the start")
     plan, _ = parse_script("\n".join(found["par"]["plan"]))
     run = played(scenario, found["seed"], plan)
     for item in plan:
-        if not (item.verb in EVERY_ROLE or looks(item)):
+        if not (item.verb in EVERY_ROLE or is_inspection(item)):
             past = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
             assert follows_a_symptom(run, plan, item, past), item.line
 
@@ -130,15 +130,15 @@ def is_hidden(inject: Inject) -> bool:
 def played(scenario: Scenario, seed: int, plan: list[Input], without: frozenset[int] = frozenset()) -> Story:
     """The *plan* up to the first act that cannot be done."""
     run = Story(scenario, seed, without)
-    with suppress(InputProblem):
+    with suppress(InputError):
         for item in plan:
             run.advance_to(item.tick)
-            run.do(item.words)
+            run.do(item.line_without_time)
     return run
 
 
-def shown(run: Lean, tick: Tick) -> Iterator[tuple[object, ...]]:
+def shown(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
-        own = event.kind == "sql_done" and not in_story(str(event.get("window", "")))
+        own = event.kind == "sql_done" and not is_story_window(str(event.get("window", "")))
         if event.tick < tick and (own or event.kind in WINDOWS):
             yield event.tick, event.kind, event.server, event.database, event.text

@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from app.files import scenario_edit
-from app.files.scenario_edit import NotChanged, Path
+from app.files.scenario_edit import Path, ScenarioEditError
 
 TEXT = (files("scenarios") / "planned-failover.toml").read_text(encoding="utf-8")
 
@@ -70,12 +70,12 @@ def test_nothing_is_a_value_too() -> None:
 
 @pytest.mark.parametrize("path", [("server", 99, "name"), ("title", "deeper", 1)])
 def test_what_is_not_there_cannot_be_changed(path: Path) -> None:
-    with pytest.raises(NotChanged):
+    with pytest.raises(ScenarioEditError):
         scenario_edit.set_value(TEXT, path, "x")
 
 
 def test_text_that_is_no_toml_says_so() -> None:
-    with pytest.raises(NotChanged, match="not TOML"):
+    with pytest.raises(ScenarioEditError, match="not TOML"):
         scenario_edit.set_value("title = [", ("title",), "x")
 
 

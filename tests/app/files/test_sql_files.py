@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.files import sql_files
-from app.files.sql_files import NoScript
+from app.files.sql_files import ScriptFileError
 
 TEXT = "SELECT 'Übung'\nGO\n"
 
@@ -27,13 +27,13 @@ def test_what_is_no_script_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         (b"x" * 1_000_001, "more than 1,000,000 characters"),
     ):
         file.write_bytes(content)
-        with pytest.raises(NoScript, match=why):
+        with pytest.raises(ScriptFileError, match=why):
             sql_files.read(file)
     for other in (tmp_path, tmp_path / "none.sql"):
-        with pytest.raises(NoScript, match="is not a file"):
+        with pytest.raises(ScriptFileError, match="is not a file"):
             sql_files.read(other)
     os.mkfifo(tmp_path / "pipe.sql")  # would be waited for
-    with pytest.raises(NoScript, match="is not a file"):
+    with pytest.raises(ScriptFileError, match="is not a file"):
         sql_files.read(tmp_path / "pipe.sql")
 
 

@@ -33,7 +33,7 @@ def test_what_is_known_is_not_read_again(
 
 
 def test_without_a_folder_memory_serves(files: list[ScenarioFile], monkeypatch: pytest.MonkeyPatch) -> None:
-    memory: dict[str, summary.Summary] = {}
+    memory: dict[str, summary.ScenarioSummary] = {}
     first = summaries.read(files, None, memory)
     assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
     assert len(memory) == 1, "what is gone is forgotten"
@@ -69,11 +69,11 @@ def test_an_entry_that_no_list_could_show_is_passed_over(
     files: list[ScenarioFile], tmp_path: Path, wrong: dict[str, object]
 ) -> None:
     first = summaries.read(files, tmp_path)
-    assert list(summary.kept(tmp_path).values()) == first[0]
+    assert list(summary.load_summaries(tmp_path).values()) == first[0]
     entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
     entries[next(iter(entries))] |= wrong
     (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
-    assert summary.kept(tmp_path) == {}
+    assert summary.load_summaries(tmp_path) == {}
     assert summaries.read(files, tmp_path) == first
 
 

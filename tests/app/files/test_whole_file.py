@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import terms
-from app.files import whole_file
+from app.files import atomic_write
 from tests.disk import disk_with_room_for
 
 OLD = "what stood there before"
@@ -22,13 +22,13 @@ def names(folder: Path) -> list[str]:
 
 def test_text_and_bytes(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
-    whole_file.write(file, "SELECT 'ü'\r\n")
+    atomic_write.write(file, "SELECT 'ü'\r\n")
     assert file.read_bytes() == "SELECT 'ü'\r\n".encode()
-    whole_file.write(file, b"\0\1")
+    atomic_write.write(file, b"\0\1")
     assert file.read_bytes() == b"\0\1"
-    whole_file.write(file, "half \ud800")
+    atomic_write.write(file, "half \ud800")
     assert file.read_text(encoding="utf-8") == "half ?"
-    whole_file.write(tmp_path / ("ü" * 120), "a name as long as it may be")
+    atomic_write.write(tmp_path / ("ü" * 120), "a name as long as it may be")
     assert names(tmp_path) == ["a.sql", "ü" * 120]
 
 
@@ -36,9 +36,9 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     with disk_with_room_for(100), pytest.raises(OSError, match="File too large"):
-        whole_file.write(file, "x" * 1_000)
+        atomic_write.write(file, "x" * 1_000)
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
-    whole_file.write(file, "x" * 1_000)
+    atomic_write.write(file, "x" * 1_000)
     assert len(file.read_text()) == 1_000
 
 
@@ -52,7 +52,7 @@ def test_a_disk_that_fails_at_the_end_leaves_the_old_file(
     file.write_text(OLD)
     monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(OSError, match="Input/output error"):
-        whole_file.write(file, "new")
+        atomic_write.write(file, "new")
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
 
 
@@ -62,9 +62,9 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for name in ("folder", "pipe", "link"):
         with pytest.raises(OSError, match="not a file"):
-            whole_file.write(tmp_path / name, "new")
+            atomic_write.write(tmp_path / name, "new")
     with pytest.raises(OSError, match="No such file or directory"):
-        whole_file.write(tmp_path / "missing" / "a.sql", "new")
+        atomic_write.write(tmp_path / "missing" / "a.sql", "new")
     assert names(tmp_path) == ["folder", "link", "pipe"]
 
 
@@ -72,7 +72,7 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(OLD)
     (tmp_path / "a.sql").symlink_to(other)
-    whole_file.write(tmp_path / "a.sql", "new")
+    atomic_write.write(tmp_path / "a.sql", "new")
     assert ((tmp_path / "a.sql").read_text(), other.read_text()) == ("new", OLD)
 
 
@@ -80,7 +80,7 @@ def test_the_same_people_may_read_it_as_before(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     file.chmod(0o640)
-    whole_file.write(file, "new")
+    atomic_write.write(file, "new")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
@@ -89,7 +89,7 @@ def test_what_is_write_protected_stays(tmp_path: Path, monkeypatch: pytest.Monke
     file.write_text(OLD)
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser is asked in vain
     with pytest.raises(OSError, match="Permission denied"):
-        whole_file.write(file, "new")
+        atomic_write.write(file, "new")
     assert (file.read_text(), names(tmp_path)) == (OLD, ["a.sql"])
 
 
@@ -100,5 +100,5 @@ def test_a_command_writes_where_its_output_goes(tmp_path: Path) -> None:
     (tmp_path / "stdout").symlink_to(other)
     terms.write("new", tmp_path / "stdout")
     assert (other.read_text(), (tmp_path / "stdout").is_symlink()) == ("new", True)
-    with pytest.raises(terms.Unusable, match="cannot be written"):
+    with pytest.raises(terms.UsageError, match="cannot be written"):
         terms.write("new", tmp_path / "missing" / "file")

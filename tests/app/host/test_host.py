@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.files import scenario_files
-from app.host import Host, NoRecorder, NotRecorded
+from app.host import Host, NoRecorder, RecordingError
 from app.host.host import BUDGET_S
 from app.host.pace import ELAPSED_MS_MAX
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
@@ -17,7 +17,7 @@ from app.host.search import STATE_KINDS
 from app.words import language
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.running.drill import Drill, Mode, replay
+from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.time.history import History
 from engine.inputs import Input
 from tests.shipped import shipped
@@ -56,14 +56,14 @@ class Record:
 
     def _check(self) -> None:
         if self.broken:
-            raise NotRecorded("The disk is full.")
+            raise RecordingError("The disk is full.")
 
 
 class Desk:
     """A session on the lab with its record, and all that it has said."""
 
     def __init__(
-        self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: Mode = Mode.LAB
+        self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: DrillMode = DrillMode.LAB
     ) -> None:
         self.record = Record()
         self.session = Host(clock=clock)
@@ -181,7 +181,7 @@ def test_frames_of_any_length_give_the_same_run(desk: Desk, lab: Scenario) -> No
     desk.frames(100, 23.0)
     desk.session.set_speed(50.0)
     desk.frames(100, 5.0)
-    again = replay(lab, lab.seed, Mode.LAB, desk.record.lines, desk.drill.tick)
+    again = replay(lab, lab.seed, DrillMode.LAB, desk.record.lines, desk.drill.tick)
     assert again.state_hash() == desk.drill.state_hash()
     assert [event.text for event in again.events] == [event.text for event in desk.drill.events]
 
@@ -232,7 +232,7 @@ def test_heartbeats_and_checkpoints_come_by_wall_time(desk: Desk) -> None:
     desk.frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
     (tick, state_hash) = desk.record.checkpoints[0]
-    again = replay(desk.drill.scenario, desk.drill.seed, Mode.LAB, [], tick)
+    again = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
     assert again.state_hash() == state_hash
 
 
@@ -268,7 +268,7 @@ def test_the_end_is_recorded_and_told_once(desk: Desk) -> None:
 
 
 def test_the_next_change_of_state_is_met_to_the_tick(desk: Desk, lab: Scenario) -> None:
-    reference = Drill(lab, mode=Mode.LAB)
+    reference = Drill(lab, mode=DrillMode.LAB)
     reference.do("power-off SERVER_A")
     known = len(reference.events)
     while not any(event.kind in STATE_KINDS for event in reference.events[known:]):
@@ -311,12 +311,12 @@ JOURNAL = (
 
 
 def played(lab: Scenario, tick: int) -> Drill:
-    return replay(lab, lab.seed, Mode.LAB, [item.line for item in JOURNAL], tick)
+    return replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], tick)
 
 
 def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
     marks = [(tick, played(lab, tick).state_hash()) for tick in (1000, 2500)]
-    desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, marks)
+    desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.search()
     (history,) = desk.heard("loaded")
     assert history.drill.tick == 3000
@@ -325,7 +325,7 @@ def test_a_journal_is_played_to_its_tick(desk: Desk, lab: Scenario) -> None:
 
 
 def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenario) -> None:
-    desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
+    desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.search()
     assert desk.heard("loaded") == []
     assert "at 0:10.00 " in desk.heard("refused")[0]
@@ -349,7 +349,7 @@ def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
     lab: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.drill.time.history.KEPT_MAX", 2)
-    history = History(Drill(lab, mode=Mode.LAB))
+    history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
     desk = Desk(lab, clock=ticking(0.04))  # every slice takes so long
     desk.session.open(history, NoRecorder())
@@ -367,7 +367,7 @@ def test_a_moment_that_lies_far_from_any_kept_one_takes_frames_and_gives_way(
     assert desk.session.look(90_000)
     desk.session.cancel()
     assert desk.drill.tick == 30_000, "what was on screen stays"
-    desk.session.load(lab, lab.seed, Mode.LAB, [], 50_000)
+    desk.session.load(lab, lab.seed, DrillMode.LAB, [], 50_000)
     assert not desk.session.look(10_000), "a run that is loaded does not give way"
     desk.session.close()
 
@@ -379,7 +379,7 @@ def test_a_past_moment_is_shown_and_nothing_can_be_done_in_it(desk: Desk, lab: S
     assert desk.session.looking_back
     assert desk.heard("looking") == [True]
     assert desk.drill.tick == 300
-    assert desk.drill.state_hash() == replay(lab, lab.seed, Mode.LAB, [], 300).state_hash()
+    assert desk.drill.state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).state_hash()
     assert not desk.session.do("power-off SERVER_A")
     assert "0:03" in desk.heard("refused")[-1]
     desk.session.look_at_now()
@@ -409,14 +409,14 @@ def test_the_past_can_be_run_again_up_to_now(desk: Desk) -> None:
 
 def test_before_a_deed_and_after_it_are_two_moments(desk: Desk) -> None:
     with_a_past(desk)
-    desk.session.look(500, before=True)
+    desk.session.look(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
     desk.session.look(500)
     assert len(desk.drill.journal) == 1
 
 
 def test_an_exam_has_no_past(lab: Scenario) -> None:
-    made = Desk(lab, mode=Mode.EXAM)
+    made = Desk(lab, mode=DrillMode.EXAM)
     made.session.run_to(500)
     made.search()
     assert not made.session.look(300)
@@ -426,7 +426,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
 
 
 def test_a_run_that_is_over_is_watched_deed_by_deed(desk: Desk, lab: Scenario) -> None:
-    over = History(replay(lab, lab.seed, Mode.LAB, [item.line for item in JOURNAL], 3000))
+    over = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
     over.drill.finish()
     desk.session.watch(over, at_each_deed=True)
     assert (desk.drill.tick, desk.drill.journal) == (0, [])
@@ -490,7 +490,7 @@ why = "Nothing has happened."
 @pytest.fixture
 def asking() -> Iterator[Desk]:
     scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    made = Desk(scenario, mode=Mode.GUIDED)  # free play asks nothing
+    made = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks nothing
     yield made
     made.session.close()
 
@@ -530,7 +530,7 @@ def scored() -> Scenario:
 
 @pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
 def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
-    desk = Desk(scored, mode=Mode.EXAM)
+    desk = Desk(scored, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
     assert desk.heard("refused") == [
         "In an exam only the servers give information: query them, or let time pass."
@@ -540,17 +540,17 @@ def test_an_exam_answers_no_condition(scored: Scenario, condition: str) -> None:
 
 @pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
 def test_an_exam_stops_at_nothing_hidden(scored: Scenario, door: str) -> None:
-    desk = Desk(scored, mode=Mode.EXAM)
+    desk = Desk(scored, mode=DrillMode.EXAM)
     getattr(desk.session, door)()
     assert not desk.session.busy
     assert "only the servers give information" in desk.heard("refused")[0]
-    practice = Desk(scored, mode=Mode.PRACTICE)
+    practice = Desk(scored, mode=DrillMode.PRACTICE)
     getattr(practice.session, door)()
     assert practice.session.busy
 
 
 def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
-    desk = Desk(scored, mode=Mode.EXAM)
+    desk = Desk(scored, mode=DrillMode.EXAM)
     desk.session.run_to(1000)
     while desk.session.busy:
         desk.session.on_frame(16.0)
@@ -559,7 +559,7 @@ def test_an_exam_may_still_be_run_to_a_time(scored: Scenario) -> None:
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_a_kill_gives_an_exam_no_more_than_a_second_back(scored: Scenario, fast: bool) -> None:
-    desk = Desk(scored, mode=Mode.EXAM)
+    desk = Desk(scored, mode=DrillMode.EXAM)
     if fast:
         desk.session.set_speed(1000.0)
         desk.session.play()

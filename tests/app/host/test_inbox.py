@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.host import Host, NoRecorder, NotRecorded, Request
+from app.host import Host, NoRecorder, RecordingError, Request
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -94,7 +94,7 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(host: Host) -> None:
 def test_what_is_not_on_disk_is_refused_and_taken_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(NoRecorder):
         def line(self, tick: int, line: str) -> None:
-            raise NotRecorded("The disk is full.")
+            raise RecordingError("The disk is full.")
 
     assert host.drill is not None
     host.open(Drill(host.drill.scenario), Full())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.host.past import Past
+from app.host.playback import Playback
 from engine.drill.time.history import History
 from tests.engine.drill.texts import FREE, drill
 
@@ -14,9 +14,9 @@ def test_from_event_to_event_everything_comes_once_with_its_deeds() -> None:
         run.do(line)
     run.advance_to(6000)
     first = run.seek(0)
-    past = Past(run, first, stays=False, at_each_deed=False)
+    past = Playback(run, first, stays=False, at_each_deed=False)
     told = list(first.events)
-    while not past.ended:
+    while not past.has_finished:
         new = past.advance_to(6000, to_event=True)
         assert {event.tick for event in new} <= {past.drill.tick}
         told += new

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, Practised, SkillStanding, standings
-from app.learning.next_drills import Course, due_list
+from app.learning.next_drills import DrillCandidate, recommend_drills
 from engine.drill.judging.skills import by_key, skills, title_of
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 from tests.shipped import DRILLS, NAMES, shipped
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -23,7 +23,7 @@ def day(days: float) -> datetime:
 def ran(
     at: float,
     score: float = 100.0,
-    mode: Mode = Mode.EXAM,
+    mode: DrillMode = DrillMode.EXAM,
     hints: int = 0,
     name: str = "one",
     played_s: float = 300.0,
@@ -62,13 +62,16 @@ def test_a_run_that_ended_before_anything_was_to_be_done_proves_nothing(
 def test_nothing_practised() -> None:
     found = quorum(now=0)
     assert (found.mastery, found.runs, found.last, found.due) == (0.0, 0, None, None)
-    assert not found.is_due(day(1000))
+    assert not found.is_review_due(day(1000))
 
 
 def test_an_exam_says_more_than_practice_and_practice_more_than_a_guided_run() -> None:
-    levels = [quorum(ran(0, mode=mode), now=0).mastery for mode in (Mode.EXAM, Mode.PRACTICE, Mode.GUIDED)]
-    assert levels == [100 * WEIGHTS[mode] for mode in (Mode.EXAM, Mode.PRACTICE, Mode.GUIDED)]
-    assert quorum(ran(0, mode=Mode.LAB), now=0).runs == 0
+    levels = [
+        quorum(ran(0, mode=mode), now=0).mastery
+        for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
+    ]
+    assert levels == [100 * WEIGHTS[mode] for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)]
+    assert quorum(ran(0, mode=DrillMode.LAB), now=0).runs == 0
 
 
 def test_hints_and_points_count() -> None:
@@ -83,22 +86,22 @@ def test_a_skill_fades_to_nine_tenths_until_it_is_due() -> None:
     days = (fresh.due - START) / timedelta(days=1)
     assert quorum(ran(0), now=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
     assert quorum(ran(0), now=400).mastery < 0.6 * fresh.mastery
-    assert not fresh.is_due(day(days - 0.01))
-    assert fresh.is_due(day(days))
+    assert not fresh.is_review_due(day(days - 0.01))
+    assert fresh.is_review_due(day(days))
 
 
 @pytest.mark.parametrize(
     ("score", "hints", "mode", "days"),
     [
-        (100, 0, Mode.EXAM, 8),
-        (90, 0, Mode.EXAM, 2),
-        (100, 0, Mode.PRACTICE, 2),
-        (70, 0, Mode.PRACTICE, 1),
-        (100, 0, Mode.GUIDED, 1),
-        (40, 0, Mode.EXAM, 1),
+        (100, 0, DrillMode.EXAM, 8),
+        (90, 0, DrillMode.EXAM, 2),
+        (100, 0, DrillMode.PRACTICE, 2),
+        (70, 0, DrillMode.PRACTICE, 1),
+        (100, 0, DrillMode.GUIDED, 1),
+        (40, 0, DrillMode.EXAM, 1),
     ],
 )
-def test_the_first_interval_is_that_of_fsrs(score: float, hints: int, mode: Mode, days: int) -> None:
+def test_the_first_interval_is_that_of_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
     """The first four default parameters are the days of stability after again, hard, good and easy, from one day on."""
     assert quorum(ran(0, score, mode, hints), now=0).due == day(days)
 
@@ -111,11 +114,11 @@ def intervals(*runs: Practised) -> float:
 
 
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
-    runs = [ran(0, mode=Mode.PRACTICE)]
+    runs = [ran(0, mode=DrillMode.PRACTICE)]
     for _ in range(12):
         due = quorum(*runs, now=5000).due
         assert due is not None
-        runs.append(ran((due - START) / timedelta(days=1), mode=Mode.PRACTICE))
+        runs.append(ran((due - START) / timedelta(days=1), mode=DrillMode.PRACTICE))
     lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
     assert lengths == sorted(lengths)
     assert lengths[3] > 10 * lengths[0]
@@ -149,7 +152,7 @@ def test_a_lapse_begins_again() -> None:
         ([ran(0), ran(1, name="both")], False),  # too soon
         ([ran(0), ran(3, name="both")], True),
         ([ran(0, hints=1), ran(3, name="both")], False),  # only one of them was unaided
-        ([ran(0), ran(3, mode=Mode.GUIDED, name="both")], False),
+        ([ran(0), ran(3, mode=DrillMode.GUIDED, name="both")], False),
         ([ran(0), ran(3, 40, name="both"), ran(9, name="both")], False),  # the drill was not new any more
         ([ran(0), ran(1, name="both"), ran(9)], True),
     ],
@@ -161,7 +164,7 @@ def test_two_unaided_passes_apart_and_one_in_a_new_drill_prove_a_skill(
 
 
 def test_zones_do_not_matter() -> None:
-    naive = [Practised("one", Mode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
+    naive = [Practised("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
     (found,) = [s for s in standings(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"]
     aware = quorum(ran(0, 90), ran(3, 90), now=4)
     assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
@@ -178,15 +181,15 @@ def test_order_of_the_rows_and_a_changed_clock_do_not_matter() -> None:
 # --- what next ----------------------------------------------------------------------------------------------
 
 COURSES = (
-    Course("one", ("quorum",), 0, 5),
-    Course("both", ("quorum", "resume"), 1, 10),
-    Course("other", ("log-space",), 0, 6),
-    Course("hard", ("log-space", "setup", "queues"), 3, 20),
+    DrillCandidate("one", ("quorum",), 0, 5),
+    DrillCandidate("both", ("quorum", "resume"), 1, 10),
+    DrillCandidate("other", ("log-space",), 0, 6),
+    DrillCandidate("hard", ("log-space", "setup", "queues"), 3, 20),
 )
 
 
 def test_a_newcomer_is_shown_the_easiest_new_ones() -> None:
-    found = due_list([], COURSES, START)
+    found = recommend_drills([], COURSES, START)
     assert [each.scenario for each in found] == ["one", "other", "both"]
     assert all(each.since is None for each in found)
     assert [skill.key for skill in found[2].skills] == ["resume"], "quorum is covered by the first"
@@ -194,13 +197,15 @@ def test_a_newcomer_is_shown_the_easiest_new_ones() -> None:
 
 def test_few_drills_cover_what_is_due_and_the_one_taken_longest_ago_comes_first() -> None:
     runs = [ran(0, name="both"), ran(0.2, name="one")]
-    found = [each for each in due_list(runs, COURSES, day(9)) if each.since is not None]
+    found = [each for each in recommend_drills(runs, COURSES, day(9)) if each.since is not None]
     assert [each.scenario for each in found] == ["both"]
     assert {skill.key for skill in found[0].skills} == {"quorum", "resume"}
     assert found[0].since == day(8)
-    only_one = due_list([ran(0, name="one")], (*COURSES[:1], Course("twin", ("quorum",), 0, 5)), day(9))
+    only_one = recommend_drills(
+        [ran(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), day(9)
+    )
     assert only_one[0].scenario == "twin", "never taken goes before taken"
 
 
 def test_nothing_is_due_right_after_a_success() -> None:
-    assert [each for each in due_list([ran(0)], COURSES, day(0.5)) if each.since is not None] == []
+    assert [each for each in recommend_drills([ran(0)], COURSES, day(0.5)) if each.since is not None] == []

@@ -17,7 +17,7 @@ from app import settings
 from app.files import scenario_files, summaries
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, furnished
@@ -84,7 +84,7 @@ class Hands:
                 self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         QApplication.processEvents()
 
-    def menu_of(self, target: Target) -> QMenu:
+    def menu_of(self, target: ActionTarget) -> QMenu:
         """The context menu of a thing in the topology."""
         topology = self.window.topology
         item = topology._scene.item_of(target)

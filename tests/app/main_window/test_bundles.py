@@ -53,7 +53,7 @@ def test_it_is_held_and_shows_what_is_in_it(window: OpenWindow, file: Path) -> N
     assert "power-off × 1" in listed(window)[3][4]
     assert held(window).items.names() == ["drill other", "drill small", "run mine"]
     assert window.session.drill is None
-    assert bundle_store.taken_in() == []
+    assert bundle_store.list_imported_bundles() == []
     another = held(window).items.tree.topLevelItem(1)
     assert another is not None
     held(window).items.tree.setCurrentItem(another)
@@ -117,7 +117,7 @@ def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).decline.click()
     assert window.pages.currentWidget() is window.picker
-    assert bundle_store.taken_in() == []
+    assert bundle_store.list_imported_bundles() == []
     window.open_file(str(file))
     for row in range(4):
         item = held(window).items.tree.topLevelItem(row)
@@ -129,7 +129,7 @@ def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
 def test_it_is_removed_again(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
-    (one,) = bundle_store.taken_in()
+    (one,) = bundle_store.list_imported_bundles()
     window.bundling.show()
     window.bundling.remove(one.key)
     assert window.bundling.kept is not None
@@ -216,7 +216,7 @@ def test_a_large_one_is_taken_in_with_a_bar_and_can_be_cancelled(window: OpenWin
     window.loading.stop.click()
     assert not session.busy
     assert window.pages.currentWidget() is window.picker
-    assert bundle_store.taken_in() == []
+    assert bundle_store.list_imported_bundles() == []
 
 
 def test_a_large_one_is_read_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:

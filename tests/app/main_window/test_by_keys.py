@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.open_window import OpenWindow
 
@@ -101,7 +101,7 @@ def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: OpenWindo
     offered = [action.text() for action in menu.actions()]
     query = next(action for action in menu.actions() if action.text().startswith("New query on"))
     menu.close()
-    topology = [action.text() for action in hands.menu_of(Target("server", (offered[0],))).actions()]
+    topology = [action.text() for action in hands.menu_of(ActionTarget("server", (offered[0],))).actions()]
     assert set(topology) - {"Add to the spotlight"} <= set(offered)
     query.trigger()
     assert lab.console.current is not None

@@ -12,12 +12,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.classroom import class_files
-from app.classroom.acts import Act
+from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
-from app.classroom.link import Link
-from app.classroom.record import Record
-from app.classroom.seat_log import SeatLog, handed_out
-from app.classroom.shapes import Seen, State
+from app.classroom.link import HostLink
+from app.classroom.record import ClassRecord
+from app.classroom.seat_log import SeatLog, read_handout
+from app.classroom.server_messages import ObservedRun, PaceState
 from app.learning.reflection import Reflection
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
@@ -52,8 +52,8 @@ def classes_of(window: OpenWindow) -> Classes:
     return found
 
 
-def record_of(host: HostProcess) -> Record:
-    return Record(str(host.database), new=False)
+def record_of(host: HostProcess) -> ClassRecord:
+    return ClassRecord(str(host.database), new=False)
 
 
 def test_a_seat_plays_freezes_and_is_judged_by_the_host(
@@ -71,24 +71,32 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     assert not window.scenario.solution, "an exam gives no solution to a seat"
     hands.wait(5.0)
     window.do("sql SERVER_A SELECT 1")
-    seat._hear(State(kind="state", state="frozen", until=None, clock=None, break_s=None, hosts=[]))
+    seat._handle_message(
+        PaceState(kind="state", state="frozen", until=None, clock=None, break_s=None, hosts=[])
+    )
     tick = hands.drill.tick
     window.session.play()
     window.session.on_frame(100.0)
     assert hands.drill.tick == tick, "a frozen seat does not go on"
-    seat._hear({"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"})
+    seat._handle_message(
+        {"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"}
+    )
     seat._carry_out()
     assert "Instructor: well done" in window.notice.text
-    seat._hear(State(kind="state", state="running", until=tick, clock=None, break_s=None, hosts=[]))
-    seat._heed_limit()
+    seat._handle_message(
+        PaceState(kind="state", state="running", until=tick, clock=None, break_s=None, hosts=[])
+    )
+    seat._apply_limit()
     assert not window.session.running, "the run has come to its limit"
-    seat._hear(State(kind="state", state="running", until=None, clock=None, break_s=None, hosts=[]))
-    seat._heed_limit()
+    seat._handle_message(
+        PaceState(kind="state", state="running", until=None, clock=None, break_s=None, hosts=[])
+    )
+    seat._apply_limit()
     assert window.session.running
     classes.stop()
 
 
-def _is_sent(link: Link, kept: SeatLog) -> bool:
+def _is_sent(link: HostLink, kept: SeatLog) -> bool:
     return link.acknowledged == len(kept.acts)
 
 
@@ -163,9 +171,9 @@ def test_how_the_seat_is_stands_in_the_status_bar(hands: Hands, qtbot: QtBot, ho
     assert seat is not None
     assert window.run_facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
     seat.raise_hand("Why?")
-    seat._hear({"kind": "attention", "looked_at": True, "held": True})
+    seat._handle_message({"kind": "attention", "looked_at": True, "held": True})
     assert window.run_facts.text().endswith("in the class  ·  hand raised  ·  looked at  ·  taken over")
-    seat._hear({"kind": "attention", "looked_at": False, "held": False})
+    seat._handle_message({"kind": "attention", "looked_at": False, "held": False})
     seat.raise_hand(None)
     assert window.run_facts.text() == "exam  ·  in the class"
     classes.stop()
@@ -178,15 +186,15 @@ def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: Ho
     part = record.the_class()
     record.close()
     assert part is not None
-    seen = Seen(
+    seen = ObservedRun(
         kind="seen", seat=1, name="Ann", scenario=part.scenario_name, text=part.scenario_text, seed=part.seed,
-        mode=part.mode, tick=3000, acts=[Act(1, 2000, "note here", "", 0)],
+        mode=part.mode, tick=3000, acts=[LogEntry(1, 2000, "note here", "", 0)],
     )  # fmt: skip
     window.navigation.show_home()
-    classes._see(seen)
+    classes._show_seat_run(seen)
     assert window.navigation.on_desk, "the run is to be seen"
     assert hands.drill.tick == 3000
-    classes._see_more({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
+    classes._update_seat_view({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
     assert hands.drill.tick == 4000
 
 
@@ -216,7 +224,7 @@ def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, 
 @contextmanager
 def finished_in_a_class_that_asks(
     hands: Hands, qtbot: QtBot, folder: Path, mode: str
-) -> Iterator[tuple[WindowSeat, Record]]:
+) -> Iterator[tuple[WindowSeat, ClassRecord]]:
     """The seat of a run that is over, and the record, of a class that wants to know what people think of their run."""
     (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
     classes = classes_of(hands.window)
@@ -302,7 +310,7 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     with zipfile.ZipFile(report) as saved:
         assert "Cem" in saved.read("class.html").decode()
     board.hand_out_wanted.emit(str(begun))
-    assert handed_out(begun).scenario == "planned-failover"
+    assert read_handout(begun).scenario == "planned-failover"
     board.end.click()
     assert window.irrevocable.box is not None
     hands.say_yes()
@@ -353,7 +361,7 @@ def test_without_a_network_the_run_begins_with_a_file_and_its_log_is_named(
 ) -> None:
     begun = tmp_path / "class.seat"
     record = record_of(host)
-    begun.write_bytes(class_files.handed_out(record))
+    begun.write_bytes(class_files.build_handout(record))
     record.close()
     window = hands.window
     classes = classes_of(window)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
-from app.main_window.fault_menu import things
-from app.view_models.offers import Target
+from app.main_window.fault_menu import list_targets
+from app.view_models.offers import ActionTarget
 from engine.model import World
 from tests.app.main_window.conftest import Hands
 
@@ -58,15 +58,15 @@ def play(hands: Hands, name: str) -> World:
     return hands.drill.world
 
 
-def targets_of(world: World) -> list[Target]:
+def targets_of(world: World) -> list[ActionTarget]:
     """All servers, applications and databases; of links, which are many, the first of each sort of ends."""
-    found: dict[object, Target] = {}
-    for _, targets in things(world):
+    found: dict[object, ActionTarget] = {}
+    for _, targets in list_targets(world):
         for target in targets:
             sorts = tuple(name in world.nodes for name in target.names)
             found.setdefault((target.kind, sorts) if target.kind == "link" else target, target)
     others = [*world.nodes, *(name for name in world.computers if name not in world.instances)]
-    return [*found.values(), *(Target("server", (name,)) for name in dict.fromkeys(others))]
+    return [*found.values(), *(ActionTarget("server", (name,)) for name in dict.fromkeys(others))]
 
 
 def leaves(menu: QMenu) -> Iterator[QAction]:
@@ -78,13 +78,13 @@ def leaves(menu: QMenu) -> Iterator[QAction]:
             yield action
 
 
-def labels(hands: Hands, target: Target) -> list[str]:
+def labels(hands: Hands, target: ActionTarget) -> list[str]:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     return [action.text() for action in leaves(menu)]
 
 
-def choose(hands: Hands, target: Target, text: str) -> None:
+def choose(hands: Hands, target: ActionTarget, text: str) -> None:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     action = next((action for action in leaves(menu) if action.text() == text), None)
@@ -113,9 +113,9 @@ def test_each_item_of_each_menu_does_something_and_opens_no_stray_window(
 
 def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
     play(hands, "ag-lab")
-    assert "New query on NODE_1" in labels(hands, Target("server", ("NODE_1",)))
-    assert "PowerShell on NODE_1" in labels(hands, Target("server", ("NODE_1",)))
-    share = labels(hands, Target("server", ("FSW",)))
+    assert "New query on NODE_1" in labels(hands, ActionTarget("server", ("NODE_1",)))
+    assert "PowerShell on NODE_1" in labels(hands, ActionTarget("server", ("NODE_1",)))
+    share = labels(hands, ActionTarget("server", ("FSW",)))
     assert not [text for text in share if "query" in text.lower() or "PowerShell" in text]
 
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.doctor import Finding
+from app.doctor import CheckResult
 from app.main_window import diagnostics
 from tests.open_window import OpenWindow
 
@@ -28,9 +28,9 @@ def test_what_the_check_finds_stands_in_the_list(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = (
-        Finding("version", True, "1"),
-        Finding("fonts", False, "none: get some"),
-        Finding("profile", True, ""),
+        CheckResult("version", True, "1"),
+        CheckResult("fonts", False, "none: get some"),
+        CheckResult("profile", True, ""),
     )
     code = "; ".join(f"print({finding.as_line()!r})" for finding in found) + "; print('a remark')"
     assert checked(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}

@@ -94,7 +94,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
 
     node: dict[str, object] = {"N": None}
     assert closed(run()) == {"dashboard", "cluster"}
-    desk.go_to("dashboard")
+    desk.focus_view("dashboard")
     assert told == ["No availability group in this drill."]
     assert closed(run(clusters=node)) == {"monitor", "dashboard"}
     assert closed(run(clusters=node, replicas=node)) == {"monitor"}
@@ -103,11 +103,11 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     assert closed(run(truth=False)) == {"dashboard", "cluster", "events"}
     desk.arrange("learner")
     assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
-    desk.go_to("events")
+    desk.focus_view("events")
     assert "exam" in told[-1]
     assert closed(run()) == {"dashboard", "cluster"}
     desk.show()
-    desk.come_back(desk.state(), QSize(900, 640))
+    desk.expect_restore(desk.state(), QSize(900, 640))
     desk.resize(900, 640)
     assert desk.docks["dashboard"].isHidden(), "a window that leaves the full screen opens nothing"
     with qtbot.captureExceptions() as raised:

@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.main_window import fault_menu
-from app.main_window.announcements import how_things_stand
-from app.view_models.offers import Target
+from app.main_window.announcements import describe_state
+from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCKS
 from tests.app.main_window.conftest import Hands
 from tests.engine.drill.texts import small
@@ -114,7 +114,7 @@ def shown(hands: Hands) -> Iterator[str]:
     for group, actions in window.commands.groups():
         for found in entries(actions):
             yield f"palette {group}: {found}"
-    for _, targets in fault_menu.things(hands.drill.world):
+    for _, targets in fault_menu.list_targets(hands.drill.world):
         for target in targets:
             window.topology.choose(target)
             QApplication.processEvents()
@@ -125,7 +125,7 @@ def shown(hands: Hands) -> Iterator[str]:
     for voice in window.topology.voices():
         yield voice.item.face.spoken
         yield voice.item.toolTip()
-    yield how_things_stand(hands.drill, running=False)
+    yield describe_state(hands.drill, running=False)
 
 
 def stops(hands: Hands) -> Iterator[str]:
@@ -225,7 +225,7 @@ def begun(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window.play.begin(small(('[[goal]]\nname = "served"', course(acts))), mode, seed=3)
     window.session.play()
     hands.wait(SECONDS)
-    window.topology.choose(Target("server", ("SERVER_A",)))
+    window.topology.choose(ActionTarget("server", ("SERVER_A",)))
 
 
 def played(

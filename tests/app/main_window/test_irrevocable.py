@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import finish_moment, irrevocable
+from app.main_window import confirmations, finish_moment
 from app.storage import Profile
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
@@ -38,7 +38,7 @@ def answer(window: OpenWindow, yes: bool) -> None:
     QApplication.processEvents()
 
 
-@pytest.mark.parametrize("name", sorted(irrevocable.ACTIONS))
+@pytest.mark.parametrize("name", sorted(confirmations.ACTIONS))
 def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str) -> None:
     window = hands.window
     begin(hands)
@@ -163,7 +163,7 @@ def test_a_notice_moves_nothing_and_takes_no_keyboard(hands: Hands) -> None:
     window.topology.setFocus()
     QApplication.processEvents()
     before = places(window)
-    for say in (window.notice.warn, window.notice.tell):
+    for say in (window.notice.warn, window.notice.show_info):
         say("A sentence that is long enough for more than one line. " * 6)
         QApplication.processEvents()
         assert places(window) == before
@@ -255,10 +255,10 @@ def test_seats_of_a_class_are_not_sent_back_without_a_question(hands: Hands) -> 
     window = hands.window
     said: list[str] = []
     for line in ("freeze all", "message 3 reset the session"):
-        window.irrevocable.of_class(line, "Ann", said.append)
+        window.irrevocable.confirm_class_input(line, "Ann", said.append)
         assert window.irrevocable.box is None, line
     for line in ("reset all", "back 3 2:30 again", "finish"):
-        window.irrevocable.of_class(line, "Ann", said.append)
+        window.irrevocable.confirm_class_input(line, "Ann", said.append)
         box = window.irrevocable.box
         assert box is not None, line
         if line != "finish":

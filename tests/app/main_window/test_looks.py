@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
 from app import settings
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
-from app.widgets import room, theme
+from app.widgets import scroll_container, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
-from app.widgets.room import Room
+from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
@@ -255,7 +255,7 @@ def test_no_window_can_be_made_a_mere_frame(
 ) -> None:
     """Nor has one to be larger than a screen of 1024 x 600 has room for."""
     small, bar = QSize(1024, 600), lab.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, lab)
-    monkeypatch.setattr(room, "room_for", lambda _: QSize(small.width(), small.height() - bar))
+    monkeypatch.setattr(scroll_container, "room_for", lambda _: QSize(small.width(), small.height() - bar))
     lab.appearance.set_font_scale(scale)
     qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # it was made on the real screen
     lab.resize(10, 10)
@@ -288,7 +288,7 @@ def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
             qapp.processEvents()
         return max(
             area.horizontalScrollBar().maximum()
-            for area in lab.findChildren(Room)
+            for area in lab.findChildren(ScrollContainer)
             if area.isVisible() and area.width() == lab.width()
         )
 

@@ -62,7 +62,7 @@ def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
 @pytest.mark.slow
 def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
     """The check itself: it fails where somebody paints what cannot be read."""
-    stage.notice.tell("Nobody can read this")
+    stage.notice.show_info("Nobody can read this")
     for label in stage.notice.findChildren(QLabel):
         label.setStyleSheet("color: #c8ccd2")
     settle()

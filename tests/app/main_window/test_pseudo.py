@@ -41,10 +41,10 @@ from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
+from engine.localization import LocalizableMessage
 from engine.published.fidelity import SECTIONS
 from engine.verbs import VERBS
-from engine.words import Sentence
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
 from tests.shipped import shipped
@@ -199,7 +199,7 @@ def strings(value: Any) -> Iterator[str]:
 
 def unsaid(text: str) -> Iterator[str]:
     """What stays as it is in every language: the text itself, or what a sentence quotes."""
-    if not isinstance(text, Sentence):
+    if not isinstance(text, LocalizableMessage):
         yield text
         return
     for _, value in text.args:
@@ -214,7 +214,7 @@ def of_the_run(drill: Drill | None) -> set[str]:
     texts = [text for event in drill.events for text in unsaid(event.text)]
     for item in (
         *drill.journal,
-        *(played(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
+        *(play_reference(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
     ):
         texts += [" ".join(item.words.split()), *item.args]
     texts += [reference for _, reference in drill.published.values()]

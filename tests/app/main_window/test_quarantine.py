@@ -16,7 +16,7 @@ from app.files.accepted_files import ACCEPTED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.quarantine import Quarantine
-from engine.drill.authoring.contents import sha256, visible
+from engine.drill.authoring.contents import escape_invisible, sha256
 from engine.drill.running.drill import Drill
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
@@ -138,7 +138,7 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
     table = listed.list.table
     texts = [table.data(table.index(0, column)) for column in range(4)]
     assert table.rowCount() == 1
-    assert texts[0] == visible(title)
+    assert texts[0] == escape_invisible(title)
     assert texts[1] == "Ada L."
     assert len(texts[2]) == len("2026-11-21")
     assert sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))

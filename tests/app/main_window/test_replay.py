@@ -28,10 +28,10 @@ from app.storage import Profile, open_profile
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.retry import LOOK_S
-from engine.drill.par.regret import HARDER, Account, Doubt, Move
+from engine.drill.par.regret import HARDER, Account, BoundGap, RunSegment
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
-from engine.drill.time.slices import Slices
+from engine.drill.time.cooperative_tasks import Slices
 from engine.verbs.lines import parse_line
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
@@ -378,7 +378,7 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     hands.say_yes()
     hands.window.show_home()
     (row,) = profile.results()
-    hands.window.debriefing.show_old(row.run_id)
+    hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
     assert "What happened, and why" in texts(there(hands.window.debrief))
     hands.click(button(there(hands.window.debrief), "Branches"))
@@ -552,7 +552,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
     window.show_home()
     (row,) = profile.results()
     session.host.at_once_s = 0.0
-    window.debriefing.show_old(row.run_id)
+    window.debriefing.show_stored(row.run_id)
     assert session.loading
     assert window.pages.currentWidget() is window.picker
     assert not window.loading.isHidden()
@@ -560,7 +560,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
     assert not session.loading
     assert window.loading.isHidden()
     assert window.pages.currentWidget() is window.picker
-    window.debriefing.show_old(row.run_id)
+    window.debriefing.show_stored(row.run_id)
     while session.loading:
         session.on_frame(100.0)
     assert window.loading.isHidden()
@@ -578,7 +578,7 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profi
 
     def opened(reviewed: bool) -> None:
         window.show_home()
-        window.debriefing.show_old(row.run_id)
+        window.debriefing.show_stored(row.run_id)
         drill = None
         while session.loading:
             if window.play.branches is not None and drill is None:
@@ -694,9 +694,9 @@ def test_who_looks_harder_searches_ten_times_as_long(hands: Hands, monkeypatch: 
     def account(drill: Drill, plans: Sequence[object], harder: int = HARDER, **_: object) -> Slices[Account]:
         asked.append((len(plans), harder))
         yield 0.0
-        return Account((move,), 60.0, None, Doubt(100, 50.0, 90.0))
+        return Account((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
-    move = Move(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
+    move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
     monkeypatch.setattr("app.main_window.debrief_page.account", account)
     with_a_failover(hands)
     window.session.do("finish")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.settings import WindowSettings
-from app.storage import ProblemKind, Profile, StorageProblem, open_profile
+from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
 from tests.app.main_window.conftest import Hands, shown
@@ -136,7 +136,7 @@ def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profi
     before = hands.drill.state_hash()
 
     def full(*_: object) -> None:
-        raise StorageProblem(ProblemKind.DISK_FULL, "The disk that holds it is full.")
+        raise StorageError(ProblemKind.DISK_FULL, "The disk that holds it is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "append", full)

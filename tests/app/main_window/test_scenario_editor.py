@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.files import scenario_files, whole_file
+from app.files import atomic_write, scenario_files
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
-from app.views.editor.checker import Unwanted, stoppable, try_out
+from app.views.editor.checker import CheckCancelledError, stoppable, try_out
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
 from tests.app.main_window.conftest import Hands, shown
@@ -420,10 +420,10 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
 
 
 def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
-    from app.views.editor.words import words_at
+    from app.views.editor.scenario_completion import find_completions
 
     def words(text: str) -> list[str]:
-        return words_at(text, len(text))
+        return find_completions(text, len(text))
 
     assert {"server", "goal", "timeline"} <= set(words("[["))
     assert "workload" in words('[[database]]\nname = "Sales"\n')
@@ -434,7 +434,7 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
 
 
 def test_completion_of_an_act_goes_on_after_the_verb(page: ScenarioEditor) -> None:
-    from app.views.editor.words import words_at
+    from app.views.editor.scenario_completion import find_completions
 
     text = page.text.toPlainText()
     before = text.index('do = "power-off SERVER_B"')
@@ -448,7 +448,7 @@ def test_completion_of_an_act_goes_on_after_the_verb(page: ScenarioEditor) -> No
         ('do = "no-such-verb ', []),
     ):
         broken = f"{text[:before]}{line}\n{text[before:].partition(chr(10))[2]}"
-        assert words_at(broken, before + len(line)) == words
+        assert find_completions(broken, before + len(line)) == words
 
 
 def test_the_only_word_that_fits_is_written_at_once(hands: Hands, page: ScenarioEditor) -> None:
@@ -482,7 +482,7 @@ def test_a_shipped_scenario_is_never_written_over(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
-    monkeypatch.setattr(whole_file, "write", lambda *_, **__: pytest.fail("written"))
+    monkeypatch.setattr(atomic_write, "write", lambda *_, **__: pytest.fail("written"))
     for file in (shipped, tmp_path / "no-witness.toml"):  # the second would never be found beside it
         save_as(hands, monkeypatch, file)
         assert "name of a shipped drill" in hands.window.notice.text
@@ -506,7 +506,7 @@ def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: Scenario
     assert scenario is not None
     stop = threading.Event()
     stop.set()
-    with pytest.raises(Unwanted):
+    with pytest.raises(CheckCancelledError):
         try_out(scenario, "x.toml", stoppable(stop))
     assert try_out(scenario, "x.toml", stoppable(threading.Event())) == try_out(scenario, "x.toml")
 

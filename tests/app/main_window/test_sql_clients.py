@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.host import NoRecorder
-from app.main_window.session import Session
+from app.main_window.session import HostSession
 from app.main_window.sql_clients import ClientPorts
-from app.serve.strings import TOOLS
-from app.widgets.notice import Notice
+from app.serve.connection_strings import TOOLS
+from app.widgets.notice import NoticeBar
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
 from tests.shipped import shipped
@@ -23,8 +23,8 @@ class Desk:
     """What a window has of it."""
 
     def __init__(self, owner: QWidget) -> None:
-        self.session = Session(owner, clock=lambda: 0.0, by_itself=False)
-        self.notice = Notice(owner)
+        self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
+        self.notice = NoticeBar(owner)
         self.ports = ClientPorts(self.session, self.notice, owner)
 
     def until(self, what: Coroutine[Any, Any, Any], turns: int = 50) -> Any:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import settings
 from app.settings import WindowSettings
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.view_models.preview import preview
 from app.views.topology.scene import DIMMED
 from engine.drill.running.drill import Drill
@@ -21,7 +21,7 @@ from tests.screenshots import lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
 
-A, B = Target("server", ("SERVER_A",)), Target("server", ("SERVER_B",))
+A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B",))
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_an_exam_only_hears_what_an_act_names(lab: OpenWindow) -> None:
     found = preview(world, "cut SERVER_A SERVER_B", truth=False)
     assert set(found.things) >= {A, B}
     assert found.databases == ()
-    assert Target("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").things
+    assert ActionTarget("link", ("SERVER_A", "SERVER_B")) in preview(world, "cut SERVER_A SERVER_B").things
 
 
 # --- many databases -----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.host.search import is_alarm
-from app.views.until import Until
+from app.views.condition_dialog import ConditionDialog
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
 from tests.there import there
@@ -23,10 +23,10 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-def asked(qtbot: Any, window: OpenWindow) -> Until:
+def asked(qtbot: Any, window: OpenWindow) -> ConditionDialog:
     window.activateWindow()
     qtbot.keyClick(window.topology, Qt.Key.Key_F10, Qt.KeyboardModifier.AltModifier)
-    (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, Until) and w.isVisible()]
+    (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, ConditionDialog) and w.isVisible()]
     return box
 
 

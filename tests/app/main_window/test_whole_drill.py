@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 from app.host.search import STATE_KINDS
 from app.learning.reflection import Reflection
 from app.storage import Profile
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.views.debrief.parts import ScoreRing
 from app.views.debrief.reflection import ReflectionForm
 from engine.model import Role
@@ -58,7 +58,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     window = hands.window
     begin(hands, "lab")
     hands.wait(5.0)
-    hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Cut the power")
+    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Cut the power")
     hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL)
     type_sql(
         hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
@@ -69,7 +69,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     assert "PRINCIPAL" in str(
         [event.get("results") for event in hands.drill.events if event.kind == "sql_done"]
     )
-    hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Switch on")
+    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Switch on")
     window.session.set_speed(20.0)
     hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
     window.actions_by_name["drill.finish"].trigger()
@@ -126,7 +126,7 @@ def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
     hands.wait(2.0)
     hands.press(Key.Key_1, Mod.AltModifier)
     hands.press(Key.Key_Tab)
-    assert window.topology.target() == Target("server", ("SERVER_A",))
+    assert window.topology.target() == ActionTarget("server", ("SERVER_A",))
     hands.press(Key.Key_Return)
     (menu,) = open_menus()
     hands.qtbot.keyClick(menu, Key.Key_Down)
@@ -249,5 +249,5 @@ def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
     assert "Score by rule" in texts(there(window.debrief))
     assert profile.reflection(max(row.run_id for row in profile.results())) is None
     window.show_history()
-    window.debriefing.show_old(run)
+    window.debriefing.show_stored(run)
     assert "SERVER_A lost its power" in texts(there(window.debrief)), "it stays with its run"

@@ -19,8 +19,8 @@ from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, InParts
-from app.widgets.room import Pages
+from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, IncrementalView
+from app.widgets.scroll_container import Pages
 from engine.model import World
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
@@ -126,10 +126,10 @@ def test_the_speed_slider_stands_where_the_speed_is(speed: float) -> None:
 
 
 def test_speed_goes_by_steps_to_its_bounds() -> None:
-    assert next_speed(1.0, up=True) == 2.0
-    assert next_speed(3.0, up=False) == 2.0
-    assert next_speed(1000.0, up=True) == 1000.0
-    assert next_speed(0.1, up=False) == 0.1
+    assert next_speed(1.0, faster=True) == 2.0
+    assert next_speed(3.0, faster=False) == 2.0
+    assert next_speed(1000.0, faster=True) == 1000.0
+    assert next_speed(0.1, faster=False) == 0.1
 
 
 # --- look -------------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
 
 def test_things_of_the_fault_menu_are_those_of_the_world(hands: Hands) -> None:
     world = play_lab(hands)
-    kinds = dict(fault_menu.things(world))
+    kinds = dict(fault_menu.list_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 
@@ -386,7 +386,7 @@ def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
     shown: list[str] = []
     for name, view in window.desk.views.items():
         monkeypatch.setattr(view, "show_world", lambda _, name=name: shown.append(name))
-        if isinstance(view, InParts):
+        if isinstance(view, IncrementalView):
             monkeypatch.setattr(view, "show_parts", lambda _, name=name: iter([shown.append(name)]))
     window.session.on_frame(16.0)
     assert set(shown) == seen, "at the usual speed all of them are up to date"
@@ -420,9 +420,9 @@ def test_a_page_that_takes_its_time_shows_that_it_works(
     def go_to(shown: QWidget, title: str) -> None:
         sign = QApplication.overrideCursor()
         signs.append(sign.shape() if sign is not None else None)
-        Pages.go_to(window.pages, shown, title)
+        Pages.show_page(window.pages, shown, title)
 
-    monkeypatch.setattr(window.pages, "go_to", go_to)
+    monkeypatch.setattr(window.pages, "show_page", go_to)
     ways[page]()
     assert signs == [Qt.CursorShape.WaitCursor]
     assert QApplication.overrideCursor() is None

@@ -33,28 +33,28 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
     Imported late, so that atheris sees the imports."""
     from app.serve import browser, login, requests, types
-    from app.serve.packets import Kind, Malformed, Message, Reader, packets
+    from app.serve.packets import MalformedPacketError, PacketKind, PacketReader, TdsMessage, packets
     from app.serve.pipe import Pipe
-    from app.serve.session import Gone, Session
+    from app.serve.session import ConnectionClosedError, TdsSession
     from app.serve.wire import tls
     from engine.events import Event
-    from engine.tsql.batches.data import Program, Window
-    from engine.tsql.batches.data import Session as SqlSession
+    from engine.tsql.batches.data import ClientProgram, Window
+    from engine.tsql.batches.data import SqlSession as SqlSession
 
-    refusals = (Malformed, requests.NotSimulated, requests.NotValid)
+    refusals = (MalformedPacketError, requests.UnsupportedRequestError, requests.InvalidParameterError)
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
     own = tls("127.0.0.1")
 
     def calls(data: bytes) -> None:
         prepared = requests.Prepared()
-        prepared.keep(requests.Kept("@p int", "SELECT @p"))
+        prepared.store(requests.PreparedStatement("@p int", "SELECT @p"))
         requests.read_calls(data[1:], versions[data[0] % 4] if data else versions[0], prepared)
 
     def transaction(data: bytes) -> None:
         requests.read_transaction(data[1:], versions[data[0] % 4] if data else versions[0])
 
     def value(data: bytes) -> None:
-        read = types.read_typed(Reader(data))
+        read = types.read_typed(PacketReader(data))
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
 
@@ -99,12 +99,14 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             self.tls = own
 
         def ask(self, line: str) -> asyncio.Future[Any]:
-            from app.host import Answer
+            from app.host import RequestResult
 
             verb, window, *_ = line.split(" ")
             told: tuple[tuple[str, object], ...] = ()
             if verb == "connect":
-                session = SqlSession(server="SERVER_A", spid=51, login="sa", program=Program(name="fuzz"))
+                session = SqlSession(
+                    server="SERVER_A", spid=51, login="sa", program=ClientProgram(name="fuzz")
+                )
                 self.world.sessions[window] = Window(session=session)
                 told = (("what", "connected"),)
             elif verb == "batch":
@@ -112,7 +114,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 said = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
                 told = (("messages", [said]), ("results", [rows]))
             done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            done.set_result(Answer(done=Event(0, verb, "SERVER_A", None, "", told)))
+            done.set_result(RequestResult(done=Event(0, verb, "SERVER_A", None, "", told)))
             return done
 
         async def answering(self, name: str) -> str:
@@ -125,24 +127,31 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
             return "127.0.0.1,14332"
 
     def connection(data: bytes) -> None:
-        loop.run_until_complete(Session(Door(), "SERVER_A", "tds1", Bytes(data)).run())
+        loop.run_until_complete(TdsSession(Door(), "SERVER_A", "tds1", Bytes(data)).run())
 
     def after_login(data: bytes) -> None:
         """Requests of a client that is in: the first byte of each piece says which, the second how long."""
 
         async def serve() -> None:
             door = Door()
-            session = Session(door, "SERVER_A", "tds1", Bytes(b""))
+            session = TdsSession(door, "SERVER_A", "tds1", Bytes(b""))
             session.server = "SERVER_A"
             await door.ask("connect SERVER_A#tds1 {}")
-            kinds = (Kind.BATCH, Kind.RPC, Kind.RPC, Kind.RPC, Kind.TRANSACTION, Kind.ATTENTION)
+            kinds = (
+                PacketKind.BATCH,
+                PacketKind.RPC,
+                PacketKind.RPC,
+                PacketKind.RPC,
+                PacketKind.TRANSACTION,
+                PacketKind.ATTENTION,
+            )
             left = data
             while len(left) >= 3:
                 kind, resets, size = kinds[left[0] % len(kinds)], bool(left[1] & 0x80), left[2]
                 body, left = left[3 : 3 + size], left[3 + size :]
                 try:
-                    await session._serve(Message(kind, b"\x04\0\0\0" + body, resets))
-                except (Gone, Malformed):  # which `run` takes for the end
+                    await session._serve(TdsMessage(kind, b"\x04\0\0\0" + body, resets))
+                except (ConnectionClosedError, MalformedPacketError):  # which `run` takes for the end
                     return
 
         loop.run_until_complete(serve())
@@ -158,7 +167,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
         *map(refusing, (login.read_prelogin, login.read_login, calls, transaction, value)),
         connection,
         after_login,
-        lambda data: browser.answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
+        lambda data: browser.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: packets(data, 512),
     )
 

@@ -6,26 +6,26 @@ import asyncio
 
 import pytest
 
-from app.serve.browser import Browser, answer
+from app.serve.browser import Browser, encode_answer
 
 KNOWN = {"SERVER_A": (14331, "9.00.5000.00"), "SERVER_B": (14332, "9.00.5000.00")}
 OF_A = b"ServerName;LOCALHOST;InstanceName;SERVER_A;IsClustered;No;Version;9.00.5000.00;tcp;14331;;"
 
 
 def test_an_instance_is_found_by_its_name_in_any_case() -> None:
-    assert answer(b"\x04server_a\0", KNOWN) == b"\x05" + bytes([len(OF_A), 0]) + OF_A
+    assert encode_answer(b"\x04server_a\0", KNOWN) == b"\x05" + bytes([len(OF_A), 0]) + OF_A
 
 
 def test_all_are_told_to_who_asks_for_all() -> None:
-    assert answer(b"\x03", KNOWN).count(b"InstanceName") == 2
-    assert answer(b"\x02", KNOWN) == answer(b"\x03", KNOWN)
+    assert encode_answer(b"\x03", KNOWN).count(b"InstanceName") == 2
+    assert encode_answer(b"\x02", KNOWN) == encode_answer(b"\x03", KNOWN)
 
 
 @pytest.mark.parametrize(
     "request_", [b"", b"\x04", b"\x04NOBODY\0", b"\x0f\x01SERVER_A", b"\x03more", b"GET /"]
 )
 def test_nothing_is_said_to_anything_else(request_: bytes) -> None:
-    assert answer(request_, KNOWN) == b""
+    assert encode_answer(request_, KNOWN) == b""
 
 
 def test_it_answers_on_its_port() -> None:

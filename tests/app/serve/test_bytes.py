@@ -6,28 +6,28 @@ import struct
 
 import pytest
 
-from app.serve.answers import answer
-from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, read_prelogin
-from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
-from app.serve.requests import Asked, Prepared, read_batch, read_calls
+from app.serve.answers import encode_answer
+from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiate_version, read_prelogin
+from app.serve.packets import Assembler, MalformedPacketError, PacketKind, PacketReader, packets
+from app.serve.requests import Prepared, SqlRequest, read_batch, read_calls
 from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
 
 
 def test_a_message_is_whole_with_its_last_packet_and_not_before() -> None:
-    first = struct.pack(">BBHHBB", Kind.BATCH, 0, 10, 0, 1, 0) + b"ab"
-    last = struct.pack(">BBHHBB", Kind.BATCH, 9, 10, 0, 2, 0) + b"cd"
+    first = struct.pack(">BBHHBB", PacketKind.BATCH, 0, 10, 0, 1, 0) + b"ab"
+    last = struct.pack(">BBHHBB", PacketKind.BATCH, 9, 10, 0, 2, 0) + b"cd"
     taken = Assembler()
     assert taken.feed(first + last[:5]) == []
     (message,) = taken.feed(last[5:])
-    assert (message.kind, message.body, message.resets) == (Kind.BATCH, b"abcd", False)
+    assert (message.kind, message.body, message.resets) == (PacketKind.BATCH, b"abcd", False)
 
 
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1\r\n", b"\x01\x01\x00\x03\0\0\0\0", b"\x04\x01\x00\x08\0\0\0\0"]
 )
 def test_what_is_no_packet_is_refused(data: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedPacketError):
         Assembler().feed(data)
 
 
@@ -47,11 +47,11 @@ def test_an_answer_is_cut_into_packets_of_the_size_agreed_on() -> None:
     ],
 )
 def test_the_version_is_the_newest_that_both_know(asked: int, product: int, expected: int) -> None:
-    assert negotiated(asked, product) == expected
+    assert negotiate_version(asked, product) == expected
 
 
 def test_a_prelogin_that_points_outside_is_refused() -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedPacketError):
         read_prelogin(b"\0\xff\xff\0\x06\xff")
 
 
@@ -97,10 +97,13 @@ def test_a_value_that_is_not_of_its_type_goes_as_it_is_shown() -> None:
 
 
 def test_parameters_become_literals() -> None:
-    assert read_typed(Reader(b"\x26\x04\x04\x05\0\0\0")).literal == "5"
+    assert read_typed(PacketReader(b"\x26\x04\x04\x05\0\0\0")).literal == "5"
     text = "a'b".encode("utf-16-le")
     raw = b"\xe7\x0a\0" + bytes(5) + struct.pack("<H", len(text)) + text
-    assert (read_typed(Reader(raw)).literal, read_typed(Reader(raw)).type) == ("N'a''b'", "nvarchar(5)")
+    assert (read_typed(PacketReader(raw)).literal, read_typed(PacketReader(raw)).type) == (
+        "N'a''b'",
+        "nvarchar(5)",
+    )
 
 
 def test_a_batch_is_what_stands_behind_its_headers() -> None:
@@ -143,6 +146,6 @@ def test_a_count_is_that_of_a_change_unless_rows_stand_before_it() -> None:
     """JDBC takes the count behind a SELECT for none of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
-    out = answer(Asked(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
+    out = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
     assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
     assert out.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it

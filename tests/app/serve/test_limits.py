@@ -11,7 +11,7 @@ import time
 import pytest
 
 from app.cli.serve import of_version
-from app.cli.terms import Unusable
+from app.cli.terms import UsageError
 from app.files import scenario_files
 from app.serve import listener as listeners
 from app.serve.packets import (
@@ -21,8 +21,8 @@ from app.serve.packets import (
     MESSAGE_MAX,
     SIZE_MAX,
     Assembler,
-    Kind,
-    Malformed,
+    MalformedPacketError,
+    PacketKind,
     packet,
 )
 from engine.drill.running.drill import Drill
@@ -44,7 +44,9 @@ def big(size: int) -> bytes:
     out = bytearray()
     for at in range(0, len(body), step):
         part = body[at : at + step]
-        out += HEADER.pack(Kind.BATCH, END if at + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0)
+        out += HEADER.pack(
+            PacketKind.BATCH, END if at + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0
+        )
         out += part
     return bytes(out)
 
@@ -55,7 +57,7 @@ async def raw(site: Site, name: str) -> socket.socket:
     made = socket.socket()
     made.setblocking(False)
     await loop.sock_connect(made, ("127.0.0.1", site.listener.ports[name]))
-    await loop.sock_sendall(made, packet(Kind.LOGIN, login("sa", site.listener.password)))
+    await loop.sock_sendall(made, packet(PacketKind.LOGIN, login("sa", site.listener.password)))
     assert await loop.sock_recv(made, 65_536)
     return made
 
@@ -78,7 +80,7 @@ def test_an_open_connection_to_a_dead_computer_is_ended_by_the_client_alone(faul
             assert site.host.do(fault)
             await site.listener.follow()
             begun = time.monotonic()
-            await asyncio.get_running_loop().sock_sendall(sending, packet(Kind.BATCH, b""))
+            await asyncio.get_running_loop().sock_sendall(sending, packet(PacketKind.BATCH, b""))
             for client in (probed, sending):
                 with pytest.raises(TimeoutError) as ended:
                     await received(client)
@@ -101,7 +103,7 @@ def test_when_the_computer_is_back_an_old_connection_is_reset(verbs: tuple[str, 
             old = await raw(site, "SERVER_A")
             assert site.host.do(f"{verbs[0]} SERVER_A")
             await site.listener.follow()
-            await asyncio.get_running_loop().sock_sendall(old, packet(Kind.BATCH, b""))
+            await asyncio.get_running_loop().sock_sendall(old, packet(PacketKind.BATCH, b""))
             assert site.host.do(f"{verbs[1]} SERVER_A")
             await site.run_on(80)
             with pytest.raises(ConnectionResetError):
@@ -158,7 +160,7 @@ def test_a_batch_that_is_too_large_is_answered_with_an_error() -> None:
 
 def test_before_the_login_nobody_sends_much() -> None:
     whole = big(LOGIN_MAX + 100_000)
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedPacketError):
         Assembler().feed(whole)
 
 
@@ -166,10 +168,10 @@ def test_attentions_of_one_client_stop_nobody() -> None:
     async def test() -> None:
         async with served("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])
-            writer.write(packet(Kind.LOGIN, login("sa", site.listener.password)))
+            writer.write(packet(PacketKind.LOGIN, login("sa", site.listener.password)))
             await reader.read(65_536)
             other = await connect(site.listener.ports["SERVER_A"], site.listener.password)
-            writer.write(packet(Kind.ATTENTION, b"") * 20_000)
+            writer.write(packet(PacketKind.ATTENTION, b"") * 20_000)
             await asyncio.sleep(0)
             answered = 0
 
@@ -193,5 +195,5 @@ def test_every_instance_can_have_another_version() -> None:
     for name in ("lab", "ag-lab", "fci-lab"):
         world = Drill(of_version(scenario_files.find(name).load(), 2022)).world
         assert {one.version for one in world.instances.values()} == {2022}
-    with pytest.raises(Unusable, match="1999"):
+    with pytest.raises(UsageError, match="1999"):
         of_version(scenario_files.find("lab").load(), 1999)

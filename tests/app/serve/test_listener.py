@@ -12,9 +12,9 @@ import pytest
 
 from app.files import scenario_files
 from app.host import Host, NoRecorder
-from app.serve.listener import Listener, State, state
+from app.serve.listener import Listener, PortState, state
 from app.serve.service import addresses
-from app.serve.tokens import DATABASE, LANGUAGE, environment, routing
+from app.serve.tokens import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
 
@@ -73,7 +73,7 @@ def test_a_listener_has_a_port_that_goes_where_its_group_goes() -> None:
             assert set(told["listeners"]) == {"AGL1"}
             assert set(told["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
             reads = await site.connect("AGL1", read_only=True)
-            assert routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
+            assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
                 await reads.ask("SELECT 1")  # it has been told to go elsewhere
             client = await site.connect("AGL1")
@@ -98,7 +98,7 @@ def test_a_listener_without_a_home_is_silent_until_it_has_one() -> None:
         async with served("ag-lab") as site:
             assert site.host.do("power-off NODE_1")
             await site.run_on(2)
-            assert state(site.listener.world, "AGL1") is State.DARK
+            assert state(site.listener.world, "AGL1") is PortState.DARK
             waiting = asyncio.ensure_future(site.connect("AGL1"))
             await site.run_on(2)
             assert not waiting.done()
@@ -144,11 +144,11 @@ def test_another_language_and_database_are_told_as_changes_of_the_environment() 
     async def test() -> None:
         async with served("lab") as site:
             client = await site.connect("SERVER_A")
-            told = environment(LANGUAGE, "Deutsch", "us_english")
+            told = encode_environment(LANGUAGE, "Deutsch", "us_english")
             assert told in await client.ask("SET LANGUAGE German")
             answer = await client.ask("USE master")
             assert told not in answer
-            assert environment(DATABASE, "master", "Sales") in answer
+            assert encode_environment(DATABASE, "master", "Sales") in answer
 
     run(test())
 

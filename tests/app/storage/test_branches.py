@@ -52,7 +52,7 @@ def test_only_the_newest_run_of_a_tree_is_to_be_continued(profile: Profile) -> N
 
 
 def test_what_was_played_is_known_with_its_text(profile: Profile) -> None:
-    assert not profile.played("lab")
+    assert not profile.has_run_of("lab")
     run_id = begun(profile, [])
-    assert profile.played("lab")
+    assert profile.has_run_of("lab")
     assert profile.scenario_text(run_id) == "text"

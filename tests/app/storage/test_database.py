@@ -16,7 +16,7 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from app.storage import ProblemKind, Profile, RunId, StorageProblem, database, open_profile, tables
+from app.storage import ProblemKind, Profile, RunId, StorageError, database, open_profile, tables
 from app.storage.database import backup_files
 from tests.app.storage.conftest import begin
 
@@ -31,8 +31,8 @@ def raw(folder: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def refusal(folder: Path) -> StorageProblem:
-    with pytest.raises(StorageProblem) as caught:
+def refusal(folder: Path) -> StorageError:
+    with pytest.raises(StorageError) as caught:
         open_profile(folder)
     return caught.value
 
@@ -104,7 +104,7 @@ def test_a_full_disk_is_a_sentence_and_costs_only_the_act_in_progress(
     profile.append(run_id, 1, "0.01 note before")
     (pages,) = profile._database.connection.execute("PRAGMA page_count").fetchone()
     profile._database.connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StorageProblem, match="is full: your latest action is not saved") as caught:
+    with pytest.raises(StorageError, match="is full: your latest action is not saved") as caught:
         profile.append(run_id, 2, "x" * 100_000)
     assert caught.value.kind is ProblemKind.DISK_FULL
     profile._database.connection.execute("PRAGMA max_page_count = 1000000")
@@ -198,7 +198,7 @@ def break_pages(file: Path) -> None:
 def test_after_a_bad_end_damage_is_found_and_the_backup_is_named(profile_folder: Path) -> None:
     with open_profile(profile_folder) as profile:
         begin(profile)
-        backup = database.back_up(profile._database.connection, profile.file)
+        backup = database.write_backup(profile._database.connection, profile.file)
     break_pages(profile.file)
     profile.file.with_name("profile.sqlite-wal").touch()  # what a killed process leaves
     problem = refusal(profile_folder)
@@ -269,7 +269,7 @@ def test_opening_an_up_to_date_profile_makes_no_backup(profile_folder: Path) -> 
 def test_three_backups_are_kept_newest_first(profile: Profile) -> None:
     for text in "abcde":
         profile.drafts.save("key", text)
-        database.back_up(profile._database.connection, profile.file)
+        database.write_backup(profile._database.connection, profile.file)
     texts = []
     for file in backup_files(profile.file):
         with sqlite3.connect(file) as backup:

@@ -32,9 +32,9 @@ def test_of_a_deleted_run_nothing_stays_and_nobody_misses_it(profile_folder: Pat
         profile.delete_finished([gone])
         assert [row.run_id for row in profile.results()] == [kept]
         assert profile.journal(gone) == ()
-        assert profile.lost() == []
+        assert profile.find_lost_runs() == []
     with open_profile(profile_folder) as profile:
-        assert profile.lost() == [] == profile.faults()
+        assert profile.find_lost_runs() == [] == profile.faults()
         assert begin(profile) > gone, "no number is used twice"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import JournalLine, ProblemKind, StorageProblem, database, open_profile
+from app.storage import JournalLine, ProblemKind, StorageError, database, open_profile
 from tests.app.storage.conftest import begin
 
 PLAY_FOR_EVER = """
@@ -31,7 +31,7 @@ def play_and_kill(folder: Path, acts: int) -> int:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         heard = [process.stdout.readline() for _ in range(acts)]
-        with pytest.raises(StorageProblem) as caught:
+        with pytest.raises(StorageError) as caught:
             open_profile(folder)
         assert caught.value.kind is ProblemKind.IN_USE
         process.kill()

@@ -91,8 +91,8 @@ def test_a_run_that_went_back_is_nobodys_best(profile: Profile) -> None:
     (record,) = records(profile.results()).values()
     assert record.best is not None
     assert record.best.score == 70
-    assert record.last.score == 100
-    assert record.last.retried
+    assert record.latest_run.score == 100
+    assert record.latest_run.retried
 
 
 def test_a_branch_that_left_another_run_is_nobodys_best(profile: Profile) -> None:

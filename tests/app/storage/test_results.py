@@ -57,7 +57,7 @@ def test_history_keeps_its_order_when_the_clock_was_set_back(
     profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = play(profile, "lab", 50)
-    monkeypatch.setattr(results, "now", lambda: "1999-12-31 00:00:00.000000")
+    monkeypatch.setattr(results, "format_utc_now", lambda: "1999-12-31 00:00:00.000000")
     second = play(profile, "lab", 60)
     assert [row.run_id for row in profile.results()] == [second, first]
 

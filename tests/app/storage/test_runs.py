@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.storage import JournalLine, Profile, RunId, StateHash, open_profile, runs
+from app.storage import CheckpointHash, JournalLine, Profile, RunId, open_profile, runs
 from tests.app.storage.conftest import begin
 
 
@@ -28,7 +28,7 @@ def test_an_unfinished_run_holds_all_that_a_resume_needs(profile: Profile) -> No
         JournalLine(3000, "30.0 power-off SERVER_A"),
         JournalLine(4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO"),
     )
-    assert found.checkpoints == (StateHash(4000, "aaaa"),)
+    assert found.checkpoints == (CheckpointHash(4000, "aaaa"),)
 
 
 def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
@@ -62,7 +62,7 @@ def test_the_tick_never_goes_back(profile: Profile, run_id: RunId) -> None:
 def test_a_repeated_checkpoint_replaces_the_first(profile: Profile, run_id: RunId) -> None:
     profile.checkpoint(run_id, 100, "aaaa")
     profile.checkpoint(run_id, 100, "bbbb")
-    assert profile.unfinished()[0].checkpoints == (StateHash(100, "bbbb"),)
+    assert profile.unfinished()[0].checkpoints == (CheckpointHash(100, "bbbb"),)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import DOWN, EXPOSED, Span, course_of, in_step
+from app.view_models.course import DOWN, EXPOSED, TimelineSpan, course_of, find_synchronized_databases
 from engine.drill.authoring.scenario import load_scenario
-from engine.protocol.availability import settled
+from engine.protocol.availability import accrue_ticks
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
 from tests.engine.worlds import DB, M, P, lab, play
 
@@ -20,7 +20,7 @@ SCRIPTS = {
 }
 
 
-def total_ticks(spans: list[Span], what: str) -> float:
+def total_ticks(spans: list[TimelineSpan], what: str) -> float:
     return 100.0 * sum(span.to_s - span.from_s for span in spans if span.what == what)
 
 
@@ -29,7 +29,7 @@ def test_downtime_and_exposure_are_the_engines(script: str) -> None:
     world = lab()
     events = play(world, script, 180.0)
     course = course_of((event.as_json() for event in events), [DB], [DB])
-    account = settled(world.availability[DB], world.tick)
+    account = accrue_ticks(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
     assert total_ticks(course.service(180.0), DOWN) == pytest.approx(account.down_ticks)
     assert total_ticks(course.protection(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
@@ -50,9 +50,9 @@ def test_of_a_group_too(script: str) -> None:
     world = ag_lab()
     events = play(world, script, 400.0)
     scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")
-    assert in_step(scenario) == ("Sales", "Orders")
-    course = course_of((event.as_json() for event in events), [DB], in_step(scenario))
-    account = settled(world.availability[DB], world.tick)
+    assert find_synchronized_databases(scenario) == ("Sales", "Orders")
+    course = course_of((event.as_json() for event in events), [DB], find_synchronized_databases(scenario))
+    account = accrue_ticks(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
     assert total_ticks(course.service(400.0), DOWN) == pytest.approx(account.down_ticks)
     assert total_ticks(course.protection(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)

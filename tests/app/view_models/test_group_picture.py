@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.view_models.offers import Target, offers
+from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.picture import picture_of
 from tests.engine.availability.worlds import ag_lab, do, until
 from tests.engine.cluster.worlds import fci_lab
@@ -32,9 +32,9 @@ def test_a_node_without_quorum_says_so() -> None:
 
 def test_a_node_is_offered_what_can_be_done_to_clusters() -> None:
     world = ag_lab()
-    lines = {offer.line for offer in offers(world, Target("server", ("NODE_2",)))}
+    lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("NODE_2",)))}
     assert {"move-role AG1 NODE_2", "stop-cluster NODE_2", "set-weight NODE_2 0", "power-off NODE_2"} <= lines
-    bare = {offer.line for offer in offers(world, Target("server", ("FSW",)))}
+    bare = {offer.line for offer in list_offers(world, ActionTarget("server", ("FSW",)))}
     assert "power-off FSW" in bare
     assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare)
 
@@ -55,4 +55,4 @@ def test_where_an_instance_is_and_that_nothing_is_mirrored_is_no_trouble() -> No
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
     assert (face.place, face.troubles) == ("on NODE_1", ())
     assert "on NODE_1" in face.spoken
-    assert [copy.role.word for copy in face.copies] == [""]
+    assert [copy.role.label for copy in face.copies] == [""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.offers import Offer, Target, offers
+from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from engine import simulator
 from engine.model import World
 from engine.verbs import VERBS
@@ -14,10 +14,10 @@ from tests.engine.availability.worlds import do as do_in_group
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 TARGETS = [
-    *(Target("server", (name,)) for name in (P, M, W)),
-    *(Target("link", pair) for pair in ((P, M), (P, W), (M, W), ("APP", P))),
-    Target("client", ("APP",)),
-    Target("database", (DB,)),
+    *(ActionTarget("server", (name,)) for name in (P, M, W)),
+    *(ActionTarget("link", pair) for pair in ((P, M), (P, W), (M, W), ("APP", P))),
+    ActionTarget("client", ("APP",)),
+    ActionTarget("database", (DB,)),
 ]
 
 SITUATIONS: dict[str, tuple[str, ...]] = {
@@ -47,55 +47,59 @@ def world_in(situation: str) -> World:
     return world
 
 
-def lines(world: World, target: Target) -> list[str]:
-    return [offer.line for offer in offers(world, target)]
+def lines(world: World, target: ActionTarget) -> list[str]:
+    return [offer.line for offer in list_offers(world, target)]
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
-def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Target) -> None:
+def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: ActionTarget) -> None:
     world = world_in(situation)
-    found = offers(world, target)
+    found = list_offers(world, target)
     assert len({offer.line for offer in found}) == len(found)
     for offer in found:
         fork = world.fork()
         before = fork.state_hash()
-        simulator.perform(fork, parse_line(offer.line, fork.tick))  # InputProblem: it was not for offering
+        simulator.apply_input(
+            fork, parse_line(offer.line, fork.tick)
+        )  # InputProblem: it was not for offering
         assert not [event for event in fork.outbox if event.get("no_effect")], offer.line
         assert fork.state_hash() != before, f"{offer.line} does nothing"
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"
 
 
 def test_repairs_stand_first_and_faults_are_marked() -> None:
-    found = offers(world_in("hung"), Target("server", (M,)))
+    found = list_offers(world_in("hung"), ActionTarget("server", (M,)))
     words = "Unfreeze the instance"
-    assert found[0] == Offer(f"unhang {M}", words, "repair", "hang", english=words)
-    assert all(offer.danger == (offer.group == "fault") for offer in found)
+    assert found[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
+    assert all(offer.is_dangerous == (offer.group == "fault") for offer in found)
 
 
 @pytest.mark.parametrize(
     ("situation", "target", "there", "not_there"),
     [
-        ("healthy", Target("server", (P,)), f"power-off {P}", f"power-on {P}"),
-        ("principal off", Target("server", (P,)), f"power-on {P}", f"hang {P}"),
-        ("principal stopped", Target("server", (P,)), f"start-service {P}", f"stop-service {P}"),
-        ("cables", Target("server", (W,)), f"plug-cable {W}", f"pull-cable {W}"),
-        ("links", Target("link", (P, M)), f"mend {P} {M}", f"cut {P} {M}"),
-        ("links", Target("link", (M, W)), f"mend {M} {W}", f"mend {P} {M}"),
-        ("healthy", Target("link", (P, M)), f"cut-one-way {M} {P}", f"mend {P} {M}"),
-        ("slow", Target("server", (P,)), f"slow-disk {P} log factor=1", f"slow-disk {P} log"),
-        ("disk", Target("server", (P,)), f"mend-disk {P} {DB}", f"fail-disk {P} {DB}"),
-        ("drives", Target("server", (P,)), f"mend-volume {P} D", f"fail-volume {P} D"),
-        ("drives", Target("server", (M,)), f"mend-volume {M} L", f"mend-volume {M} D"),
-        ("healthy", Target("client", ("APP",)), f"point-app APP {M}", f"point-app APP {P}"),
-        ("app", Target("client", ("APP",)), "start-app APP", "stop-app APP"),
-        ("closed", Target("server", (M,)), f"open-firewall {M} 5022", f"close-firewall {M} 5022"),
-        ("closed", Target("server", (P,)), f"enable-tcp {P}", f"disable-tcp {P}"),
-        ("closed", Target("server", (W,)), f"start-agent {W}", f"stop-agent {W}"),
-        ("healthy", Target("database", (DB,)), f"workload {DB} Workload2", f"workload {DB} Workload1"),
+        ("healthy", ActionTarget("server", (P,)), f"power-off {P}", f"power-on {P}"),
+        ("principal off", ActionTarget("server", (P,)), f"power-on {P}", f"hang {P}"),
+        ("principal stopped", ActionTarget("server", (P,)), f"start-service {P}", f"stop-service {P}"),
+        ("cables", ActionTarget("server", (W,)), f"plug-cable {W}", f"pull-cable {W}"),
+        ("links", ActionTarget("link", (P, M)), f"mend {P} {M}", f"cut {P} {M}"),
+        ("links", ActionTarget("link", (M, W)), f"mend {M} {W}", f"mend {P} {M}"),
+        ("healthy", ActionTarget("link", (P, M)), f"cut-one-way {M} {P}", f"mend {P} {M}"),
+        ("slow", ActionTarget("server", (P,)), f"slow-disk {P} log factor=1", f"slow-disk {P} log"),
+        ("disk", ActionTarget("server", (P,)), f"mend-disk {P} {DB}", f"fail-disk {P} {DB}"),
+        ("drives", ActionTarget("server", (P,)), f"mend-volume {P} D", f"fail-volume {P} D"),
+        ("drives", ActionTarget("server", (M,)), f"mend-volume {M} L", f"mend-volume {M} D"),
+        ("healthy", ActionTarget("client", ("APP",)), f"point-app APP {M}", f"point-app APP {P}"),
+        ("app", ActionTarget("client", ("APP",)), "start-app APP", "stop-app APP"),
+        ("closed", ActionTarget("server", (M,)), f"open-firewall {M} 5022", f"close-firewall {M} 5022"),
+        ("closed", ActionTarget("server", (P,)), f"enable-tcp {P}", f"disable-tcp {P}"),
+        ("closed", ActionTarget("server", (W,)), f"start-agent {W}", f"stop-agent {W}"),
+        ("healthy", ActionTarget("database", (DB,)), f"workload {DB} Workload2", f"workload {DB} Workload1"),
     ],
 )
-def test_only_what_makes_sense_is_offered(situation: str, target: Target, there: str, not_there: str) -> None:
+def test_only_what_makes_sense_is_offered(
+    situation: str, target: ActionTarget, there: str, not_there: str
+) -> None:
     found = lines(world_in(situation), target)
     assert there in found
     assert not_there not in found
@@ -114,10 +118,10 @@ def test_every_fault_is_offered_somewhere() -> None:
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
-def test_without_truth_the_menu_tells_nothing_of_what_is_broken(situation: str, target: Target) -> None:
-    healthy = offers(lab(), target, truth=False)
-    assert offers(world_in(situation), target, truth=False) == healthy
-    assert {offer.line for offer in offers(lab(), target)} <= {offer.line for offer in healthy}
+def test_without_truth_the_menu_tells_nothing_of_what_is_broken(situation: str, target: ActionTarget) -> None:
+    healthy = list_offers(lab(), target, truth=False)
+    assert list_offers(world_in(situation), target, truth=False) == healthy
+    assert {offer.line for offer in list_offers(lab(), target)} <= {offer.line for offer in healthy}
 
 
 def _offered_in_a_cluster() -> set[str]:
@@ -125,6 +129,6 @@ def _offered_in_a_cluster() -> set[str]:
     for before in ([], ["stop-cluster NODE_2", "fail-witness CLU1"]):
         world = ag_lab()
         do_in_group(world, *before)
-        nodes = [Target("server", (name,)) for name in world.nodes]
+        nodes = [ActionTarget("server", (name,)) for name in world.nodes]
         found |= {parse_line(line).verb for node in nodes for line in lines(world, node)}
     return found

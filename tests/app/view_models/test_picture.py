@@ -27,8 +27,8 @@ def link(picture: Picture, *ends: str) -> LinkFace:
 
 
 def words(face: CopyFace) -> list[str]:
-    state = [face.state.word] if face.state else []
-    return [face.role.word, *state, face.db_state.word, *(sign.word for sign in face.signs)]
+    state = [face.state.label] if face.state else []
+    return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.signs)]
 
 
 def after(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
@@ -41,12 +41,12 @@ def test_a_healthy_session() -> None:
     picture = after()
     assert words(copy(picture, P)) == ["PRINCIPAL", "SYNCHRONIZED", "ONLINE", "serving", "quorum", "witness"]
     assert words(copy(picture, M)) == ["MIRROR", "SYNCHRONIZED", "RESTORING", "quorum", "witness"]
-    assert [sign.word for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
+    assert [sign.label for sign in server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
     assert server(picture, W).kind == "witness"
     queues = copy(picture, P).queue, copy(picture, M).queue
     assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
     (client,) = picture.clients
-    assert client.status.word == f"on {P}"
+    assert client.status.label == f"on {P}"
     assert 200 < float(client.rate.split()[0]) < 280  # Workload1: 241 transactions a second
 
 
@@ -62,17 +62,17 @@ def test_after_a_failover_the_log_would_flow_the_other_way() -> None:
     picture = after(f"power-off {P}", then_s=30.0)
     assert words(copy(picture, M))[:4] == ["PRINCIPAL", "DISCONNECTED", "ONLINE", "unprotected"]
     assert words(copy(picture, P)) == ["was PRINCIPAL", "instance is down"]
-    assert server(picture, P).status.word == "power off"
+    assert server(picture, P).status.label == "power off"
     face = link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
-    assert picture.clients[0].status.word == f"on {M}"
-    assert [sign.word for sign in server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
+    assert picture.clients[0].status.label == f"on {M}"
+    assert [sign.label for sign in server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
 
 
 def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
     at_once, later = after(f"black-hole {P} {M}", then_s=1.0), after(f"black-hole {P} {M}", then_s=20.0)
-    assert link(at_once, P, M).status.word == "drops all packets, not detected yet"
-    assert link(later, P, M).status.word == "drops all packets"
+    assert link(at_once, P, M).status.label == "drops all packets, not detected yet"
+    assert link(later, P, M).status.label == "drops all packets"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_loss_that_nobody_has_noticed_yet_says_so() -> None:
     ],
 )
 def test_each_kind_of_trouble_on_a_link_has_its_word(line: str, ends: tuple[str, str], word: str) -> None:
-    assert link(after(line), *ends).status.word == word
+    assert link(after(line), *ends).status.label == word
 
 
 def test_a_degraded_link_shows_its_values() -> None:
@@ -111,7 +111,7 @@ def test_an_isolated_principal_stops_serving() -> None:
     ],
 )
 def test_what_a_machine_does(lines: tuple[str, ...], name: str, word: str) -> None:
-    assert server(after(*lines), name).status.word == word
+    assert server(after(*lines), name).status.label == word
 
 
 def test_troubles_of_a_machine_are_named() -> None:
@@ -124,9 +124,9 @@ def test_troubles_of_a_machine_are_named() -> None:
 
 
 def test_a_client_without_server_is_told_from_one_that_was_stopped() -> None:
-    assert after("stop-app APP").clients[0].status.word == "stopped"
+    assert after("stop-app APP").clients[0].status.label == "stopped"
     looking = after(f"power-off {P}", f"power-off {M}", then_s=30.0)
-    assert looking.clients[0].status.word == "looking for a server"
+    assert looking.clients[0].status.label == "looking for a server"
 
 
 def test_many_databases_become_a_grid() -> None:
@@ -144,7 +144,7 @@ def test_every_sign_has_word_shape_and_tone() -> None:
     for face in picture.servers:
         signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
         assert all(
-            sign.word and sign.shape and sign.tone in ("ok", "warn", "bad", "info", "idle") for sign in signs
+            sign.label and sign.shape and sign.tone in ("ok", "warn", "bad", "info", "idle") for sign in signs
         )
 
 

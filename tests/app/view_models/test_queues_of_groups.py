@@ -21,4 +21,4 @@ def test_chart_and_card_agree(server: str) -> None:
     history = CounterHistory()
     history.follow(drill.samples, drill.logs, "Sales", drill.world.flow.streams_by_source())
     assert shown[0] > 100.0
-    assert history.at("send_queue_kb", 60.0) == pytest.approx(shown[0], rel=0.02)
+    assert history.find_value("send_queue_kb", 60.0) == pytest.approx(shown[0], rel=0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from app.view_models.run_comparison import BETTER, WORSE, acts, figures, points, remark
+from app.view_models.run_comparison import BETTER, WORSE, figures, list_compared_actions, points, remark
 from engine.drill.judging.shapes import Report
 
 
@@ -57,7 +57,7 @@ def test_what_only_one_run_has_is_compared_with_nothing() -> None:
 
 def test_acts_of_both_stand_in_order_of_time() -> None:
     other = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
-    assert [(act.t_s, act.left, act.right) for act in acts(report(), other)] == [
+    assert [(act.t_s, act.left, act.right) for act in list_compared_actions(report(), other)] == [
         (10.0, "Note: seen", "SELECT 1 on SERVER_B"),
         (10.0, "", "Note: seen"),
         (12.5, "", "End drill"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.series import CounterHistory, Summary, bin_width, peaks
+from app.view_models.series import CounterHistory, SeriesSummary, bin_width, peaks
 from engine.flow import Array, Place, Samples
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
@@ -19,18 +19,18 @@ CARRIED: list[dict[str, Place | None]] = [{"Sales": (0, 0)}] * 200
 def fill(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
     """Entries of every row: its send queue over time."""
     entries = len(queue[0])
-    sources, streams = samples.room_for(entries, len(queue), len(queue))
+    sources, streams = samples.reserve(entries, len(queue), len(queue))
     sources[:entries] = 0.0
     streams[:entries] = 0.0
     for stream, values in enumerate(queue):
         streams[:entries, stream, QUEUE] = values
-    samples.took(first_tick - 1, first_tick + samples.every * (entries - 1))
+    samples.record_entries(first_tick - 1, first_tick + samples.every * (entries - 1))
 
 
 def test_a_history_grows_with_its_samples_and_says_so() -> None:
     samples, history = Samples(every=100), CounterHistory()
     assert history.end_s == 0.0
-    assert history.at("send_queue_kb", 3.0) is None
+    assert history.find_value("send_queue_kb", 3.0) is None
     fill(samples, 100, [[1.0, 2.0]])
     assert history.follow(samples, CARRIED, "Sales")
     assert not history.follow(samples, CARRIED, "Sales")
@@ -39,7 +39,7 @@ def test_a_history_grows_with_its_samples_and_says_so() -> None:
     x, y = history.window("send_queue_kb", 0.0, 10.0, bins=100)
     assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     assert y[:4].tolist() == [1, 2, 3, 3]
-    assert history.at("send_queue_kb", 2.9) == 2.0
+    assert history.find_value("send_queue_kb", 2.9) == 2.0
     assert history.end_s == 102.0
 
 
@@ -55,7 +55,7 @@ def test_the_log_that_the_database_had_at_the_time_counts() -> None:
         {"Sales": None},
     ]
     history.follow(samples, carried, "Sales")
-    assert [history.at("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
+    assert [history.find_value("send_queue_kb", t) for t in (1.0, 2.0, 3.0, 4.0)] == [1.0, 2.0, 30.0, None]
     assert np.isnan(history.window("send_queue_kb", 0.0, 9.0, 100)[1][-1])
 
 
@@ -70,7 +70,7 @@ def test_a_summary_leaves_out_times_when_nothing_ran() -> None:
         {"Sales": (0, 0)},
     ]
     history.follow(samples, carried, "Sales")
-    assert history.summary("send_queue_kb", 2.0, 5.0) == Summary(last=3.0, mean=3.0, low=1.0, high=5.0)
+    assert history.summary("send_queue_kb", 2.0, 5.0) == SeriesSummary(last=3.0, mean=3.0, low=1.0, high=5.0)
     assert history.summary("send_queue_kb", 4.0, 4.5) is None
 
 
@@ -85,14 +85,14 @@ def test_another_moment_is_read_as_far_as_it_is_another() -> None:
     samples, history = Samples(every=100), CounterHistory()
     fill(samples, 100, [[1.0, 2.0, 3.0]])
     history.follow(samples, CARRIED, "Sales")
-    other = samples.first(1)
+    other = samples.copy_beginning(1)
     fill(other, 200, [[9.0]])
     assert history.follow(other, CARRIED, "Sales")
-    assert history.at("send_queue_kb", 1.0) == 1.0
-    assert history.at("send_queue_kb", 2.0) == 9.0
+    assert history.find_value("send_queue_kb", 1.0) == 1.0
+    assert history.find_value("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
     assert history.follow(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
-    assert [history.at("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
+    assert [history.find_value("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
 
 
 def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
@@ -106,14 +106,14 @@ def test_a_long_run_is_packed_and_what_moments_have_in_common_is_read_once(
     every = [float(entry) for entry in range(samples.count)]
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every
     read: list[int] = []
-    real = Samples.of
+    real = Samples.read_entries
 
     def of(one: Samples, first: int, sources: Array, streams: Array) -> Array:
         read.append(len(sources))
         return real(one, first, sources, streams)
 
-    monkeypatch.setattr(Samples, "of", of)
-    past = samples.first(2 * BLOCK + 3)
+    monkeypatch.setattr(Samples, "read_entries", of)
+    past = samples.copy_beginning(2 * BLOCK + 3)
     history.follow(past, carried, "Sales")
     assert history.samples("send_queue_kb", 0.0, 1e9)[1].tolist() == every[: 2 * BLOCK + 3]
     assert read == [3], "whole blocks are the same in both"

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.drill.running.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
@@ -41,7 +41,7 @@ class Run:
     scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
     logs: list[dict[str, Place | None]] = field(default_factory=list)
-    terms: Terms = TERMS[Mode.LAB]
+    terms: Terms = TERMS[DrillMode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)

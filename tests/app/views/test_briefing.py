@@ -12,7 +12,7 @@ from app.views.briefing import Briefing, BriefPage, goal_state
 from app.views.briefing.questions import QuestionCard
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.goals import GoalState
 from tests.shipped import shipped
 
@@ -116,9 +116,9 @@ def test_a_hint_is_asked_for_by_an_input_line_and_then_stands_there(
 ALL_LAYERS = ["Where to look", "What it means", "What to type"]
 
 
-@pytest.mark.parametrize(("mode", "texts"), [(Mode.GUIDED, ALL_LAYERS), (Mode.EXAM, [])])
+@pytest.mark.parametrize(("mode", "texts"), [(DrillMode.GUIDED, ALL_LAYERS), (DrillMode.EXAM, [])])
 def test_hints_cost_nothing_guided_and_there_are_none_in_an_exam(
-    view: Briefing, scenario: Scenario, mode: Mode, texts: list[str]
+    view: Briefing, scenario: Scenario, mode: DrillMode, texts: list[str]
 ) -> None:
     view.show_drill(Drill(scenario, mode=mode))
     assert [button.accessibleName() for button in hint_buttons(view)] == texts
@@ -164,7 +164,7 @@ def asked(view: Briefing, drill: Drill) -> QuestionCard:
 def test_a_question_is_answered_by_a_choice_and_its_confirmation(
     qtbot: QtBot, view: Briefing, asking: Scenario
 ) -> None:
-    drill = Drill(asking, mode=Mode.GUIDED)
+    drill = Drill(asking, mode=DrillMode.GUIDED)
     view.show_drill(drill)
     assert "Who serves" not in shown(view)
     card = asked(view, drill)
@@ -195,7 +195,7 @@ def test_a_question_moves_neither_the_brief_nor_the_keyboard(
     qtbot: QtBot, view: Briefing, asking: Scenario, height: int
 ) -> None:
     view.resize(280, height)
-    drill = Drill(asking, mode=Mode.PRACTICE)
+    drill = Drill(asking, mode=DrillMode.PRACTICE)
     view.show_drill(drill)
     elsewhere = QPlainTextEdit(view)
     elsewhere.show()
@@ -213,7 +213,7 @@ def test_a_question_moves_neither_the_brief_nor_the_keyboard(
 
 def test_a_question_whose_time_is_over_says_so_in_its_place(view: Briefing) -> None:
     text = scenario_files.find("lab").text + ASKING.replace("pause = true", 'within = "20s"')
-    drill = Drill(load_scenario(text, "lab.toml"), mode=Mode.GUIDED)
+    drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)
     card = asked(view, drill)
     known = len(drill.events)

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication
 
 from app.view_models.series import time_step_s
 from app.views.charts import Charts
-from app.views.charts.axes import ValueAxis, axis_top
+from app.views.charts.axes import ChartValueAxis, axis_top
 from app.widgets.time_axis import TimeAxis
 from app.words.counters import COUNTERS
-from engine.drill.running.modes import TERMS, Mode
+from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
@@ -26,13 +26,13 @@ from engine.model import Availability
 
 def sample(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
     """*seconds* more entries, one each second; *values* by counter, numbers or arrays."""
-    rooms = run.samples.room_for(seconds, log + 1, log + 1)
+    rooms = run.samples.reserve(seconds, log + 1, log + 1)
     for room, names in zip(rooms, (SOURCE_COUNTERS, STREAM_COUNTERS), strict=True):
         room[:seconds] = 0.0
         for name in set(values).intersection(names):
             room[:seconds, log, names.index(name)] = values[name]
     before = run.samples.count
-    run.samples.took(100 * before, 100 * (before + seconds))
+    run.samples.record_entries(100 * before, 100 * (before + seconds))
     run.logs += [{"Sales": (log, log)}] * seconds
     run.world.tick = 100 * run.samples.count
 
@@ -307,7 +307,7 @@ def test_times_are_round_and_have_room(qtbot: Any) -> None:
 
 
 def test_values_have_their_unit(qtbot: Any) -> None:
-    axis = ValueAxis(QUEUE.unit)
+    axis = ChartValueAxis(QUEUE.unit)
     axis.top = 2048.0
     ((_, ticks),) = axis.tickValues(0.0, 2500.0, 100.0)
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
@@ -383,7 +383,7 @@ def test_states_of_each_copy_stand_in_lanes_with_gaps_where_nothing_ran(charts: 
 
 
 def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
-    run.terms = TERMS[Mode.EXAM]
+    run.terms = TERMS[DrillMode.EXAM]
     run.events = [fault(20.0), Event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
-from app.classroom.shapes import Board, Tile
+from app.classroom.server_messages import DashboardUpdate, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
 from app.widgets import theme
@@ -46,7 +46,7 @@ def tile(number: int, name: str, **other: Any) -> Tile:
     return made
 
 
-def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> Board:
+def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> DashboardUpdate:
     return {
         "kind": "board", "state": state, "part": "", "part_number": 1, "parts": 1,
         "not_frozen": list(not_frozen), "tiles": list(tiles),

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
-from engine.drill.running.modes import TERMS, Mode
+from engine.drill.running.modes import TERMS, DrillMode
 from tests.app.views.made import Run
 from tests.engine.availability.worlds import ag_lab, do, until
 
 
-def shown(qtbot: Any, view: Any, mode: Mode = Mode.LAB) -> Run:
+def shown(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
     world = ag_lab()
     until(world, 5.0)
     run = Run(world)
@@ -44,7 +44,7 @@ def test_another_server_is_chosen_by_key_and_knows_less(qtbot: Any) -> None:
 
 def test_an_exam_tells_nothing_that_no_computer_sees(qtbot: Any) -> None:
     view = Dashboard()
-    shown(qtbot, view, Mode.EXAM)
+    shown(qtbot, view, DrillMode.EXAM)
     assert view.why.rowCount() == 0
 
 

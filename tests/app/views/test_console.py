@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 
 from app.views.console import Console
-from app.views.console.outcome import as_text, from_event, in_short
+from app.views.console.outcome import as_text, from_event, summarize_outcome
 from app.views.console.tabs import Closed
 from app.widgets import theme
 from engine.events import Event
 from engine.inputs import Input
-from engine.tsql.batches.data import Session, Window
+from engine.tsql.batches.data import SqlSession, Window
 from engine.verbs.lines import parse_line
 from tests.there import there
 
@@ -416,7 +416,7 @@ def test_the_status_line_says_no_more_than_it_has_room_for(console: Any) -> None
 
 def test_the_status_line_knows_the_connection(console: Any, run: Any, world: Any) -> None:
     assert "Not connected" in console.current._state.text()
-    session = Session(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
+    session = SqlSession(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
     world.sessions["SERVER_A"] = Window(session=session)
     console.show_world(world)
     assert "Connected" in console.current._state.text()
@@ -571,10 +571,10 @@ def test_the_history_holds_no_rows_of_what_it_lists() -> None:
         ("results", [{"columns": ["a"], "rows": [[1], [2]]}]),
     )  # fmt: skip
     outcome = from_event(Event(100, "sql_done", "SERVER_A", None, "", data))
-    kept = in_short(outcome)
+    kept = summarize_outcome(outcome)
     assert (kept.results, len(kept.messages)) == ((), 2)
     assert (kept.summary, kept.failed, kept.row_count) == (outcome.summary, True, 2)
-    fine = in_short(
+    fine = summarize_outcome(
         from_event(Event(100, "sql_done", "SERVER_A", None, "", (*data[:5], ("messages", []), data[6])))
     )
     assert (fine.summary, fine.failed) == ("2 rows", False)

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.console import results
 from app.views.console.editor import SqlEditor
-from app.views.console.outcome import Outcome, Rowset, as_text
+from app.views.console.outcome import BatchOutcome, Rowset, as_text
 from app.views.console.query import QueryWindow
 from app.views.console.results import Results
 from app.widgets import highlight
@@ -19,8 +19,8 @@ from engine import tsql
 from engine.messages import Message
 
 
-def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> Outcome:
-    return Outcome("SERVER_A", "SERVER_A", "x", messages, rowsets, 0, 10)
+def _outcome(*rowsets: Rowset, messages: tuple[Message, ...] = ()) -> BatchOutcome:
+    return BatchOutcome("SERVER_A", "SERVER_A", "x", messages, rowsets, 0, 10)
 
 
 def _said(text: str) -> Message:
@@ -64,7 +64,7 @@ def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
     pane = shown.messages
     assert pane.blockCount() == results.LINES_A_TURN
     while pane._to_come:
-        pane._go_on()
+        pane._append_next_lines()
     assert pane.blockCount() == results.LINES_SHOWN + 1
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
@@ -73,7 +73,7 @@ def test_long_messages_are_bounded_together(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=(_said("x" * 8_000),) * 5_000))
     pane = shown.messages
     while pane._to_come:
-        pane._go_on()
+        pane._append_next_lines()
     assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
     assert "Messages not shown: " in pane.toPlainText()
 
@@ -94,7 +94,7 @@ def test_text_is_made_only_where_it_is_looked_at(shown: Results) -> None:
         (_outcome(messages=(_said("x\n" * 2_000),) * 100), "Lines not shown: "),
     ],
 )
-def test_results_to_text_are_bounded(outcome: Outcome, end: str) -> None:
+def test_results_to_text_are_bounded(outcome: BatchOutcome, end: str) -> None:
     text = as_text(outcome)
     assert end in text[-40:] + "\n"
     assert max(map(len, text.splitlines())) < 300
@@ -124,9 +124,9 @@ def test_a_longer_text_is_coloured_after_a_pause(qtbot: QtBot) -> None:
     last = editor.document().lastBlock().previous()
     colouring = editor._highlighter
     assert last.layout().formats() == []
-    colouring._go_on()
+    colouring._process_slice()
     while colouring._reading is not None or colouring._to_colour:
-        colouring._go_on()
+        colouring._process_slice()
     assert len(last.layout().formats()) == 3
     editor.setPlainText(line)
     assert len(editor.document().firstBlock().layout().formats()) == 3

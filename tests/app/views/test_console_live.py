@@ -9,7 +9,7 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
 
 from app.views.console import Console
-from app.views.console.outcome import Outcome, message_lines
+from app.views.console.outcome import BatchOutcome, message_lines
 from engine import simulator
 from engine.messages import Message
 from engine.verbs.lines import parse_line
@@ -28,7 +28,7 @@ def console(qtbot: Any) -> Console:
 
     def do(line: str) -> None:
         item = parse_line(line, world.tick)
-        simulator.perform(world, item)
+        simulator.apply_input(world, item)
         course.journal.append(item)
         made.add_events(simulator.advance(world, world.tick))
 
@@ -123,13 +123,13 @@ def test_the_mirror_refuses_and_says_so(qtbot: Any, console: Any) -> None:
 def test_a_connection_dies_with_its_server(qtbot: Any, console: Any) -> None:
     window = run(qtbot, console, "SELECT 1")
     assert "dba" in window._facts.text()
-    simulator.perform(console._world, parse_line("power-off SERVER_A"))
+    simulator.apply_input(console._world, parse_line("power-off SERVER_A"))
     wait(console, 1)
     assert "dba" in window._facts.text()  # as in life: nobody has told the client
     run(qtbot, console, "SELECT 1")
     assert "completed with errors" in window._state.text()
     assert "dba" not in window._facts.text()
-    simulator.perform(console._world, parse_line("power-on SERVER_A"))
+    simulator.apply_input(console._world, parse_line("power-on SERVER_A"))
     wait(console, 200)
     run(qtbot, console, "SELECT 1")
     assert "executed successfully" in window._state.text()
@@ -204,7 +204,7 @@ def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:
 def test_what_raiserror_says_below_an_error() -> None:
     """As Management Studio prints it: of 0 and 10 the text, of 1 to 9 also number and level."""
     told = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
-    lines = list(message_lines(Outcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
+    lines = list(message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", told, (), 0, 0)))
     assert lines == [
         ("text\nMsg 50000, Level 5, State 1", None, None),
         ("text", None, None),
@@ -320,7 +320,7 @@ def test_a_blocked_batch_says_which_session_blocks_it(qtbot: Any, console: Any, 
     wait(console, 1.0)
     first = console.current
     blocker = console._world.sessions[first.window_id].session.spid
-    console.tabs.tell_waits(told)
+    console.tabs.show_waits(told)
     console.new_query("SERVER_A")
     run(qtbot, console, "USE Sales SELECT * FROM t")
     wait(console, 1.0)

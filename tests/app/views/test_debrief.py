@@ -12,18 +12,18 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.worth import slopes, together
+from app.view_models.value_curve import merge_waits, slopes
 from app.views.debrief import Debrief, mistakes, phases_of
-from app.views.debrief.par import beside_the_best
-from app.views.debrief.worth import Legend, Worth
-from app.widgets.strip import Strip
+from app.views.debrief.par import build_comparison
+from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
+from app.widgets.strip import TimeStrip
 from app.words import formatting
-from engine.drill.judging.counterfactual import Deed
+from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.retry import LOOK_S
 from engine.drill.judging.review import review
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import WAITING, Account, Best, Doubt, LastChance, Move
+from engine.drill.par.regret import WAITING, Account, Best, BoundGap, LastChance, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
@@ -89,7 +89,7 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
 
 def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
     assert page.moment() is None
-    strip = there(page.widget()).findChildren(Strip)[0]
+    strip = there(page.widget()).findChildren(TimeStrip)[0]
     place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     assert page.moment() == pytest.approx(30.0, abs=1.5)
@@ -111,7 +111,7 @@ def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
 def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debrief) -> None:
-    strip = there(page.widget()).findChildren(Strip)[0]
+    strip = there(page.widget()).findChildren(TimeStrip)[0]
     times = [marker.t_s for marker in strip._course.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
@@ -136,13 +136,15 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
 )
 def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points: float, said: str) -> None:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
-    deed = Deed(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
-    assert mistakes.without(deed) == said
+    deed = ActionImpact(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
+    assert mistakes.format_counterfactual(deed) == said
 
 
 ACT = Input(1000, "power-off", ("SERVER_B",))
 LATE = Input(5000, "power-on", ("SERVER_A",))
-CHANCE = LastChance(1000, (LATE,), 0, ACT.words, (("SERVER_B serves", 6000), ("All is well", None)))
+CHANCE = LastChance(
+    1000, (LATE,), 0, ACT.line_without_time, (("SERVER_B serves", 6000), ("All is well", None))
+)
 """Taken by ACT."""
 
 
@@ -164,9 +166,9 @@ def beside(
 ) -> list[QWidget]:
     """Of a run that has missed a goal; what is tried again goes into *tried*."""
     into = [] if tried is None else tried
-    parts = beside_the_best(
+    parts = build_comparison(
         account, score, False, has_solution, can_retry, lambda *again: into.append(again), print, watch, asked,
-        go_on=go_on,
+        search_further=go_on,
     )  # fmt: skip
     for part in parts:
         qtbot.addWidget(part)
@@ -178,13 +180,13 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     said_so = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
-        Move(0, 1000, WAITING, 100.0, 100.0, "best"),
-        Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (said_so, batch, LATE)),
-        Move(1000, 2000, WAITING, 80.0, 78.0, "good", (ACT, LATE), 1),
-        Move(2000, 3000, WAITING, 78.0, 75.5, "good", (ACT, LATE), 1),
-        Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
+        RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
+        RunSegment(1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (said_so, batch, LATE)),
+        RunSegment(1000, 2000, WAITING, 80.0, 78.0, "good", (ACT, LATE), 1),
+        RunSegment(2000, 3000, WAITING, 78.0, 75.5, "good", (ACT, LATE), 1),
+        RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
-    assert [(move.until, move.lost) for move in together(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
+    assert [(move.until, move.regret) for move in merge_waits(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
     assert list(slopes(Account(moves, 60.0, None))) == [
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
@@ -193,7 +195,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
     parts = beside(qtbot, Account(moves, 60.0, CHANCE), 75.5, tried, watched.append, asked)
-    (worth,) = [part for part in parts if isinstance(part, Worth)]
+    (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
     assert worth.accessibleDescription().count("points") == 4
     said = said_in(parts)
     assert "100 points could be reached at the start, 75.5 were." in said
@@ -204,7 +206,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = [b for b in pressed if b.text().startswith("Watch")]
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
-    assert [item.words for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
+    assert [item.line_without_time for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
     qtbot.mouseClick(pressed[pressed.index(look[2]) + 1], Qt.MouseButton.LeftButton)
     assert tried == [(10.01, "40 s are left until 0:50.0: the best from there is SERVER_A ▸ Switch on.")]
 
@@ -212,7 +214,11 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
 @pytest.mark.parametrize("same", [True, False])
 def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same: bool) -> None:
     """In the words of the act that took it, where those would say the same, else in words of its own."""
-    moves = (Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)),)
+    moves = (
+        RunSegment(
+            1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)
+        ),
+    )
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     parts = beside(qtbot, Account(moves, 60.0, CHANCE), 75.5, tried, watched.append)
@@ -254,13 +260,13 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
 
 def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
     """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
-    wait = Move(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
+    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = beside(qtbot, Account((wait,), 60.0, chance), 20.0)
     said = said_in(parts)
     assert "The costliest: 0:50.0 the last chance goes by unused (60 points)." in said
     assert "waiting\n" not in said
-    (worth,) = [part for part in parts if isinstance(part, Worth)]
+    (worth,) = [part for part in parts if isinstance(part, ValueCurve)]
     assert "0:50.0  the last chance goes by unused" in worth.tip(5050, wait)
 
 
@@ -269,16 +275,16 @@ def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
     [
         (None, "No more than that was possible at any moment.", False),
         (
-            Doubt(5000, 80.0, 95.5),
+            BoundGap(5000, 80.0, 95.5),
             "At 0:50.0 the line is at 80 points, and up to 95.5 cannot be ruled out.",
             True,
         ),
     ],
 )
 def test_whether_more_may_have_been_possible_is_told(
-    qtbot: QtBot, doubt: Doubt | None, said: str, offered: bool
+    qtbot: QtBot, doubt: BoundGap | None, said: str, offered: bool
 ) -> None:
-    wait = Move(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
+    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
     asked: list[bool] = []
     account = Account((wait,), 60.0, None, doubt)
     for working in (False, True):
@@ -316,11 +322,11 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     """By pointer and by keys: what could be reached there, what it cost, and the moment for a retry."""
     act = Input(1000, "power-off", ("SERVER_B",))
     moves = (
-        Move(0, 1000, WAITING, 100.0, 100.0, "best"),
-        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (act,)),
-        Move(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
+        RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
+        RunSegment(1000, 1000, act.line_without_time, 100.0, 80.0, "blunder", (act,)),
+        RunSegment(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
     )
-    worth = Worth(Account(moves, 60.0, CHANCE), {})
+    worth = ValueCurve(Account(moves, 60.0, CHANCE), {})
     qtbot.addWidget(worth)
     worth.resize(worth.sizeHint())
     worth.show()
@@ -352,7 +358,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     [(True, "Nothing was lost: no known way is better."), (False, "No better way is known")],
 )
 def test_only_with_a_solution_nothing_was_lost(qtbot: QtBot, has_solution: bool, said: str) -> None:
-    found = Account((Move(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
+    found = Account((RunSegment(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
     parts = beside(qtbot, found, 10.0, has_solution=has_solution)
     summary = parts[0]
     assert isinstance(summary, QLabel)
@@ -362,18 +368,18 @@ def test_only_with_a_solution_nothing_was_lost(qtbot: QtBot, has_solution: bool,
 
 def test_the_point_of_no_return_stands_on_the_time_line(page: Debrief, report: Report) -> None:
     def kinds() -> list[str]:
-        return [marker.kind for marker in there(page.findChild(Strip)).markers]
+        return [marker.kind for marker in there(page.findChild(TimeStrip)).markers]
 
     assert "no-return" not in kinds()
     assert "The cross is" not in texts(page)
     page.show_report(report, True, True, account=Account((), 60.0, CHANCE))
     assert kinds().count("no-return") == 1
-    (mark,) = [marker for marker in there(page.findChild(Strip)).markers if marker.kind == "no-return"]
+    (mark,) = [marker for marker in there(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
     assert (mark.t_s, mark.text) == (10.0, "the last chance to reach all goals, SERVER_A ▸ Switch on")
     assert "The cross is the point of no return." in texts(page)
 
 
 def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:
-    legend = Legend()
+    legend = ValueCurveLegend()
     qtbot.addWidget(legend)
     assert legend.heightForWidth(300) > legend.heightForWidth(2000)

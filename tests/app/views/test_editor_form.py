@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 from app.views.editor.form import Form
 from app.views.editor.form_schema import fields, sections
 from app.views.editor.form_tips import tip
-from app.views.editor.form_widgets import Words
+from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
-from engine.drill.authoring.run_scenario import prompts
+from engine.drill.authoring.run_scenario import find_prompts
 
 TEXT = '''# What this is about.
 title = "Old"  # the title's comment
@@ -316,7 +316,7 @@ def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Tol
     assert made["rubric"][1]["points"] == 65  # what is left to 100
     assert made["rubric"][1]["name"] == "Questions answered"
     assert made["hint"][0]["look"] == "TO WRITE: where to look"
-    named = {path[:1] for path, _ in prompts(made)}
+    named = {path[:1] for path, _ in find_prompts(made)}
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
@@ -430,7 +430,9 @@ def test_everything_that_a_scenario_can_say_has_a_field() -> None:
     wanted = {
         (part.__name__, info.alias or name)
         for part in vars(schema).values()
-        if isinstance(part, type) and issubclass(part, schema.Part) and part not in (schema.Part, schema.Rule)
+        if isinstance(part, type)
+        and issubclass(part, schema.ScenarioTable)
+        and part not in (schema.ScenarioTable, schema.Rule)
         for name, info in part.model_fields.items()
     }
     assert wanted - reached == {("Scenario", "name")}  # the name of the file
@@ -450,12 +452,16 @@ def test_every_field_says_what_it_means_and_is_no_bare_key() -> None:
         (schema.Scenario, "minutes", ("From 1 to 600.", "Required.", "In the text: minutes")),
         (schema.Scenario, "length", ("with s, min or h", "From 0 to 24 h.")),
         (schema.Scenario, "title", ("At most 200 characters.",)),
-        (schema.Link, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
-        (schema.Database, "log_backup_every", ("Left empty: 900 s.",)),
-        (schema.Server, "cores", ("From 1 to 256.", "Left empty: as many as the hardware of the site has.")),
-        (schema.Server, "name", ("A name such as SERVER_A",)),
+        (schema.LinkSpec, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
+        (schema.DatabaseSpec, "log_backup_every", ("Left empty: 900 s.",)),
+        (
+            schema.ServerSpec,
+            "cores",
+            ("From 1 to 256.", "Left empty: as many as the hardware of the site has."),
+        ),
+        (schema.ServerSpec, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
-        (schema.Client, "databases", ("Separate several with commas.",)),
+        (schema.ClientSpec, "databases", ("Separate several with commas.",)),
     ],
 )
 def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told: tuple[str, ...]) -> None:
@@ -574,7 +580,7 @@ def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Told) ->
     assert tomllib.loads(said(form)[-1])["session"][0]["witness"] == "SERVER_B"
     go_to(form, "")
     skills = form._rows["skills",].widget
-    assert isinstance(skills, Words)
+    assert isinstance(skills, CompletingLine)
     assert "read-state" in skills.completion.words("quorum, read")
     assert "quorum" not in skills.completion.words("quorum, read")
 

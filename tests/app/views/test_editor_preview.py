@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QTextDocument
 
 from app.files import scenario_files
-from app.views.editor.preview import EXAM, below
+from app.views.editor.preview import EXAM, build_appendix
 from engine.drill.authoring.scenario import load_scenario
 
 QUESTION = """
@@ -24,7 +24,7 @@ why = "Two for each database and one."
 def test_choices_that_look_like_markup_are_shown_as_text() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + QUESTION, "lab.toml")
     shown = QTextDocument()
-    shown.setMarkdown(below(scenario, EXAM))
+    shown.setMarkdown(build_appendix(scenario, EXAM))
     lines = [line.strip() for line in shown.toPlainText().splitlines()]
     for choice in ("201.", "501.", "100, one for each database.", "- *none* of <b>these</b>"):
         assert choice in lines

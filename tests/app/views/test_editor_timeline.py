@@ -11,15 +11,15 @@ from PySide6.QtGui import QContextMenuEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit
 
-from app.files.scenario_edit import NotChanged
+from app.files.scenario_edit import ScenarioEditError
 from app.views.editor.form_names import names_in
-from app.views.editor.timeline_changes import moved, with_fault, written
+from app.views.editor.timeline_changes import format_time, move_entry, with_fault
 from app.views.editor.timeline_entries import (
     AT,
     WAIT,
     WINDOW,
-    Entry,
     Path,
+    TimelineEntry,
     read_plan,
     spoken,
 )
@@ -29,11 +29,11 @@ from app.views.editor.timeline_geometry import (
     WHOLE,
     Scale,
     dragged,
+    find_grip,
     flow,
-    grip,
-    nudged,
-    place,
-    spread,
+    layout_faults,
+    nudge_spot,
+    spread_out,
 )
 from app.views.editor.timeline_view import TimelineView
 
@@ -104,8 +104,8 @@ def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
     ]
 
 
-def entry_at(text: str, *path: str | int) -> Entry:
-    found = read_plan(text).at(path)
+def entry_at(text: str, *path: str | int) -> TimelineEntry:
+    found = read_plan(text).find_entry(path)
     assert found is not None
     return found
 
@@ -197,17 +197,17 @@ def test_an_entry_is_said_in_words() -> None:
     ],
 )
 def test_a_time_keeps_the_style_in_which_it_was_written(t_s: float, like: Any, expected: Any) -> None:
-    made = written(t_s, like)
+    made = format_time(t_s, like)
     assert made == expected
     assert type(made) is type(expected)
 
 
 def test_moving_changes_one_line_and_keeps_its_comment() -> None:
-    text = moved(TEXT, entry_at(TEXT, "timeline", 0), (180.0, 180.0))
+    text = move_entry(TEXT, entry_at(TEXT, "timeline", 0), (180.0, 180.0))
     assert changed_lines(TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
-    text = moved(TEXT, entry_at(TEXT, "timeline", 1), (240.0, 310.0))
+    text = move_entry(TEXT, entry_at(TEXT, "timeline", 1), (240.0, 310.0))
     assert changed_lines(TEXT, text) == [
         ('between = ["240s", 300]   # some time', 'between = ["240s", 310]   # some time')
     ]
@@ -215,16 +215,16 @@ def test_moving_changes_one_line_and_keeps_its_comment() -> None:
 
 def test_a_window_written_the_wrong_way_round_keeps_its_order() -> None:
     text = '[[timeline]]\nbetween = ["80s", "40s"]\ndo = "x"\n'
-    assert 'between = ["90s", "50s"]' in moved(text, entry_at(text, "timeline", 0), (50.0, 90.0))
+    assert 'between = ["90s", "50s"]' in move_entry(text, entry_at(text, "timeline", 0), (50.0, 90.0))
 
 
 def test_a_delay_that_was_not_written_is_added() -> None:
     text = '[[timeline]]\nwhen = "A is UP"\ndo = "x"\n'
-    assert moved(text, entry_at(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
+    assert move_entry(text, entry_at(text, "timeline", 0), (5.0, 5.0)) == text + 'after = "5s"\n'
 
 
 def test_a_timeline_in_one_line_is_not_added_to() -> None:
-    with pytest.raises(NotChanged):
+    with pytest.raises(ScenarioEditError):
         with_fault('timeline = [{at = 3, do = "x"}]', {"at": 4}, "hang A", "")
 
 
@@ -246,20 +246,20 @@ def test_a_coarse_axis_snaps_to_five_seconds() -> None:
 
 def test_labels_that_would_meet_stand_in_rows() -> None:
     scale = Scale(0.0, 1000.0, 1000.0)
-    made = place([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
+    made = layout_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
     assert [placed.row for placed in made] == [0, 1, 0, 0]
     assert made[3].label + made[3].label_width < made[3].start  # no room to the right
 
 
 def test_a_wide_window_holds_its_label() -> None:
-    (placed,) = place([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
+    (placed,) = layout_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
     assert placed.start < placed.label
     assert placed.label + placed.label_width < placed.end
 
 
 def test_grip_tells_ends_from_the_middle() -> None:
-    (placed,) = place([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
-    assert [grip(placed, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
+    (placed,) = layout_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
+    assert [find_grip(placed, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
         START,
         START,
@@ -276,9 +276,9 @@ def test_things_set_like_words_break_their_row() -> None:
 
 
 def test_discs_that_would_meet_are_pushed_apart_within_the_axis() -> None:
-    assert spread([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
-    assert spread([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
-    assert spread([], 10.0, 0.0, 100.0) == []
+    assert spread_out([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
+    assert spread_out([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
+    assert spread_out([], 10.0, 0.0, 100.0) == []
 
 
 @pytest.mark.parametrize(
@@ -301,10 +301,10 @@ def test_a_drag_snaps_and_stays_within(part: str, by_s: float, expected: tuple[f
 
 
 def test_keys_move_without_snapping() -> None:
-    assert nudged((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
-    assert nudged((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
-    assert nudged((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
-    assert nudged((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
+    assert nudge_spot((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
+    assert nudge_spot((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
+    assert nudge_spot((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
+    assert nudge_spot((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
 
 
 # --- the view -----------------------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ def test_delete_removes_only_that_fault_and_chooses_the_next(view: TimelineView,
     )
     assert gone in TEXT
     assert read_plan(text).faults == tuple(
-        Entry(
+        TimelineEntry(
             ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)), e.kind, e.act, e.spot, e.when, e.note, e.sure
         )
         for e in read_plan(TEXT).faults

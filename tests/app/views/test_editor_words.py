@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.views.editor.act_words import act_words, condition_words
 from app.views.editor.form import Form
-from app.views.editor.form_widgets import Lines, Words
-from app.views.editor.words import words_at
+from app.views.editor.form_widgets import CompletingLine, TextArea
+from app.views.editor.input_completion import complete_condition, complete_input
+from app.views.editor.scenario_completion import find_completions
 from engine.drill.authoring import facts
-from engine.drill.authoring.conditions import ConditionProblem, parse
-from engine.drill.authoring.facts import Names
+from engine.drill.authoring.conditions import ConditionError, parse
+from engine.drill.authoring.facts import ConditionNames
 
 NAMES = {
     "server": ["SERVER_A", "SERVER_B"],
@@ -24,7 +24,7 @@ NAMES = {
     "client": ["APP"],
     "program": ["pay"],
 }
-KNOWN = Names(
+KNOWN = ConditionNames(
     servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",), programs=("pay",)
 )
 
@@ -81,7 +81,7 @@ def named(kind: str) -> list[str]:
     ],
 )
 def test_a_condition_goes_on(before: str, some: list[str], none: list[str]) -> None:
-    found = condition_words(before, named)
+    found = complete_condition(before, named)
     assert set(some) <= set(found), found
     assert not set(none) & set(found), found
 
@@ -89,7 +89,7 @@ def test_a_condition_goes_on(before: str, some: list[str], none: list[str]) -> N
 def right_so_far(text: str) -> bool:
     try:
         parse(text, KNOWN)
-    except ConditionProblem as problem:
+    except ConditionError as problem:
         return problem.column > len(text) or problem.text.endswith("needs a name")
     return True
 
@@ -100,7 +100,7 @@ def test_no_word_is_offered_that_the_grammar_refuses() -> None:
     for _ in range(60):
         before = ""
         for _ in range(chance.randrange(2, 14)):
-            words = condition_words(before, named)
+            words = complete_condition(before, named)
             filled = [word for word in words if not word.endswith("(")] or words
             if before.rstrip()[-1:] in "<>=" and before.strip() and chance.random() < 0.7:
                 word = "30"
@@ -114,18 +114,18 @@ def test_no_word_is_offered_that_the_grammar_refuses() -> None:
             closed = ")" if before.endswith("(") and word != ")" else ""
             before = made if word.endswith("(") else f"{made}{closed} "
     assert len(seen) > 30
-    assert set(condition_words("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
+    assert set(complete_condition("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
 
 
 def test_an_act_goes_on_with_its_time_or_without() -> None:
-    assert "power-off" in act_words("+5 pow", named)
-    assert act_words("+5 fail-disk SERVER_A ", named) == ["Sales", "Order Desk"]
-    assert act_words("degrade SERVER_A SERVER_B loss=0.1 ", lambda _: []) == [
+    assert "power-off" in complete_input("+5 pow", named)
+    assert complete_input("+5 fail-disk SERVER_A ", named) == ["Sales", "Order Desk"]
+    assert complete_input("degrade SERVER_A SERVER_B loss=0.1 ", lambda _: []) == [
         "rtt_ms=",
         "jitter_ms=",
         "bandwidth_mbps=",
     ]
-    assert act_words("sql SERVER_A SELECT ", named) == []
+    assert complete_input("sql SERVER_A SELECT ", named) == []
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_an_act_goes_on_with_its_time_or_without() -> None:
 )
 def test_the_text_offers_what_the_form_offers(line: str, words: str) -> None:
     text = f"{TEXT}{line}"
-    assert words in words_at(text, len(text))
-    assert words_at(f'{TEXT}when = "Sales is SYNCHRONIZED" ', len(TEXT) + 31) == []
+    assert words in find_completions(text, len(text))
+    assert find_completions(f'{TEXT}when = "Sales is SYNCHRONIZED" ', len(TEXT) + 31) == []
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
     written: list[str] = []
     form.text_changed.connect(written.append)
     act = field(form, "timeline", 0, "do")
-    assert isinstance(act, Lines)
+    assert isinstance(act, TextArea)
     act.selectAll()
     QTest.keyClicks(act, "+5 pull")
     popup = act.completion.popup
@@ -181,7 +181,7 @@ def test_acts_and_conditions_are_completed_in_the_form(form: Form) -> None:
 
     form.finish()
     when = field(form, "goal", 0, "when")
-    assert isinstance(when, Words)
+    assert isinstance(when, CompletingLine)
     assert 'do = "+5 pull-cable SERVER_B"' in written[-1]
     count = len(written)
     when.setCursorPosition(len("Sales"))
@@ -211,8 +211,8 @@ def test_a_text_that_asks_to_be_written_is_written_over_wherever_one_clicks(form
         at = form.entries.currentRow()
         line = field(form, form.section.key, at, key)
         form.sections.setFocus()
-        seen = line.viewport() if isinstance(line, Lines) else line
+        seen = line.viewport() if isinstance(line, TextArea) else line
         qtbot.mouseClick(seen, Qt.MouseButton.LeftButton)
         QTest.qWait(0)
         QTest.keyClicks(line, "Now")
-        assert (line.toPlainText() if isinstance(line, Lines) else line.property("text")) == "Now"
+        assert (line.toPlainText() if isinstance(line, TextArea) else line.property("text")) == "Now"

@@ -11,7 +11,7 @@ from app.views.error_log import ErrorLog
 from app.views.events_list import EventsList
 from app.views.trace import Trace
 from app.widgets import theme
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.engine.worlds import lab, play
 from tests.shipped import shipped
@@ -202,7 +202,7 @@ def test_every_kind_that_code_may_emit_has_its_record() -> None:
 
 
 def test_the_panel_offers_every_kind_and_shows_what_a_cluster_does(qtbot: Any) -> None:
-    drill = Drill(shipped("ag-lab"), mode=Mode.LAB)
+    drill = Drill(shipped("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(500)
     drill.do("power-off NODE_3")
     drill.do("ps NODE_1 Get-ClusterNode")

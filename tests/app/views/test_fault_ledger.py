@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 
 from app.views.fault_ledger import FaultLedger
 from app.widgets.bars import Bar
-from engine.drill.running.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.ledger import reverse_of
+from engine.verbs.fault_log import reverse_of
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import do, lab
 from tests.there import there
@@ -24,7 +24,7 @@ from tests.there import there
 class Drill:
     world: World
     journal: list[Input] = field(default_factory=list)
-    terms: Terms = TERMS[Mode.LAB]
+    terms: Terms = TERMS[DrillMode.LAB]
 
 
 class Ledger(FaultLedger):
@@ -191,18 +191,18 @@ def test_only_active(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
 
 
 def test_faults_of_the_scenario_stay_to_be_found(ledger: Ledger, drill: Drill) -> None:
-    drill.terms = TERMS[Mode.EXAM]
+    drill.terms = TERMS[DrillMode.EXAM]
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
-    drill.terms = TERMS[Mode.GUIDED]
+    drill.terms = TERMS[DrillMode.GUIDED]
     ledger.show_drill(drill)
     assert len(texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_in_the_ledger(ledger: Ledger, drill: Drill) -> None:
-    drill.terms = TERMS[Mode.EXAM]
+    drill.terms = TERMS[DrillMode.EXAM]
     happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
     assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 

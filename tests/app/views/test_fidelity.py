@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QThread
 
-from app.views.fidelity import Fidelity
+from app.views.fidelity import FidelityView
+from app.views.fidelity.display_names import WORDS as KNOWN
+from app.views.fidelity.display_names import name_of
 from app.views.fidelity.from_rows import figures_of
 from app.views.fidelity.plot import UNITS, FigurePlot
-from app.views.fidelity.words import WORDS as KNOWN
-from app.views.fidelity.words import name_of
-from app.views.fidelity.work import Found, Step, Work, steps
+from app.views.fidelity.worker import FidelityStep, FidelityWorker, StepResult, steps
 from app.widgets import theme
 from app.words import language
-from engine.planning.figures import FIGURES, Figure, FigureLine, Panel
+from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
 from engine.published.fidelity import SECTIONS
-from engine.published.rows import Class, FigureRow
+from engine.published.rows import FigureClass, FigureRow
 
 FIRST, SECOND = list(SECTIONS)[:2]
 
@@ -26,7 +26,7 @@ FIRST, SECOND = list(SECTIONS)[:2]
 def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
     known: dict[str, Any] = {
         "id": id, "section": section, "source": "A paper (2006), table 2a", "what": "transactions / sec",
-        "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": Class.CALIBRATED, "verdict": "pass",
+        "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": FigureClass.CALIBRATED, "verdict": "pass",
         "error_percent": -0.04,
     }  # fmt: skip
     return FigureRow(**(known | changes))
@@ -34,32 +34,36 @@ def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
 
 GOOD = row("T2a.tps.NONE")
 BAD = row(
-    "T3a.writes.OFF", kind=Class.PREDICTED, verdict="fail", error_percent=27.7, reason="Bursts, one fewer"
+    "T3a.writes.OFF",
+    kind=FigureClass.PREDICTED,
+    verdict="fail",
+    error_percent=27.7,
+    reason="Bursts, one fewer",
 )
 WORDS = row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
-            kind=Class.STATEMENT, error_percent=None)  # fmt: skip
+            kind=FigureClass.STATEMENT, error_percent=None)  # fmt: skip
 CURVE = Figure(
     "Figure 8: round trip",
     "A paper",
     "Little.",
     "ms",
-    (Panel("Time", "s", (FigureLine("ours", (1, 10), (2, 3)),)),),
+    (FigurePanel("Time", "s", (FigureLine("ours", (1, 10), (2, 3)),)),),
 )
 
 
-def said(*found: Found) -> Callable[[], tuple[Step, ...]]:
-    def step(number: int, each: Found) -> Step:
-        return Step(f"step {number}", lambda: each)
+def said(*found: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
+    def step(number: int, each: StepResult) -> FidelityStep:
+        return FidelityStep(f"step {number}", lambda: each)
 
     return lambda: tuple(step(number, each) for number, each in enumerate(found))
 
 
 @pytest.fixture
-def open_page(qtbot: Any) -> Iterator[Callable[..., Fidelity]]:
+def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
     pages = []
 
-    def make(*found: Found) -> Fidelity:
-        page = Fidelity(todo=said(*found))
+    def make(*found: StepResult) -> FidelityView:
+        page = FidelityView(todo=said(*found))
         qtbot.addWidget(page)
         pages.append(page)
         page.resize(1100, 600)
@@ -74,16 +78,18 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., Fidelity]]:
 
 
 @pytest.fixture
-def page(open_page: Callable[..., Fidelity]) -> Fidelity:
+def page(open_page: Callable[..., FidelityView]) -> FidelityView:
     # the second section comes first, as quick ones do
-    return open_page(Found(rows=(WORDS,)), Found(figures=(("Figure 8", CURVE),)), Found(rows=(GOOD, BAD)))
+    return open_page(
+        StepResult(rows=(WORDS,)), StepResult(figures=(("Figure 8", CURVE),)), StepResult(rows=(GOOD, BAD))
+    )
 
 
-def shown(page: Fidelity) -> list[str]:
+def shown(page: FidelityView) -> list[str]:
     return [each.id for each in page.rows.table.table.rows]
 
 
-def test_rows_come_in_the_order_of_the_sections_with_counts(page: Fidelity) -> None:
+def test_rows_come_in_the_order_of_the_sections_with_counts(page: FidelityView) -> None:
     assert shown(page) == [GOOD.id, BAD.id, WORDS.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
     assert "1 of these with a known reason" in page.summary.text()
@@ -94,7 +100,7 @@ def test_rows_come_in_the_order_of_the_sections_with_counts(page: Fidelity) -> N
     assert not page.progress.isVisible()
 
 
-def test_a_table_shows_what_the_row_says(page: Fidelity) -> None:
+def test_a_table_shows_what_the_row_says(page: FidelityView) -> None:
     model = page.rows.table.table
     cells = [[model.index(line, column).data() for column in range(model.columnCount())] for line in range(3)]
     assert cells[0][1:8] == [
@@ -112,7 +118,7 @@ def test_a_table_shows_what_the_row_says(page: Fidelity) -> None:
     assert cells[2][3:6] == ["minimal change", "0.5 % <fewer>", ""]
 
 
-def test_filters_narrow_and_add_up(page: Fidelity) -> None:
+def test_filters_narrow_and_add_up(page: FidelityView) -> None:
     rows = page.rows
     rows.sections.setCurrentRow(1)
     assert shown(page) == [GOOD.id, BAD.id]
@@ -133,15 +139,15 @@ def test_filters_narrow_and_add_up(page: Fidelity) -> None:
     assert len(shown(page)) == 3
 
 
-def test_rows_that_arrive_later_pass_through_the_filter(open_page: Callable[..., Fidelity]) -> None:
-    page = open_page(Found(rows=(GOOD,)))
+def test_rows_that_arrive_later_pass_through_the_filter(open_page: Callable[..., FidelityView]) -> None:
+    page = open_page(StepResult(rows=(GOOD,)))
     page.rows.verdict.setCurrentText("Fail")
     assert shown(page) == []
     page.rows.add_rows([BAD, row("T2a.cpu")])
     assert shown(page) == [BAD.id]
 
 
-def test_the_chosen_row_is_told_whole(page: Fidelity) -> None:
+def test_the_chosen_row_is_told_whole(page: FidelityView) -> None:
     page.rows.table.selectRow(1)
     text = page.rows.detail.text()
     assert all(
@@ -153,9 +159,9 @@ def test_the_chosen_row_is_told_whole(page: Fidelity) -> None:
 
 
 def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
-    open_page: Callable[..., Fidelity],
+    open_page: Callable[..., FidelityView],
 ) -> None:
-    page = open_page(Found(rows=(BAD, WORDS)))
+    page = open_page(StepResult(rows=(BAD, WORDS)))
     colours = theme.tokens(page.palette())
     section = page.rows.sections.item(1)
     assert section.foreground().color() == colours.warn
@@ -164,7 +170,7 @@ def test_a_section_with_failures_stands_out_more_when_one_has_no_reason(
     assert page.rows.sections.item(2).foreground().color() == colours.text
 
 
-def test_figures_are_listed_in_the_papers_order_and_drawn(page: Fidelity) -> None:
+def test_figures_are_listed_in_the_papers_order_and_drawn(page: FidelityView) -> None:
     names = [page.figures.names.item(place).text() for place in range(page.figures.names.count())]
     assert names == ["All errors", "Figure 8"]
     page.figures.names.setCurrentRow(1)
@@ -176,16 +182,18 @@ def test_figures_are_listed_in_the_papers_order_and_drawn(page: Fidelity) -> Non
 def test_stopping_leaves_the_rest_for_later(qtbot: Any) -> None:
     done: list[int] = []
 
-    def first() -> Found:
+    def first() -> StepResult:
         done.append(1)
         QThread.currentThread().requestInterruption()
-        return Found(rows=(GOOD,))
+        return StepResult(rows=(GOOD,))
 
-    def second() -> Found:
+    def second() -> StepResult:
         done.append(2)
-        return Found(rows=(WORDS,))
+        return StepResult(rows=(WORDS,))
 
-    page: Fidelity = Fidelity(todo=lambda: (Step("first", first), Step("second", second)))
+    page: FidelityView = FidelityView(
+        todo=lambda: (FidelityStep("first", first), FidelityStep("second", second))
+    )
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.finished):
         page.show()
@@ -203,13 +211,13 @@ def test_stopping_leaves_the_rest_for_later(qtbot: Any) -> None:
 def test_closing_waits_for_the_step_that_is_being_done(qtbot: Any) -> None:
     ended: list[bool] = []
 
-    def until_told() -> Found:
+    def until_told() -> StepResult:
         while not QThread.currentThread().isInterruptionRequested():
             QThread.yieldCurrentThread()
         ended.append(True)
-        return Found()
+        return StepResult()
 
-    page = Fidelity(todo=lambda: (Step("long", until_told), Step("never", pytest.fail)))
+    page = FidelityView(todo=lambda: (FidelityStep("long", until_told), FidelityStep("never", pytest.fail)))
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.work.began):
         page.show()
@@ -230,7 +238,7 @@ def test_a_real_section_comes_with_its_reasons() -> None:
     rows = step.do().rows
     assert {each.section for each in rows} == {"Bandwidth"}
     assert all(each.reason for each in rows if each.verdict == "fail")
-    work = Work((step,))
+    work = FidelityWorker((step,))
     work.run()
     assert work.complete
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from app.views.history import TITLE, HistoryPage, Run
+from app.views.history import TITLE, FinishedRun, RunHistoryPage
 
 
 def test_the_title_of_a_drill_is_whole_however_little_room_there_is(qtbot: Any) -> None:
-    page = HistoryPage()
+    page = RunHistoryPage()
     qtbot.addWidget(page)
     page.resize(900, 500)
     page.show()
     page.show_runs(
-        [Run(1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0)]
+        [
+            FinishedRun(
+                1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0
+            )
+        ]
     )
     table = page._table
     header, needed = table.horizontalHeader(), table.sizeHintForColumn(TITLE)

@@ -29,7 +29,7 @@ def monitor(qtbot: Any) -> Monitor:
 
     def do(line: str) -> None:
         made.lines.append(line)  # type: ignore[attr-defined]
-        simulator.perform(world, parse_line(line, world.tick))
+        simulator.apply_input(world, parse_line(line, world.tick))
         made.add_events(simulator.advance(world, world.tick))
         made.show_world(world)
 

@@ -18,7 +18,7 @@ from app.views.planner.log_slider import FigureBox, LogSlider
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.failover_times import CAUSES
-from engine.flow import Mode
+from engine.flow import SafetyMode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 from tests import painted
 
@@ -39,7 +39,7 @@ def settle(planner: Planner) -> None:
     planner.rewrite()
 
 
-def heights(planner: Planner, counter: str, axis: str, mode: Mode) -> Any:
+def heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
     return planner.curves.cells[counter, axis].curves[mode].getData()[1]
 
 
@@ -47,7 +47,7 @@ def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
     assert planner.plan is not None
     curve = sweep_rtt(planner.plan, RTT_MS)
     assert planner.plan.workload.name == "Workload1"
-    assert heights(planner, "transactions_per_s", "rtt_ms", Mode.FULL) == pytest.approx(
+    assert heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
         curve.column("transactions_per_s")
     )
     assert planner.findings.text.startswith("Safety level: Both levels fit")
@@ -65,8 +65,8 @@ def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner:
     assert not planner.curves_due
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert 10.0 ** cell.mark.value() == pytest.approx(100.0, rel=0.02)
-    assert cell.dots[Mode.FULL].getData()[1][0] < 215.0
-    assert max(heights(planner, "transactions_per_s", "bandwidth_mbps", Mode.FULL)) < 215.0
+    assert cell.dots[SafetyMode.FULL].getData()[1][0] < 215.0
+    assert max(heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
     assert planner.findings.text == before
     planner.rewrite()
     assert planner.findings.text.startswith("Safety level: Neither level fits")
@@ -100,7 +100,7 @@ def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
 def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls = planner.controls
     controls.workload.setCurrentIndex(1)
-    controls.choose_safety(Mode.OFF)
+    controls.choose_safety(SafetyMode.OFF)
     controls.scale.set_value(0.5)
     controls.loss.setValue(0.1)
     controls.version.setCurrentIndex(controls.version.findData(2012))
@@ -109,7 +109,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     controls.encryption.setChecked(False)
     controls.volume.setValue(80.0)
     plan = controls.plan()
-    assert (plan.workload.name, plan.safety, plan.scale) == ("Workload2", Mode.OFF, 0.5)
+    assert (plan.workload.name, plan.safety, plan.scale) == ("Workload2", SafetyMode.OFF, 0.5)
     assert (plan.loss, plan.version, plan.compression_ratio) == (0.001, 2012, 0.4)
     assert (plan.encryption, plan.log_volume_gb) == (False, 80.0)
     controls.rpo.setValue(5.0)
@@ -175,10 +175,10 @@ def test_own_figures_that_cannot_be_are_told_beside_them(planner: Planner) -> No
 def test_the_chosen_level_stands_out(planner: Planner) -> None:
     def widths() -> list[float]:
         cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
-        return [cell.curves[mode].opts["pen"].widthF() for mode in (Mode.FULL, Mode.OFF)]
+        return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
 
     full, off = widths()
-    planner.controls.choose_safety(Mode.OFF)
+    planner.controls.choose_safety(SafetyMode.OFF)
     planner.redraw()
     assert widths() == [off, full]
     assert full > off
@@ -188,17 +188,21 @@ def test_the_chosen_level_stands_out(planner: Planner) -> None:
 @pytest.mark.slow
 def test_measured_points_are_shown_only_where_they_were_measured(planner: Planner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
-    assert cell.published[Mode.FULL].getData()[1] == pytest.approx([238.0])
+    assert cell.published[SafetyMode.FULL].getData()[1] == pytest.approx([238.0])
     planner.controls.rtt.set_value(50.0)  # varying the axis itself leaves them
     planner.redraw()
-    assert len(cell.published[Mode.FULL].getData()[1]) == 1
+    assert len(cell.published[SafetyMode.FULL].getData()[1]) == 1
     assert (
-        len(planner.curves.cells["transactions_per_s", "bandwidth_mbps"].published[Mode.FULL].getData()[1])
+        len(
+            planner.curves.cells["transactions_per_s", "bandwidth_mbps"]
+            .published[SafetyMode.FULL]
+            .getData()[1]
+        )
         == 0
     )
     planner.controls.scale.set_value(2.0)
     planner.redraw()
-    assert len(cell.published[Mode.FULL].getData()[1]) == 0
+    assert len(cell.published[SafetyMode.FULL].getData()[1]) == 0
 
 
 @pytest.mark.slow
@@ -206,7 +210,7 @@ def test_rows_can_be_chosen_but_not_none(planner: Planner) -> None:
     actions = {action.data(): action for action in planner.counter_actions}
     actions["link_use_percent"].trigger()
     assert planner.curves.counters[-1] == "link_use_percent"
-    assert np.isfinite(heights(planner, "link_use_percent", "rtt_ms", Mode.FULL)).all()
+    assert np.isfinite(heights(planner, "link_use_percent", "rtt_ms", SafetyMode.FULL)).all()
     for name in (*planner.curves.counters,):
         actions[name].trigger()
     assert len(planner.curves.counters) == 1
@@ -266,7 +270,7 @@ def test_the_picture_is_saved_and_what_cannot_be_saved_is_told(planner: Planner,
 def test_colours_follow_the_theme(planner: Planner) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[Mode.FULL].opts
+    pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[SafetyMode.FULL].opts
     try:
         theme.apply(app, theme.DARK)
         assert pen["pen"].color() == theme.dark().series[0]
@@ -362,7 +366,7 @@ def test_how_often_a_failover_is_quick_enough(
     times = planner.show_times()
     assert times is not None
     qtbot.addWidget(times)
-    qtbot.waitUntil(lambda: times.over)
+    qtbot.waitUntil(lambda: times.is_finished)
     assert list(times.downtimes) == list(CAUSES)
     times.limit.setValue(5.0)
     assert times.cells.count("2 of 2") == 2, (
@@ -374,7 +378,7 @@ def test_how_often_a_failover_is_quick_enough(
 
 
 def test_only_what_fails_over_by_itself_is_asked_for_its_times(planner: Planner) -> None:
-    planner.controls.choose_safety(Mode.OFF)
+    planner.controls.choose_safety(SafetyMode.OFF)
     settle(planner)
     assert planner.show_times() is None
     assert "Only safety FULL" in planner.status

@@ -11,19 +11,19 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.learning.memory import Practised, standings
-from app.learning.next_drills import Course, due_list
+from app.learning.next_drills import DrillCandidate, recommend_drills
 from app.view_models.drill_cards import Card
-from app.views.history import HistoryPage, Run
-from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
+from app.views.history import FinishedRun, RunHistoryPage
+from app.views.progress import BAR_COLUMN, ProgressPage, format_due, format_elapsed
 from app.views.scenario_picker import DUE, ScenarioPicker
 from app.widgets.calibration_curve import CalibrationCurve
 from app.words import language
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.skills import skills
-from engine.drill.running.modes import Mode
+from engine.drill.running.modes import DrillMode
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
-COURSES = (Course("one", ("quorum",), 0, 5), Course("two", ("resume",), 1, 9))
+COURSES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
 
 
 def days(count: float) -> timedelta:
@@ -31,11 +31,11 @@ def days(count: float) -> timedelta:
 
 
 def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
-    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
+    runs = [Practised("one", DrillMode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
     found = standings(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
-    page.show_progress(found, due_list(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
+    page.show_progress(found, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW)
     page.resize(1000, 700)
     page.show()
     rows = [row.standing.skill.key for row in page._table.table.rows]
@@ -72,7 +72,7 @@ def test_how_sure_all_answers_were_is_drawn_and_told(qtbot: QtBot) -> None:
 
 def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
     runs = [
-        Practised(name, Mode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
+        Practised(name, DrillMode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
         for name, ago in (("one", 9), ("two", 2))
     ]
     page = ProgressPage()
@@ -85,13 +85,21 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
 
 
 def test_moments_in_words() -> None:
-    assert ago(NOW, NOW) == ago(NOW - timedelta(hours=1), NOW) == "today"
-    assert (ago(NOW - days(1), NOW), ago(NOW - days(40), NOW), ago(None, NOW)) == (
+    assert format_elapsed(NOW, NOW) == format_elapsed(NOW - timedelta(hours=1), NOW) == "today"
+    assert (
+        format_elapsed(NOW - days(1), NOW),
+        format_elapsed(NOW - days(40), NOW),
+        format_elapsed(None, NOW),
+    ) == (
         "1 day ago",
         "40 days ago",
         "–",
     )
-    assert (ahead(NOW, NOW), ahead(NOW + days(3), NOW), ahead(None, NOW)) == ("now", "in 3 days", "–")
+    assert (format_due(NOW, NOW), format_due(NOW + days(3), NOW), format_due(None, NOW)) == (
+        "now",
+        "in 3 days",
+        "–",
+    )
 
 
 def card(name: str, **more: Any) -> Card:
@@ -189,12 +197,12 @@ def test_best_and_last_score() -> None:
 
 
 def test_the_history_draws_the_drill_that_is_selected(qtbot: QtBot) -> None:
-    page = HistoryPage()
+    page = RunHistoryPage()
     qtbot.addWidget(page)
     scores = [("a", 90.0, True), ("b", 50.0, False), ("a", 40.0, False), ("lab", None, False)]
     page.show_runs(
         [
-            Run(9 - n, NOW - days(n), name, "exam", score, 1.0, 0, name, retried)
+            FinishedRun(9 - n, NOW - days(n), name, "exam", score, 1.0, 0, name, retried)
             for n, (name, score, retried) in enumerate(scores)
         ]
     )

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QListWidget
 
 from app.files import scenario_files, summaries
 from app.view_models.drill_cards import Card
-from app.views.scenario_picker import ScenarioPicker, wrapped
+from app.views.scenario_picker import ScenarioPicker, wrap_lines
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
 
 
@@ -20,13 +20,13 @@ def test_words_are_broken_into_lines_that_fit(qapp: QApplication) -> None:
     metrics = QFontMetricsF(qapp.font())
     text = "Two endpoints have each other's role and nobody has seen it"
     width = metrics.horizontalAdvance(text) * 0.6
-    lines = wrapped(text, metrics, width, 2)
+    lines = wrap_lines(text, metrics, width, 2)
     assert " ".join(lines) == text
     assert len(lines) == 2
-    (short,) = wrapped(text, metrics, width, 1)
+    (short,) = wrap_lines(text, metrics, width, 1)
     assert short.endswith("…")
     assert text.startswith(short[:-1])
-    assert wrapped("", metrics, width, 2) == [""]
+    assert wrap_lines("", metrics, width, 2) == [""]
     assert all(metrics.horizontalAdvance(line) <= width for line in (*lines, short))
 
 
@@ -34,7 +34,7 @@ def test_rows_grow_when_the_page_becomes_narrow(qtbot: Any) -> None:
     picker = ScenarioPicker()
     qtbot.addWidget(picker)
     found, _ = summaries.read(scenario_files.all_files()[0], None)
-    picker.show_cards([Card.of(summary) for summary in found])
+    picker.show_cards([Card.from_summary(summary) for summary in found])
     picker.resize(1900, 900)
     picker.show()
     rows = picker.findChildren(QListWidget)[0]
@@ -74,10 +74,12 @@ def test_a_drill_that_comes_before_the_first_row_does_not_hide_where_to_begin(qt
     lab = next(summary for summary in found if summary.name == "lab")
     picker = ScenarioPicker()
     qtbot.addWidget(picker)
-    picker.show_cards([Card.of(lab)])
-    above = Card.of(replace(lab, name="a-lab", title="A lab"), known=True)
+    picker.show_cards([Card.from_summary(lab)])
+    above = Card.from_summary(replace(lab, name="a-lab", title="A lab"), known=True)
     begin = next(summary for summary in found if summary.name == "automatic-failover")
-    picker.show_cards([above, Card.of(lab, known=True), Card.of(begin, known=True, first=True)])
+    picker.show_cards(
+        [above, Card.from_summary(lab, known=True), Card.from_summary(begin, known=True, first=True)]
+    )
     current = picker.current()
     assert current is not None
     assert current.name == "automatic-failover"

@@ -35,7 +35,7 @@ def test_every_command_stands_on_it_with_its_keys(sheet: ShortcutSheet) -> None:
     for command in keys.COMMANDS:
         assert command.text in shown
         for key in SSMS[command.name]:
-            assert all(keys.shown(stroke) in shown for stroke in key.split(", "))
+            assert all(keys.format_native(stroke) in shown for stroke in key.split(", "))
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_keys_of_management_studio_that_do_nothing_are_told_and_are_nobody_elses
     assert "Management Studio shortcuts without a function here" in text(sheet)
     for key, why in ABSENT:
         assert key not in taken
-        assert keys.shown(key) in text(sheet)
+        assert keys.format_native(key) in text(sheet)
         assert why in text(sheet)

@@ -17,10 +17,10 @@ from app.views.system_monitor.catalogue import (
     NOT_SIMULATED,
     PERFS,
     PROCESSOR,
-    Choice,
+    CounterChoice,
     names_of,
 )
-from app.views.system_monitor.history import History
+from app.views.system_monitor.history import SampleHistory
 from app.views.system_monitor.monitor import fitting_power, usual_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
@@ -28,9 +28,11 @@ from engine.events import Event
 from tests.there import there
 
 Key = Qt.Key
-SEND_A = Choice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
-REDO_B = Choice("SERVER_B", MIRRORING, "Redo Queue KB", "Sales")
-TPS_A, TPS_B = (Choice(server, DATABASES, "Transactions/sec", "Sales") for server in ("SERVER_A", "SERVER_B"))
+SEND_A = CounterChoice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
+REDO_B = CounterChoice("SERVER_B", MIRRORING, "Redo Queue KB", "Sales")
+TPS_A, TPS_B = (
+    CounterChoice(server, DATABASES, "Transactions/sec", "Sales") for server in ("SERVER_A", "SERVER_B")
+)
 
 
 def lab() -> Drill:
@@ -57,8 +59,8 @@ def monitor(qtbot: Any, drill: Drill) -> SystemMonitor:
     return made
 
 
-def at_end(drill: Drill, choice: Choice) -> float:
-    history = History(drill)
+def at_end(drill: Drill, choice: CounterChoice) -> float:
+    history = SampleHistory(drill)
     return float(history.values(choice, history.count - 1, history.count)[0])
 
 
@@ -96,8 +98,8 @@ def test_values_are_those_that_a_query_on_the_server_shows(drill: Drill, server:
         if (perf.group, perf.name) not in after:
             continue
         value, kind = after[perf.group, perf.name]
-        choice = Choice(server, perf.group, perf.name, "Sales")
-        history = History(drill)
+        choice = CounterChoice(server, perf.group, perf.name, "Sales")
+        history = SampleHistory(drill)
         if kind == 65792:  # a plain number
             shown = float(history.values(choice, history.count - 1, history.count)[0])
         else:
@@ -127,7 +129,7 @@ def test_each_partner_has_its_own_side_and_sides_change(drill: Drill) -> None:
     drill.advance_to(drill.tick + 6000)
     assert at_end(drill, TPS_B) > 100.0
     assert at_end(drill, TPS_A) == 0.0
-    history = History(drill)
+    history = SampleHistory(drill)
     before = history.values(TPS_A, 0, 25)
     assert (before > 100.0).all()  # what was, stays
 
@@ -142,18 +144,18 @@ def test_a_server_that_cannot_be_asked_leaves_a_gap(drill: Drill, lose: str, bac
     drill.advance_to(drill.tick + 1000)
     drill.do(back)
     drill.advance_to(drill.tick + 1000)
-    history = History(drill)
+    history = SampleHistory(drill)
     values = history.values(REDO_B, start, history.count)
     assert np.isnan(values[:10]).all()
     assert not np.isnan(values[10:]).any()
-    cpu = history.values(Choice("SERVER_B", PROCESSOR, "% Processor Time"), start, history.count)
+    cpu = history.values(CounterChoice("SERVER_B", PROCESSOR, "% Processor Time"), start, history.count)
     assert np.isnan(cpu[:10]).all()
 
 
 def test_figures_leave_gaps_out(drill: Drill) -> None:
     drill.do("pull-cable SERVER_B")
     drill.advance_to(drill.tick + 1000)
-    history = History(drill)
+    history = SampleHistory(drill)
     summary = history.summary(TPS_B, 0.0)
     assert summary.last is None
     assert summary.mean == 0.0
@@ -207,7 +209,7 @@ def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
     qtbot.keyClicks(dialog.counters, "Redo B")
     assert dialog.help.text() == "log redone"
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
-    added = Choice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
+    added = CounterChoice("SERVER_B", MIRRORING, "Redo Bytes/sec", "Sales")
     assert monitor.choices[-1] == added
     before = len(monitor.choices)
     qtbot.mouseClick(dialog.add, Qt.MouseButton.LeftButton)

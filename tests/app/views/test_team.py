@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.views.team import TeamSeat
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
-from engine.drill.team.rights import role_of
+from engine.drill.running.solution import play_reference
+from engine.drill.team.rights import find_role
 from engine.drill.team.view import view
 from tests.shipped import shipped
 
@@ -19,14 +19,14 @@ ORDER = "plug in the cable of PAY1"
 
 
 def welcome(key: str) -> Any:
-    role = role_of(CABLE.team, key)
+    role = find_role(CABLE.team, key)
     seats = [{"key": one.key, "name": one.name, "taken_by": None} for one in CABLE.team]
     return {"kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text, "does": list(role.does),
             "title": CABLE.title, "brief": CABLE.brief, "roles": seats, "done": 0}  # fmt: skip
 
 
 def seen(drill: Drill, key: str) -> Any:
-    return {"kind": "view", "frozen": False, "done": 0, "view": view(drill, role_of(CABLE.team, key))}
+    return {"kind": "view", "frozen": False, "done": 0, "view": view(drill, find_role(CABLE.team, key))}
 
 
 def rows(seat: TeamSeat) -> list[list[str]]:
@@ -69,7 +69,7 @@ def test_a_role_sees_reads_back_and_confirms(qtbot: QtBot) -> None:
 
 
 def test_every_part_of_a_view_is_shown(qtbot: QtBot) -> None:
-    drill = played(CABLE)
+    drill = play_reference(CABLE)
     seat = TeamSeat(welcome("dba"))
     qtbot.addWidget(seat)
     seat.show_view(seen(drill, "dba"))

@@ -113,11 +113,11 @@ def test_a_phase_under_way_grows(timing: Timing, run: Any) -> None:
     run.world.failovers = [failover("automatic", "power-off", 1000, 82)]
     run.world.tick = 1100
     timing.show_drill(run)
-    assert timing.chosen is not None
-    assert list(timing.chosen.phases) == [("detection", 82, True), ("redo", 18, False)]
+    assert timing.selected_row is not None
+    assert list(timing.selected_row.phases) == [("detection", 82, True), ("redo", 18, False)]
     run.world.tick = 1150
     timing.show_world(run.world)
-    assert list(timing.chosen.phases)[-1] == ("redo", 68, False)
+    assert list(timing.selected_row.phases)[-1] == ("redo", 68, False)
     assert cells(timing.model)[0][2] == "–"
 
 
@@ -137,8 +137,8 @@ def test_a_new_failover_comes_to_the_top_and_is_chosen(timing: Timing, run: Any)
         "1:30  Sales: manual",
         "0:10  Sales: automatic, power-off",
     ]
-    assert timing.chosen is not None
-    assert timing.chosen.failover.kind == "manual"
+    assert timing.selected_row is not None
+    assert timing.selected_row.failover.kind == "manual"
     assert timing.verdict.text() == "Not compared: the attempt failed (mirroring was removed)."
 
 
@@ -167,8 +167,10 @@ def test_what_the_engine_does_can_be_shown(timing: Timing, run: Any, cause: str)
     run.world = world
     run.published = {0: (FAILOVER_S[cause][2], "Table 6")}
     timing.show_drill(run)
-    assert timing.chosen is not None
-    assert [ticks >= 0 for _, ticks, _ in timing.chosen.phases] == [True] * len(PHASES)
-    took_s = sum(ticks for name, ticks, _ in timing.chosen.phases if name not in ("detection", "undo")) / 100
-    assert timing.chosen.failover_s == pytest.approx(took_s)
-    assert abs(timing.chosen.difference or 1.0) < 0.5
+    assert timing.selected_row is not None
+    assert [ticks >= 0 for _, ticks, _ in timing.selected_row.phases] == [True] * len(PHASES)
+    took_s = (
+        sum(ticks for name, ticks, _ in timing.selected_row.phases if name not in ("detection", "undo")) / 100
+    )
+    assert timing.selected_row.failover_s == pytest.approx(took_s)
+    assert abs(timing.selected_row.difference or 1.0) < 0.5

@@ -11,14 +11,14 @@ from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
 from app.views.topology.links import LinkItem
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
-from engine.drill.running.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
 
@@ -29,7 +29,7 @@ NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class Drill:
     world: World
-    terms: Terms = TERMS[Mode.LAB]
+    terms: Terms = TERMS[DrillMode.LAB]
 
 
 @pytest.fixture
@@ -53,18 +53,18 @@ def open_menus() -> list[QMenu]:
     ]
 
 
-def spot(view: Topology, target: Target) -> QPoint:
+def spot(view: Topology, target: ActionTarget) -> QPoint:
     """The middle of *target* on screen."""
     item = view._scene.item_of(target)
     assert item is not None
     return view.mapFromScene(item.shape().boundingRect().translated(item.pos()).center())
 
 
-def server(name: str) -> Target:
-    return Target("server", (name,))
+def server(name: str) -> ActionTarget:
+    return ActionTarget("server", (name,))
 
 
-def click(qtbot: QtBot, view: Topology, target: Target) -> None:
+def click(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot(view, target))
 
 
@@ -79,10 +79,10 @@ def test_a_click_chooses_and_a_click_beside_chooses_nothing(qtbot: QtBot, view: 
 
 
 def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
-    item = view._scene.item_of(Target("link", (P, M)))
+    item = view._scene.item_of(ActionTarget("link", (P, M)))
     assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
-    assert view.target() == Target("link", (P, M))
+    assert view.target() == ActionTarget("link", (P, M))
 
 
 def test_tab_goes_through_everything_and_leaves(qtbot: QtBot, view: Topology) -> None:
@@ -101,7 +101,7 @@ def test_tab_goes_through_everything_and_leaves(qtbot: QtBot, view: Topology) ->
 def test_arrows_go_where_they_point(qtbot: QtBot, view: Topology) -> None:
     view.choose(server(P))
     qtbot.keyClick(view, Qt.Key.Key_Right)
-    assert view.target() == Target("link", (P, M))
+    assert view.target() == ActionTarget("link", (P, M))
     qtbot.keyClick(view, Qt.Key.Key_Right)
     assert view.target() == server(M)
     qtbot.keyClick(view, Qt.Key.Key_Escape)
@@ -265,7 +265,7 @@ def test_where_wide_cards_would_be_too_small_to_read_narrow_ones_are_drawn(
     narrow, readable = pictured(view)
     view._fitting = True  # what wide cards would come to
     view._scene.show_narrow(False)
-    view._fit_in()
+    view._fit_all_cards()
     assert narrow
     assert readable > WORTH_IT * view.zoom()
     view._fitting = False
@@ -318,7 +318,7 @@ def test_the_canvas_is_described_for_those_who_cannot_see_it(view: Topology) -> 
 def test_in_an_exam_it_shows_only_what_can_be_seen_without_asking(view: Topology) -> None:
     world = lab()
     do(world, f"hang {M}", f"power-off {W}", then_s=20.0)
-    view.show_drill(Drill(world, TERMS[Mode.EXAM]))
+    view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
     said = description(view)
     assert f"{W}: witness, power off" in said
     assert f"{M}: partner, power on" in said

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import Target
+from app.view_models.offers import ActionTarget
 from app.view_models.picture import picture_of
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable, common_offers, role_of, rows_of
-from engine.drill.running.modes import TERMS, Mode, Terms
+from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import do, lab
@@ -27,7 +27,7 @@ Key = Qt.Key
 class Drill:
     world: World
     events: list[Event] = field(default_factory=list)
-    terms: Terms = TERMS[Mode.LAB]
+    terms: Terms = TERMS[DrillMode.LAB]
 
 
 class Table(TopologyTable):
@@ -123,7 +123,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     menu = QMenu(table)
     assert table.fill_menu(menu)
     offered = [action.toolTip() for action in menu.actions()]
-    assert all(action.toolTip() in offered for action in picture.actions_for(Target("link", ("SERVER_A", "SERVER_B")))
+    assert all(action.toolTip() in offered for action in picture.actions_for(ActionTarget("link", ("SERVER_A", "SERVER_B")))
                if not action.property("section"))  # fmt: skip
     (cut,) = [action for action in menu.actions() if action.toolTip() == "cut SERVER_A SERVER_B"]
     cut.trigger()
@@ -144,7 +144,7 @@ def test_actions_of_another_view_are_the_same_objects(qtbot: Any, drill: Drill) 
     select(table, "SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
-    shared = picture.actions_for(Target("server", ("SERVER_W",)))
+    shared = picture.actions_for(ActionTarget("server", ("SERVER_W",)))
     assert set(shared) & set(menu.actions())
     shared[0].trigger()
     assert len(lines) == 1  # asked for once, by the view whose acts they are
@@ -168,7 +168,7 @@ def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: Table, drill:
     cut.trigger()
     assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
     happens(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
-    pair = [Target("link", ("SERVER_A", "SERVER_B")), Target("link", ("SERVER_A", "SERVER_W"))]
+    pair = [ActionTarget("link", ("SERVER_A", "SERVER_B")), ActionTarget("link", ("SERVER_A", "SERVER_W"))]
     assert not [label for label, _ in common_offers(drill.world, pair) if label.startswith("Cut")]
 
 
@@ -181,8 +181,8 @@ def test_filter(qtbot: Any, table: Table) -> None:
 
 def test_selection_and_choice(qtbot: Any, table: Table, drill: Drill) -> None:
     with qtbot.waitSignal(table.chosen) as told:
-        table.choose(Target("link", ("SERVER_W", "SERVER_B")))
-    assert told.args == [Target("link", ("SERVER_B", "SERVER_W"))]
+        table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
+    assert told.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select(table, "Sales on SERVER_B")
     happens(table, drill, "pull-cable SERVER_W")
     assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
@@ -191,7 +191,7 @@ def test_selection_and_choice(qtbot: Any, table: Table, drill: Drill) -> None:
 
 
 def test_an_exam_tells_only_what_is_seen_without_asking(table: Table, drill: Drill) -> None:
-    drill.terms = TERMS[Mode.EXAM]
+    drill.terms = TERMS[DrillMode.EXAM]
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
     shown = " ".join(found.face.spoken for found in table.model.rows)

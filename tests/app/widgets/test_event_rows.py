@@ -67,7 +67,7 @@ def shown(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
 def test_rows_are_made_when_they_are_looked_at(made: Made, world: World) -> None:
     rows = EventRows(made)
     rows.start(log_of(100_000), world)
-    assert rows.look(always)
+    assert rows.scan(always)
     assert len(rows) == rows.total == 110_000
     assert made.count < 10, "one for each kind of fields"
     assert shown(rows[-2:]) == [(99_998, "word3 0"), (99_999, "word4 0")]
@@ -84,18 +84,18 @@ def test_another_moment_of_the_run_keeps_what_it_shares(
     rows = EventRows(made, kinds=("errorlog",))
     rows.want(Wanted(words=words))
     rows.start(run, world)
-    assert rows.look(always)
+    assert rows.scan(always)
     whole, count = len(rows), made.count
-    rows.start(run.first(5_000), world)
-    assert rows.look(always)
+    rows.start(run.take_first(5_000), world)
+    assert rows.scan(always)
     assert made.count == count, "the past is cut, nothing is looked at again"
     past = EventRows(Made(), kinds=("errorlog",))
     past.want(Wanted(words=words))
     past.start(log_of(5_000), world)
-    past.look(always)
+    past.scan(always)
     assert shown(rows) == shown(past)
     rows.start(run, world)
-    rows.look(always)
+    rows.scan(always)
     assert len(rows) == whole
 
 
@@ -103,11 +103,11 @@ def test_what_goes_another_way_is_told_apart(made: Made, world: World) -> None:
     run = log_of(1_000)
     rows = EventRows(made)
     rows.start(run, world)
-    rows.look(always)
-    other = run.first(500)
+    rows.scan(always)
+    other = run.take_first(500)
     other.append(Event(9_999, "state", None, None, "elsewhere", (("rows", 1),)))
     rows.start(other, world)
-    rows.look(always)
+    rows.scan(always)
     assert shown(rows[-1:]) == [(9_999, "elsewhere 0")]
     assert len(rows) == 551
 
@@ -122,10 +122,10 @@ def test_by_server_kind_span_and_words(made: Made, world: World) -> None:
         (Wanted(words=("word0", "1")), [0, 70, 140, 210]),
     ):
         rows.want(wanted)
-        assert rows.look(always)
+        assert rows.scan(always)
         assert [tick for tick, _ in shown(rows[:4])] == ticks, wanted
     rows.want(Wanted(kinds=frozenset()))
-    rows.look(always)
+    rows.scan(always)
     assert len(rows) == 0
 
 
@@ -134,11 +134,11 @@ def test_words_are_looked_for_in_slices(made: Made, world: World) -> None:
     rows.start(log_of(5 * SLICE), world)
     rows.want(Wanted(words=("word3",)))
     slices = 1
-    while not rows.look(lambda: False):
+    while not rows.scan(lambda: False):
         slices += 1
     assert slices == 5
     whole = shown(rows)
     assert {words[:5] for _, words in whole} == {"word3"}
     rows.add([Event(99_999, "state", None, None, "word3", (("rows", 2),))])
-    rows.look(always)
+    rows.scan(always)
     assert shown(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]

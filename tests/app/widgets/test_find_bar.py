@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QToolButton
 from app.views.console.highlight import sql_highlighter
 from app.widgets import find_bar
 from app.widgets.code_edit import CodeEdit
-from app.widgets.room import scrolling
+from app.widgets.scroll_container import scrolling
 
 Key = Qt.Key
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

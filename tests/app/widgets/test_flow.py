@@ -8,14 +8,14 @@ import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.flow import Flow
+from app.widgets.flow import FlowLayout
 
 
 @pytest.mark.parametrize(("width", "rows"), [(1000, 1), (250, 2), (110, 4), (40, 4)])
 def test_what_has_no_room_goes_into_the_next_row(qtbot: QtBot, width: int, rows: int) -> None:
     box = QWidget()
     qtbot.addWidget(box)
-    flow = Flow(10, box)
+    flow = FlowLayout(10, box)
     flow.setContentsMargins(0, 4, 0, 0)
     parts = [QLabel(f"part {number}") for number in range(4)]
     for part in parts:

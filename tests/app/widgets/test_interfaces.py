@@ -8,13 +8,13 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QListWidget
 from shiboken6 import delete, isValid
 
-from app.widgets.interfaces import mend_areas
-from app.widgets.room import scrolling
+from app.widgets.interfaces import register_scroll_areas
+from app.widgets.scroll_container import scrolling
 
 
 def test_a_bar_that_has_gone_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
     """Qt's own interface crashes here, so that a test would not fail but end."""
-    mend_areas()
+    register_scroll_areas()
     for area in (scrolling(QLabel("much\n" * 99)), QGraphicsView()):
         qtbot.addWidget(area)
         area.resize(60, 60)
@@ -27,7 +27,7 @@ def test_a_bar_that_has_gone_is_no_child_of_a_scroll_area(qtbot: Any) -> None:
 
 
 def test_lists_keep_the_interface_of_qt(qtbot: Any) -> None:
-    mend_areas()
+    register_scroll_areas()
     rows = QListWidget()
     qtbot.addWidget(rows)
     rows.addItem("one")
@@ -35,7 +35,7 @@ def test_lists_keep_the_interface_of_qt(qtbot: Any) -> None:
 
 
 def test_qt_deletes_an_interface_with_its_object_and_python_lets_go_after_it(qtbot: Any) -> None:
-    mend_areas()
+    register_scroll_areas()
     area = scrolling(QLabel())
     voice: QAccessibleInterface = QAccessible.queryAccessibleInterface(area)
     delete(area)

@@ -158,7 +158,7 @@ def test_keys_that_write(text: str, yes: bool) -> None:
     ],
 )
 def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: bool) -> None:
-    assert keys.meet(one, other) is keys.meet(other, one) is yes
+    assert keys.scopes_overlap(one, other) is keys.scopes_overlap(other, one) is yes
 
 
 @pytest.mark.parametrize(
@@ -197,19 +197,22 @@ def test_a_clash_says_where_the_two_meet() -> None:
     ],
 )
 def test_which_keys_can_be_had(name: str, text: str, why: str) -> None:
-    found = keys.why_not(SSMS, name, text)
+    found = keys.explain_conflict(SSMS, name, text)
     assert why in found
     assert bool(found) is bool(why)
 
 
 def test_who_is_in_the_way_gives_its_keys_up() -> None:
-    new = keys.given(SSMS, "time.step", "Ctrl+E")
+    new = keys.assign_key(SSMS, "time.step", "Ctrl+E")
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
     assert keys.clashes(new) == []
-    more = keys.given(new, "time.step", "f10", add=True)
+    more = keys.assign_key(new, "time.step", "f10", add=True)
     assert more["time.step"] == ("Ctrl+E", "F10")
-    assert keys.given(more, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == ("F10", "Ctrl+E, Ctrl+X")
+    assert keys.assign_key(more, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
+        "F10",
+        "Ctrl+E, Ctrl+X",
+    )
 
 
 # --- changes ------------------------------------------------------------------------------------------------
@@ -255,10 +258,12 @@ def test_actions_get_their_keys_and_where_these_work(qtbot: Any) -> None:
 
 def test_commands_without_an_action_are_told() -> None:
     choosable = [name for name in NAMES if not keys.BY_NAME[name].fixed]
-    assert keys.unbound(choosable) == []
-    assert keys.unbound(set(choosable) - {"time.step"}) == ["time.step"]
+    assert keys.find_unbound_commands(choosable) == []
+    assert keys.find_unbound_commands(set(choosable) - {"time.step"}) == ["time.step"]
 
 
 def test_every_pair_of_scopes_is_judged() -> None:
-    assert all(keys.meet(keys.WINDOW, scope) for scope in keys.SCOPES)
-    assert sum(keys.meet(one, other) for one, other in product(keys.SCOPES, repeat=2)) > len(keys.SCOPES)
+    assert all(keys.scopes_overlap(keys.WINDOW, scope) for scope in keys.SCOPES)
+    assert sum(keys.scopes_overlap(one, other) for one, other in product(keys.SCOPES, repeat=2)) > len(
+        keys.SCOPES
+    )

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.widgets import input_guard
-from app.widgets.notice import Notice
+from app.widgets.notice import NoticeBar
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def page(qtbot: QtBot) -> QWidget:
 
 
 def test_the_keyboard_stays_in_the_text_when_a_notice_goes(page: QWidget) -> None:
-    notice, field = Notice(page), page.findChild(QLineEdit)
+    notice, field = NoticeBar(page), page.findChild(QLineEdit)
     assert field is not None
     field.setFocus()
     for shown in (lambda: None, lambda: notice.warn("It could not be done.")):
@@ -34,7 +34,7 @@ def test_the_keyboard_stays_in_the_text_when_a_notice_goes(page: QWidget) -> Non
 
 
 def test_the_page_gets_the_keyboard_that_was_in_the_notice(page: QWidget) -> None:
-    notice = Notice(page)
+    notice = NoticeBar(page)
     notice.offer("The window is closed.", "Undo", lambda: None)
     assert notice.offer_button is not None
     notice.offer_button.setFocus()
@@ -47,7 +47,7 @@ def test_a_click_on_an_offer_leaves_the_keyboard_in_the_text(
 ) -> None:
     monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
     page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    notice, field, done = Notice(page), page.findChild(QLineEdit), []
+    notice, field, done = NoticeBar(page), page.findChild(QLineEdit), []
     assert field is not None
     field.setFocus()
     notice.offer("The window is closed.", "Undo", lambda: done.append(True))

@@ -15,7 +15,7 @@ from app.widgets.prose import Prose
 
 @pytest.fixture
 def prose(qtbot: QtBot) -> Prose:
-    made = Prose(whole=True)
+    made = Prose(full_height=True)
     qtbot.addWidget(made)
     made.resize(300, 50)
     made.show()

@@ -10,9 +10,9 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.view_models.course import MERGED_LINES_MAX, Course
+from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import SHAPES, WORDS, Strip, draw_shape, nice_step
+from app.widgets.strip import SHAPES, WORDS, TimeStrip, draw_shape, nice_step
 
 BAD = {"severity": 16}
 EVENTS: list[dict[str, Any]] = [
@@ -28,16 +28,16 @@ EVENTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def course() -> Course:
-    made = Course(["Sales"], ["Sales"])
+def course() -> RunTimeline:
+    made = RunTimeline(["Sales"], ["Sales"])
     made.add(EVENTS)
     return made
 
 
 @pytest.fixture
-def strip(qtbot: QtBot, qapp: QApplication, course: Course) -> Strip:
+def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
     theme.apply(qapp, theme.LIGHT)
-    made = Strip()
+    made = TimeStrip()
     qtbot.addWidget(made)
     made.resize(800, 60)
     made.show_course(course, 100.0, live=False)
@@ -45,7 +45,7 @@ def strip(qtbot: QtBot, qapp: QApplication, course: Course) -> Strip:
     return made
 
 
-def has_colour(strip: Strip, t_s: float, lower: bool, colour: Any) -> bool:
+def has_colour(strip: TimeStrip, t_s: float, lower: bool, colour: Any) -> bool:
     """The lane holds *colour* at this moment (patterns leave gaps, so a few pixels are looked at)."""
     image = strip.grab().toImage()
     lanes = strip._lanes()
@@ -58,7 +58,7 @@ def has_colour(strip: Strip, t_s: float, lower: bool, colour: Any) -> bool:
     )
 
 
-def test_lanes_tell_service_and_protection(strip: Strip) -> None:
+def test_lanes_tell_service_and_protection(strip: TimeStrip) -> None:
     colours = theme.light()
     assert has_colour(strip, 15.0, False, colours.ok)
     assert has_colour(strip, 15.0, True, colours.info)
@@ -69,7 +69,7 @@ def test_lanes_tell_service_and_protection(strip: Strip) -> None:
     assert not has_colour(strip, 85.0, True, colours.info)
 
 
-def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: Strip) -> None:
+def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: TimeStrip) -> None:
     marker = strip.marker_near(strip.x_of(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
@@ -81,7 +81,7 @@ def test_a_marker_is_met_by_its_neighbourhood(qtbot: QtBot, strip: Strip) -> Non
     assert chosen.args[0] == pytest.approx(50.0, abs=0.2)
 
 
-def test_without_truth_only_own_deeds_are_seen(strip: Strip, course: Course) -> None:
+def test_without_truth_only_own_deeds_are_seen(strip: TimeStrip, course: RunTimeline) -> None:
     kinds = [marker.kind for marker in strip.markers]
     assert [kind for kind in kinds if kind != "transition"] == ["fault", "sql", "error", "repair", "reached"]
     assert "transition" in kinds
@@ -91,7 +91,7 @@ def test_without_truth_only_own_deeds_are_seen(strip: Strip, course: Course) -> 
     assert not has_colour(strip, 15.0, False, theme.light().ok)
 
 
-def test_a_live_strip_grows_with_the_run(strip: Strip, course: Course) -> None:
+def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) -> None:
     strip.show_course(course, 10.0)
     assert strip.span_s == 120.0
     strip.show_now(500.0)
@@ -100,7 +100,7 @@ def test_a_live_strip_grows_with_the_run(strip: Strip, course: Course) -> None:
     assert strip.span_s == 90.0
 
 
-def test_every_kind_of_marker_has_shape_and_word(strip: Strip) -> None:
+def test_every_kind_of_marker_has_shape_and_word(strip: TimeStrip) -> None:
     assert SHAPES.keys() == WORDS.keys()
     for tone, shape in set(SHAPES.values()):
         assert hasattr(theme.light(), tone)
@@ -122,7 +122,7 @@ def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> 
 
 def test_a_day_of_transitions_is_some_thousand_marks() -> None:
     """What lies on one dot of the screen is one mark; the first hour is told moment by moment."""
-    made = Course(["A", "B"], [])
+    made = RunTimeline(["A", "B"], [])
     made.add(
         {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
         for t_s in range(0, 86_400, 4)
@@ -136,7 +136,7 @@ def test_a_day_of_transitions_is_some_thousand_marks() -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
-def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot, strip: Strip) -> None:
+def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot, strip: TimeStrip) -> None:
     last = len(strip.markers) - 1
     walked = []
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):

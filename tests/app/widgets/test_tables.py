@@ -11,12 +11,12 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from app.widgets import theme
-from app.widgets.tables import Column, TableModel, TableView
+from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import language
 
 COLUMNS = (
-    Column(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
-    Column(title="value", text=lambda row: str(row[1]), right=True),
+    TableColumn(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
+    TableColumn(title="value", text=lambda row: str(row[1]), right=True),
 )
 
 
@@ -139,7 +139,7 @@ def test_the_end_is_followed_only_by_who_is_there(qtbot: Any) -> None:
 
 
 def test_a_tool_tip_never_reads_html_out_of_somebody_elses_text() -> None:
-    column = Column(title="a", text=lambda row: "x", tip=lambda row: row)
+    column = TableColumn(title="a", text=lambda row: "x", tip=lambda row: row)
     model = TableModel([column])
     model.replace(["<img src='file:///etc/hostname'>", "1 & 2"])
     tips = [str(model.data(model.index(row, 0), Qt.ItemDataRole.ToolTipRole)) for row in (0, 1)]
@@ -188,7 +188,7 @@ def test_a_list_at_its_end_stays_there_when_the_keyboard_comes(qtbot: Any) -> No
 def test_a_table_without_rows_says_why(qtbot: Any) -> None:
     view = rows_of(qtbot)
     blank = view.viewport().grab().toImage()
-    view.say_if_empty("Nothing has happened yet.")
+    view.set_empty_text("Nothing has happened yet.")
     assert view.accessibleDescription() == "Nothing has happened yet."
     assert view.viewport().grab().toImage() != blank
     view.table.append([("a", 1)])
@@ -200,7 +200,7 @@ def test_a_column_is_as_wide_as_the_longest_of_its_samples_in_the_language_in_us
     language.use(language.GERMAN)
     try:
         view = TableView(
-            TableModel([Column(title="X", as_is=True, text=str, sample="\n".join(samples))]), "X"
+            TableModel([TableColumn(title="X", as_is=True, text=str, sample="\n".join(samples))]), "X"
         )
         longest = max((language.tr(words) for words in samples), key=view.fontMetrics().horizontalAdvance)
     finally:

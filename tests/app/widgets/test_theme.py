@@ -15,7 +15,7 @@ from app.views.charts.lane import SHADE_ALPHA
 from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA
 from app.views.planner.cell import BAND_ALPHA
 from app.widgets import theme
-from app.widgets.theme import Tokens
+from app.widgets.theme import ThemeTokens
 
 THEMES = [theme.light(), theme.dark(), theme.high_contrast()]
 GROUNDS = ("window", "surface", "raised")
@@ -30,7 +30,7 @@ def test_contrast_is_that_of_the_standard() -> None:
 
 
 @pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_text_reads_on_its_grounds(colours: Tokens) -> None:
+def test_text_reads_on_its_grounds(colours: ThemeTokens) -> None:
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS]
     pairs += [(name, f"{name}_soft") for name in SOFT] + [("text", f"{name}_soft") for name in SOFT]
     pairs += [(name, "surface") for name in CODE]
@@ -51,7 +51,7 @@ def over(colour: QColor, ground: QColor, alpha: int) -> QColor:
 
 
 @pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_text_reads_in_the_scene_and_on_plots(colours: Tokens) -> None:
+def test_text_reads_in_the_scene_and_on_plots(colours: ThemeTokens) -> None:
     """Cards in every state, words on links, bands and shades of plots, names on the colours of servers and phases."""
     grounds = {"a card": colours.raised, "a card that is down": colours.window, "the scene": colours.surface}
     pairs = {
@@ -83,7 +83,7 @@ def test_text_reads_in_the_scene_and_on_plots(colours: Tokens) -> None:
 
 
 @pytest.mark.parametrize("colours", THEMES, ids=lambda colours: colours.name)
-def test_marks_stand_out_from_their_grounds(colours: Tokens) -> None:
+def test_marks_stand_out_from_their_grounds(colours: ThemeTokens) -> None:
     for ground in GROUNDS:
         for mark in (*colours.series, colours.accent, colours.focus):
             assert theme.contrast(mark, getattr(colours, ground)) >= 3.0, (mark.name(), ground)

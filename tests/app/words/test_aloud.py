@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.words.aloud import SENTENCES_MAX, sentences, told
-from engine.drill.running.modes import TERMS, Mode
+from app.words.announcements import SENTENCES_MAX, select_announced_kinds, sentences
+from engine.drill.running.modes import TERMS, DrillMode
 from engine.events import Event
-from engine.words import say
+from engine.localization import say
 
 
 def state(database: str, new: str, tick: int = 0, server: str = "S") -> Event:
@@ -49,10 +49,10 @@ def test_a_fault_is_not_told_twice() -> None:
 
 
 def test_in_an_exam_nothing_of_the_world_is_said() -> None:
-    exam = told(TERMS[Mode.EXAM])
+    exam = select_announced_kinds(TERMS[DrillMode.EXAM])
     assert (
         sentences([state("Sales", "DISCONNECTED"), Event(0, "goal", None, None, "goal reached: x")], exam)
         == ""
     )
     assert sentences([Event(0, "question", None, None, "Who serves?")], exam) == "Question: Who serves?"
-    assert {"goal", "state"} <= told(TERMS[Mode.PRACTICE])
+    assert {"goal", "state"} <= select_announced_kinds(TERMS[DrillMode.PRACTICE])

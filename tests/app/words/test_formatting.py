@@ -89,7 +89,7 @@ def test_german_writes_a_comma_before_the_decimals_and_leaves_the_servers_form_a
         assert f.seconds(2.63) == "2,63 s"
         assert f.percent(0.0345, sign=True) == "+3,5 %"
         assert f.run_time(41.2, 1) == "0:41,2"
-        assert f.plain(2.5) == "2,5"
+        assert f.plain_number(2.5) == "2,5"
         assert f.cell(2.5) == "2.5"
         assert f.server_time("2005-10-22T12:00:00", 4125) == "2005-10-22 12:00:41.25"
     finally:

@@ -100,7 +100,7 @@ def test_german_answers_and_english_comes_back() -> None:
 def test_the_environment_goes_before_the_setting_and_that_before_the_system(
     environment: str, setting: str, system: str, found: str
 ) -> None:
-    assert language.chosen(environment, setting, system) == found
+    assert language.choose_language(environment, setting, system) == found
 
 
 # --- the pseudo-locale --------------------------------------------------------------------------------------

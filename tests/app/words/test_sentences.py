@@ -16,21 +16,30 @@ from msgspec.structs import replace
 
 from app.files import scenario_files
 from app.words import language
-from app.words.sentences import said
+from app.words.localization import localize
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging import agents
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
-from engine.flow import Mode
+from engine.flow import SafetyMode
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
-from engine.inputs import InputProblem
-from engine.planning import STATEMENTS, Goals, Plan, advice
+from engine.inputs import InputError
+from engine.localization import (
+    LocalizableMessage,
+    as_json,
+    format_duration,
+    format_quantity,
+    format_run_time,
+    from_json,
+    join_messages,
+    say,
+)
+from engine.planning import STATEMENTS, Goals, MirroringPlan, advice
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
-from engine.words import Sentence, as_json, from_json, joined, lasting, quantity, run_time, say
 from tests.cases import one_in
 from tests.engine.drill import test_broken_files
 
@@ -65,23 +74,23 @@ def test_a_sentence_is_its_text() -> None:
     [
         lambda text: pickle.loads(pickle.dumps(text)),
         copy.deepcopy,
-        lambda text: str(InputProblem(text)),
+        lambda text: str(InputError(text)),
         lambda text: from_json(json.loads(json.dumps(as_json(text)))),
         lambda text: EventLog([Event(0, "note", None, None, text)])[0].text,
-        lambda text: joined("", [text]),
+        lambda text: join_messages("", [text]),
     ],
     ids=["pickle", "copy", "exception", "json", "event log", "joined"],
 )
 def test_a_sentence_is_one_wherever_it_goes(again: Any) -> None:
     assert again(NESTED) == NESTED
-    assert said(again(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
+    assert localize(again(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
 
 
 def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
     log = EventLog(
         [Event(tick, "note", None, None, text) for tick, text in enumerate((str.__str__(LOST), LOST))]
     )
-    assert [said(event.text) for event in log] == ["lost SERVER_A", "SERVER_A verloren"]
+    assert [localize(event.text) for event in log] == ["lost SERVER_A", "SERVER_A verloren"]
 
 
 # --- what is said -------------------------------------------------------------------------------------------
@@ -97,7 +106,7 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
             "power-off SERVER_A: der Server ist aus",
         ),
         (
-            joined("; ", parse_script("1 power-off A\n2 cutt A B\n3e9 cut A B")[1]),
+            join_messages("; ", parse_script("1 power-off A\n2 cutt A B\n3e9 cut A B")[1]),
             "Zeile 2: es gibt kein Verb 'cutt'; meinten Sie cut?; "
             "Zeile 3: die Zeit 3e9 liegt nicht zwischen 0 und 1.000.000 Sekunden",
         ),
@@ -110,22 +119,22 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
             str(Problem("a.toml", 3, 1, "server[1]", say("the window is empty"), say("a number"))),
             "a.toml:3:1: server[1]: das Zeitfenster ist leer; erwartet: eine Zahl",
         ),
-        (joined(" ", (quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
+        (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
         (
             say("{database} was down for {time}; full points up to {target}, none after {limit}.",
-                database="Sales", time=lasting(7.97), target=lasting(120.0), limit=lasting(1099.32)),
+                database="Sales", time=format_duration(7.97), target=format_duration(120.0), limit=format_duration(1099.32)),
             "Sales war 7,97 s außer Betrieb; volle Punkte bis 2 min, keine nach 18 min 19 s.",
         ),
         (
-            say("from {start} to {end}", start=run_time(3723.04, 1), end=run_time(41.25, 1)),
+            say("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
             "von 1:02:03,0 nach 0:41,2",
         ),
     ],
 )  # fmt: skip
 def test_sentences_are_said_with_their_arguments(english: str, german: str) -> None:
-    assert said(english) == german
+    assert localize(english) == german
     language.use(language.ENGLISH)
-    assert said(english) == english
+    assert localize(english) == english
 
 
 def test_what_is_no_sentence_stays_as_it_is() -> None:
@@ -136,12 +145,14 @@ def test_what_is_no_sentence_stays_as_it_is() -> None:
         "The office opens.",
         "the server is off",
     ):
-        assert said(text) == text
+        assert localize(text) == text
 
 
 def test_a_name_that_looks_like_a_word_stays_a_name() -> None:
-    assert said(say("lost {server}", server="online")) == "online verloren"
-    assert said(say("goal reached: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
+    assert localize(say("lost {server}", server="online")) == "online verloren"
+    assert (
+        localize(say("goal reached: {goal}", goal="the server is off")) == "Ziel erreicht: the server is off"
+    )
 
 
 # --- nothing is left out: what the code can say -------------------------------------------------------------
@@ -237,7 +248,7 @@ def _spoken(drill: Drill) -> Iterator[tuple[str, str]]:
 
 def _english(text: str) -> Iterator[str]:
     """What is shown as it is, whatever the language."""
-    if not isinstance(text, Sentence):
+    if not isinstance(text, LocalizableMessage):
         yield text
         return
     for _, value in text.args:
@@ -285,7 +296,10 @@ PRODUCT = re.compile(r"20\d\d \w+")
 def test_a_run_says_nothing_in_english_but_what_it_quotes(name: str) -> None:
     """The reference, and a player who does anything at any time."""
     scenario = scenario_files.find(name).load()
-    plays = [agents.at_random(len(name)), *([agents.no_op_and_undo, played] if scenario.solution else [])]
+    plays = [
+        agents.build_random_player(len(name)),
+        *([agents.add_noops_and_undo, play_reference] if scenario.solution else []),
+    ]
     missing = set()
     for play in plays:
         drill = play(scenario, scenario.seed)
@@ -315,7 +329,7 @@ def test_every_finding_about_a_file_is_a_sentence() -> None:
                 missing |= {
                     t
                     for t in (problem.text, problem.expected)
-                    if not isinstance(t, Sentence) and not names.fullmatch(t)
+                    if not isinstance(t, LocalizableMessage) and not names.fullmatch(t)
                 }
     assert found > 30
     assert not missing - {""}, "\n".join(sorted(missing))
@@ -323,11 +337,11 @@ def test_every_finding_about_a_file_is_a_sentence() -> None:
 
 def test_every_finding_of_the_planner_is_a_sentence() -> None:
     plans = [
-        Plan(
+        MirroringPlan(
             workload=workload, safety=safety, rtt_ms=rtt_ms, bandwidth_mbps=mbps, loss=loss, log_volume_gb=gb
         )
         for workload in (WORKLOAD1, WORKLOAD2)
-        for safety in (Mode.FULL, Mode.OFF, Mode.NONE)
+        for safety in (SafetyMode.FULL, SafetyMode.OFF, SafetyMode.NONE)
         for rtt_ms, mbps, loss, gb in (
             (0.2, 1000.0, 0.0, 40.0),
             (100.0, 1000.0, 0.02, 1.0),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring import conditions
-from engine.drill.authoring.facts import Facts, Names
+from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.protocol.preconditions import armed, preconditions
 from tests.engine.availability.worlds import ag_lab, do, until
 
-NAMES = Names(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
+NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import ReplicaRole, ReplicaWord, ResourceState, SyncState, World
 from tests.engine.availability.worlds import ag_lab, do, primaries, until
 
@@ -42,7 +42,7 @@ def _legal(world: World) -> None:
 
 def _try(world: World, line: str) -> None:
     """A person tries; what the cluster refuses stays undone."""
-    with contextlib.suppress(InputProblem):
+    with contextlib.suppress(InputError):
         do(world, line)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.availability import commands
 from engine.drill.running.build import build_world
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
@@ -94,7 +94,7 @@ def test_a_database_without_its_disk_fails_nothing_and_moves_without_loss() -> N
     do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     until(world, 70)
     assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
-    assert serving.serves(world, ("NODE_2", "Sales"))
+    assert serving.is_serving(world, ("NODE_2", "Sales"))
     old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
     assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still gone
     do(world, "mend-disk NODE_1 Sales")
@@ -107,7 +107,7 @@ def test_a_primary_whose_disk_comes_back_sends_again() -> None:
     _closed(world, "Sales")
     do(world, "mend-disk NODE_1 Sales")
     until(world, 50)
-    assert serving.serves(world, ("NODE_1", "Sales"))
+    assert serving.is_serving(world, ("NODE_1", "Sales"))
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
 
 
@@ -225,7 +225,7 @@ def test_a_node_that_boots_takes_as_long_as_it_takes(line: str) -> None:
     if line.startswith("start"):
         do(world, line)  # in the very moment, too
     until(world, 40)
-    with pytest.raises(InputProblem, match="boots"):
+    with pytest.raises(InputError, match="boots"):
         do(world, "ps NODE_2 Get-ClusterNode")
     do(world, line)
     do(world, "power-on NODE_2")

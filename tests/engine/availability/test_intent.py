@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine import model, simulator
 from engine.events import Event
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab, do, until
@@ -132,7 +132,7 @@ def test_open_connections_stay_while_data_movement_is_suspended() -> None:
     "text", ["Server=NOWHERE", "Server=AGL1;ApplicationIntent=Sometimes", "Server=AGL1;Pooling=false", ""]
 )
 def test_strings_that_lead_nowhere_are_refused(text: str) -> None:
-    with pytest.raises((InputProblem, ValueError)):
+    with pytest.raises((InputError, ValueError)):
         do(ag_lab(), f"change-connection NODE_1 {text}")
 
 
@@ -150,7 +150,7 @@ def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
 
     def comes(window: str, **said: str) -> Event:
         told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", **said}
-        simulator.perform(world, parse_line(f"connect {window} {json.dumps(told)}", world.tick))
+        simulator.apply_input(world, parse_line(f"connect {window} {json.dumps(told)}", world.tick))
         return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
 
     sent_on = comes("NODE_1#1", listener="AGL1")

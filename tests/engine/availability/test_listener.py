@@ -9,7 +9,7 @@ import pytest
 from engine import model
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.protocol import names
 from tests.engine.availability.test_intent import done, sql
 from tests.engine.availability.worlds import SCENARIOS, do, until
@@ -135,6 +135,6 @@ def test_connection_string_of_an_application() -> None:
     client = world.clients["APP"]
     assert (client.multi_subnet, client.login_timeout_s) == (True, 30.0)
     for wrong in ("Pooling=False", "MultiSubnetFailover=perhaps", "Connect Timeout=soon"):
-        with pytest.raises(InputProblem):
+        with pytest.raises(InputError):
             do(world, f"connect-string APP {wrong}")
     assert world.clients["APP"] == client

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.cluster import config
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import ReplicaWord, World
 from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
 from tests.engine.availability.worlds import ag_lab, do, until
@@ -46,7 +46,7 @@ def test_any_order(seed: int) -> None:
         line = f"sql {node} {statement}" if chance.random() < 0.75 else f"{chance.choice(FAULTS)} {node}"
         try:
             do(world, line)
-        except InputProblem:
+        except InputError:
             continue
         until(world, world.t_s + chance.choice([0.1, 1, 5, 20]))
         for group in {guid for _, guid in world.replicas}:

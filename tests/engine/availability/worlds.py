@@ -46,7 +46,7 @@ def many_of(groups: int, databases: int) -> Scenario:
 
 def do(world: World, *lines: str) -> None:
     for line in lines:
-        simulator.perform(world, parse_line(line))
+        simulator.apply_input(world, parse_line(line))
 
 
 def until(world: World, t_s: float) -> list[Event]:
@@ -55,4 +55,4 @@ def until(world: World, t_s: float) -> list[Event]:
 
 def primaries(world: World) -> list[str]:
     """Servers whose databases accept commits now."""
-    return sorted({key[0] for key in world.copies if serving.serves(world, key)})
+    return sorted({key[0] for key in world.copies if serving.is_serving(world, key)})

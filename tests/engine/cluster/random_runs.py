@@ -16,7 +16,7 @@ from engine import tsql
 from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
@@ -106,7 +106,7 @@ class Run:
         return found
 
     def apply(self, line: str) -> None:
-        with contextlib.suppress(InputProblem):
+        with contextlib.suppress(InputError):
             do(self.world, line)
             if self.oracle is not None and line.startswith("stop-cluster"):
                 self.oracle.leave(line.split()[1])
@@ -139,7 +139,7 @@ class Run:
 
     def serving(self) -> list[str]:
         return sorted(
-            {key[0] for key in self.world.copies if key[1] == "Sales" and serving.serves(self.world, key)}
+            {key[0] for key in self.world.copies if key[1] == "Sales" and serving.is_serving(self.world, key)}
         )
 
     def wait(self, seconds: float) -> None:

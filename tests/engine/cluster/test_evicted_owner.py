@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 from tests.shipped import shipped
 
 
 @pytest.mark.parametrize("first", ["power-off NODE_1", "stop-service NODE_1", "evict NODE_1"])
 def test_a_run_continues_after_its_owner_is_evicted(first: str) -> None:
-    drill = Drill(shipped("ag-lab"), mode=Mode.LAB)
+    drill = Drill(shipped("ag-lab"), mode=DrillMode.LAB)
     drill.advance_to(100)
     drill.do(first)
     drill.advance_to(150)

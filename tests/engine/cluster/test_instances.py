@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.availability.commands import configuration
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
 from tests.engine.availability.test_intent import done, sql
@@ -130,7 +130,7 @@ def test_without_another_possible_owner_it_stays() -> None:
     world = fci_lab()
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
     until(world, 10)
-    with pytest.raises(InputProblem, match="no possible owner"):
+    with pytest.raises(InputError, match="no possible owner"):
         do(world, "move-role SQLFCI1 NODE_2")
     do(world, "power-off NODE_1")
     until(world, 90)
@@ -171,7 +171,7 @@ def test_an_added_node_takes_the_instance() -> None:
     world = made()
     until(world, 10)
     do(world, "add-node FCI N3")
-    with pytest.raises(InputProblem, match="Setup is running on N3"):
+    with pytest.raises(InputError, match="Setup is running on N3"):
         do(world, "patch N3")
     until(world, 320)
     do(world, "move-role FCI N3")
@@ -258,9 +258,9 @@ def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None
     world = fci_lab()
     do(world, "evict NODE_2")
     until(world, 5)
-    with pytest.raises(InputProblem, match="is installed on NODE_2"):
+    with pytest.raises(InputError, match="is installed on NODE_2"):
         do(world, "add-node SQLFCI1 NODE_2")
-    with pytest.raises(InputProblem, match="move it before"):
+    with pytest.raises(InputError, match="move it before"):
         do(world, "remove-node SQLFCI1 NODE_1")
     do(world, "remove-node SQLFCI1 NODE_2")
     until(world, 200)

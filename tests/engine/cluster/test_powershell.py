@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.worlds import do, fci_lab, made, role, until
@@ -76,7 +76,7 @@ def test_what_is_refused_and_what_is_not_simulated() -> None:
     assert "The cluster service is not running." in ask(world, "Get-ClusterNode", "NODE_4")
     assert "NODE_4" in ask(world, "Start-ClusterNode", "NODE_4")
     do(world, "power-off NODE_2")
-    with pytest.raises(InputProblem, match="is off"):
+    with pytest.raises(InputError, match="is off"):
         do(world, "ps NODE_2 Get-ClusterNode")
 
 

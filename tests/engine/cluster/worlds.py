@@ -72,7 +72,7 @@ def role(world: World, name: str) -> ClusterRole:
 
 
 def serves(world: World, database: str = "Sales") -> bool:
-    return serving.first(world, database) is not None
+    return serving.find_serving_key(world, database) is not None
 
 
 PAIR = """

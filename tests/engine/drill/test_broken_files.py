@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.lint import lint
-from engine.drill.authoring.problems import Problem, ScenarioProblems
+from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL, changed
 
@@ -14,7 +14,7 @@ def checked(text: str) -> list[Problem]:
     """What `check` says of a file."""
     try:
         return lint(load_scenario(text, "small.toml"), "small.toml")
-    except ScenarioProblems as problems:
+    except ScenarioError as problems:
         return list(problems.problems)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.judging.score import Item
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.judging.score import RubricItem
+from engine.drill.running.drill import Drill, DrillMode
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
 from tests.shipped import shipped
@@ -15,7 +15,7 @@ FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_
 WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
 
 
-def items(taken: Drill) -> dict[str, Item]:
+def items(taken: Drill) -> dict[str, RubricItem]:
     return {item.name: item for item in taken.score().items}
 
 
@@ -131,14 +131,14 @@ def test_the_right_answer_follows_the_run(sabotage: bool, right: list[int], why:
     ],
 )
 def test_what_is_wrong_with_another_answer(change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ScenarioProblems, match=said):
+    with pytest.raises(ScenarioError, match=said):
         small(*CHANGES, INSTEAD, change)
 
 
 def test_a_premise_is_checked() -> None:
-    with pytest.raises(ScenarioProblems, match="SERVER_X"):
+    with pytest.raises(ScenarioError, match="SERVER_X"):
         small(*CHANGES, premise("SERVER_X is OFF"))
-    with pytest.raises(ScenarioProblems, match="SERVER_X"):
+    with pytest.raises(ScenarioError, match="SERVER_X"):
         small(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
 
 
@@ -158,7 +158,7 @@ def test_a_price_is_charged_only_where_its_reason_is_true(so: str, taken_points:
     assert ("The session was removed." in told) == bool(taken_points)
 
 
-def sabotage(mode: Mode | None = None) -> Drill:
+def sabotage(mode: DrillMode | None = None) -> Drill:
     taken = Drill(shipped("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
@@ -219,17 +219,17 @@ def test_giving_automatic_failover_up_costs(
 
 def test_the_drill_says_what_it_waits_for() -> None:
     taken = run(asking(), 51)
-    assert taken.awaited() == [], "the goals are not reached"
+    assert taken.list_pending_items() == [], "the goals are not reached"
     taken.do("answer cause 2")
     taken.do("power-on SERVER_A")
     run(taken, 200)
-    (waiting,) = taken.awaited()
+    (waiting,) = taken.list_pending_items()
     assert (waiting.what, waiting.name, waiting.until_tick) == ("answer", "role", None)
     taken.do("answer role 2")
-    assert run(taken, 202).awaited() == []
-    exam = run(asking(Mode.EXAM), 51)
+    assert run(taken, 202).list_pending_items() == []
+    exam = run(asking(DrillMode.EXAM), 51)
     exam.do("power-on SERVER_A")
-    assert run(exam, 200).awaited() == [], "an exam does not tell that the goals are reached"
+    assert run(exam, 200).list_pending_items() == [], "an exam does not tell that the goals are reached"
 
 
 def test_of_a_story_that_goes_on_only_that_it_does() -> None:
@@ -239,5 +239,5 @@ def test_of_a_story_that_goes_on_only_that_it_does() -> None:
     )
     taken = run(drill(more), 40)
     taken.do("power-on SERVER_A")
-    (waiting,) = run(taken, 190).awaited()
+    (waiting,) = run(taken, 190).list_pending_items()
     assert (waiting.what, waiting.name, waiting.until_tick) == ("story", "", None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.drill.judging import report
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.mirroring import preconditions
 from tests.engine.drill.texts import FREE, drill, run
 
@@ -80,7 +80,7 @@ def test_no_act_loses_the_report(script: list[tuple[str, float]]) -> None:
     for line, wait_s in script:
         try:
             taken.do(line)
-        except InputProblem:
+        except InputError:
             continue
         run(taken, taken.world.t_s + wait_s)
     nothing_is_lost(taken)

@@ -79,6 +79,6 @@ def test_kept_moments_lie_as_close_as_their_age_asks_for(
     assert KEPT / 2 <= most <= KEPT
     gaps = [after - before for before, after in pairwise(costs)]
     for gap, after in zip(gaps, costs[1:], strict=True):
-        assert gap < 3.0 * module.apart(now - after, now, most)
+        assert gap < 3.0 * module.compute_snapshot_spacing(now - after, now, most)
     newer, older = sum(gaps[-5:]), sum(gaps[:5])
     assert older > 3 * newer if recent == 20 else older < 2 * newer

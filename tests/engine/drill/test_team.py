@@ -6,15 +6,15 @@ import pytest
 
 from app.files import scenario_files
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.running.drill import Drill, Mode, replay
-from engine.drill.running.solution import played
-from engine.drill.team.calls import fault_of
-from engine.drill.team.rights import role_of
-from engine.drill.team.stand_ins import due
+from engine.drill.running.drill import Drill, DrillMode, replay
+from engine.drill.running.solution import play_reference
+from engine.drill.team.calls import describe_fault
+from engine.drill.team.rights import find_role
+from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import view
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.verbs.lines import parse_script
 from tests.shipped import NAMES, shipped
 
@@ -30,11 +30,11 @@ def test_four_team_drills_are_shipped() -> None:
 
 def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
     drill = Drill(CABLE)
-    with pytest.raises(InputProblem, match="DBA may not do this: power-off PAY1"):
+    with pytest.raises(InputError, match="DBA may not do this: power-off PAY1"):
         drill.do("@dba power-off PAY1")
-    with pytest.raises(InputProblem, match="Computer room may not do this: sql PAY2"):
+    with pytest.raises(InputError, match="Computer room may not do this: sql PAY2"):
         drill.do("@room sql PAY2 SELECT 1")
-    with pytest.raises(InputProblem, match="no role 'cook' in this team; there are dba, room, manager"):
+    with pytest.raises(InputError, match="no role 'cook' in this team; there are dba, room, manager"):
         drill.do("@cook power-off PAY1")
     assert not drill.journal
     drill.do("@room power-off pay2")
@@ -46,7 +46,7 @@ def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
 def test_rights_reach_as_far_as_their_words() -> None:
     drill = Drill(TWO_SITES)
     drill.do("@east sql EAST1#2 SELECT 1")
-    with pytest.raises(InputProblem, match="DBA east may not do this"):
+    with pytest.raises(InputError, match="DBA east may not do this"):
         drill.do("@east sql WEST1 SELECT 1")
 
 
@@ -55,7 +55,7 @@ def test_one_person_may_play_every_role() -> None:
     assert drill.do("power-off PAY2").by == "room"
     assert drill.do("sql PAY1 SELECT 1").by == "dba"
     assert drill.do("note nothing").by == ""
-    with pytest.raises(InputProblem, match="no role of this team may do this"):
+    with pytest.raises(InputError, match="no role of this team may do this"):
         drill.do("stop-service PAY1")
     drill.do("call room plug in the cable of PAY1")
     assert drill.do("read-back dba plug in the cable of PAY1").by == "room"
@@ -65,7 +65,7 @@ def test_one_person_may_play_every_role() -> None:
 def test_a_drill_for_one_has_no_team() -> None:
     drill = Drill(shipped("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
-        with pytest.raises(InputProblem, match="this drill has no team"):
+        with pytest.raises(InputError, match="this drill has no team"):
             drill.do(line)
 
 
@@ -104,7 +104,7 @@ ORDER = "@dba call room plug in the cable of PAY1"
 )  # fmt: skip
 def test_what_was_wrong_with_an_order_is_named(lines: tuple[str, ...], fault: str) -> None:
     (call,) = said(*lines).calls
-    assert fault_of(call) == fault
+    assert describe_fault(call) == fault
     assert call.closed == (not fault)
 
 
@@ -117,7 +117,7 @@ def test_an_order_that_was_read_back_wrongly_is_given_again() -> None:
 
 def test_nothing_is_confirmed_or_read_back_that_was_not_said() -> None:
     for line in ("@room read-back dba plug in the cable", "@dba confirm room"):
-        with pytest.raises(InputProblem, match="waits"):
+        with pytest.raises(InputError, match="waits"):
             said(line)
 
 
@@ -129,7 +129,7 @@ def test_a_status_is_a_fact_and_true_when_it_is_told() -> None:
         "Payments is not SUSPENDED",
         "PAY1 is RUNNING or PAY1 is OFF",
     ):
-        with pytest.raises(InputProblem):
+        with pytest.raises(InputError):
             drill.do(f"@dba status manager {line}")
     drill.do("@dba status manager PAY1 is RUNNING")  # about something else than was asked
     assert drill.calls[0].waits
@@ -141,28 +141,28 @@ def test_a_status_is_a_fact_and_true_when_it_is_told() -> None:
 
 
 def test_nothing_is_shown_to_a_role_that_it_may_not_see() -> None:
-    drill = played(CABLE)
-    dba, room = (view(drill, role_of(CABLE.team, key)) for key in ("dba", "room"))
+    drill = play_reference(CABLE)
+    dba, room = (view(drill, find_role(CABLE.team, key)) for key in ("dba", "room"))
     assert dba["databases"]
     assert not dba["computers"]
     assert [row["server"] for row in room["computers"]] == ["PAY1", "PAY2", "PAYW"]
     assert not any(room[part] for part in ("databases", "clients", "goals"))
     assert {row["kind"] for row in room["news"]} == {"call", "read-back", "confirm", "fault"}
     assert any(row.get("results") for row in dba["news"])
-    manager = view(drill, role_of(CABLE.team, "manager"))
+    manager = view(drill, find_role(CABLE.team, "manager"))
     assert {row["text"] for row in manager["calls"]} == {"Can the tills take money? TILLS"}
 
 
 def test_a_server_that_does_not_answer_shows_no_state() -> None:
     drill = Drill(CABLE)
     drill.do("@room power-off PAY1")
-    rows = view(drill, role_of(CABLE.team, "dba"))["databases"]
+    rows = view(drill, find_role(CABLE.team, "dba"))["databases"]
     assert [row["state"] for row in rows if row["server"] == "PAY1"] == [None]
 
 
 @pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
 def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: Scenario) -> None:
-    drill = played(scenario)
+    drill = play_reference(scenario)
     again = replay(drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick)
     assert again.state_hash() == drill.state_hash()
     assert again.calls == drill.calls
@@ -170,7 +170,7 @@ def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: Scenario) ->
 
 
 def test_speech_does_not_change_the_world() -> None:
-    silent, loud = Drill(CABLE, mode=Mode.PRACTICE), said(ORDER)
+    silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), said(ORDER)
     silent.advance_to(loud.tick)
     assert silent.state_hash() == loud.state_hash()
 
@@ -184,7 +184,7 @@ def test_a_branch_keeps_what_was_said() -> None:
 
 
 def wrong(text: str) -> str:
-    with pytest.raises(ScenarioProblems) as found:
+    with pytest.raises(ScenarioError) as found:
         load_scenario(text, "team-cable.toml")
     return str(found.value.problems[0])
 
@@ -213,15 +213,15 @@ def alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Dril
     script = [item for line in lines for item in parse_script(line)[0]]
     while drill.tick < until_s * TICKS_PER_S and not drill.finished:
         drill.advance_to(drill.tick + TICKS_PER_S)
-        while (line := due(drill, roles)) is not None:
+        while (line := find_due_line(drill, roles)) is not None:
             drill.do(line)
         while script and script[0].tick <= drill.tick:
-            drill.do(script.pop(0).words)
+            drill.do(script.pop(0).line_without_time)
     return drill
 
 
 def deeds(drill: Drill, *roles: str) -> list[str]:
-    return [item.words for item in drill.journal if item.by in roles]
+    return [item.line_without_time for item in drill.journal if item.by in roles]
 
 
 def test_a_played_room_reads_back_and_does_what_is_ordered_even_if_it_is_wrong() -> None:
@@ -248,7 +248,7 @@ def test_one_dba_fails_freight_over_with_a_played_colleague() -> None:
     )  # fmt: skip
     assert "@west status east Freight serves on WEST1" in deeds(drill, "west")
     assert deeds(drill, "west")[-1] == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
-    assert drill.goals["home"].met
+    assert drill.goals["home"].is_reached
 
 
 def test_a_played_owner_decides_and_answers() -> None:

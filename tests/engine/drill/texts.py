@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 
 WORLD = """
 title = "Small"
@@ -136,7 +136,7 @@ def changed(*changes: tuple[str, str], text: str = SMALL) -> str:
     return text
 
 
-def drill(*changes: tuple[str, str], text: str = SMALL, mode: Mode | None = None) -> Drill:
+def drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None = None) -> Drill:
     return Drill(small(*changes, text=text), mode=mode)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from engine.flow import Flow, Mode, Pair, Workload, add_pair, warm_start
+from engine.flow import Flow, Pair, SafetyMode, Workload, add_pair, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, run_s, setup_of
 from engine.published.measure import means as means_of
@@ -27,12 +27,14 @@ __all__ = [
 ]
 
 
-def setup(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, **changes: Any) -> Pair:
+def setup(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
     """A pair whose mirror is attached unless the mode is NONE."""
     return setup_of(workload, mode, changes.pop("site", NEC), **changes)
 
 
-def one(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, warm: bool = True, **changes: Any) -> Flow:
+def one(
+    workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, warm: bool = True, **changes: Any
+) -> Flow:
     """A flow with one pair, source 0, in steady state just after a checkpoint."""
     flow = Flow.empty()
     add_pair(flow, setup(workload, mode, **changes))
@@ -43,7 +45,7 @@ def one(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, warm: bool = Tru
 
 def change(flow: Flow, now: Pair, source: int = 0) -> None:
     """Other circumstances for the pair of *source*; a pair without a stream leaves the stream as it is."""
-    flow.set_up({source: now.source}, {n: now.stream for n in flow.streams_of(source) if now.stream})
+    flow.update_setups({source: now.source}, {n: now.stream for n in flow.streams_of(source) if now.stream})
 
 
 def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:

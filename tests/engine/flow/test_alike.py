@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import Crossing, Flow, Mode, Pair, Samples, add_pair, run
+from engine.flow import Crossing, Flow, Pair, SafetyMode, Samples, add_pair, run
 from engine.flow import kernel as k
 from engine.flow.advance import arrays
 from tests.engine.flow.pairs import W1, W2, setup
@@ -33,7 +33,7 @@ def several(groups: list[tuple[Pair, int]]) -> Flow:
 def each_by_itself(flow: Flow) -> Flow:
     """A fork in which no source is like another."""
     fork = flow.fork()
-    fork.part()
+    fork.unshare_arrays()
     fork.sources[:, k.SOURCE_ARMED] += NO_CROSSING * (1 + np.arange(len(fork.sources)))
     return fork
 
@@ -68,7 +68,7 @@ def test_alike_or_each_by_itself(
 
 
 def test_a_hundred_of_a_kind_are_worked_out_once_until_something_sets_one_apart() -> None:
-    flow = several([(setup(W1, Mode.FULL), 100)])
+    flow = several([(setup(W1, SafetyMode.FULL), 100)])
     run(flow, 50)
     assert worked_out(flow) == 1
     flow.add_log_kb(42, 1.0)
@@ -82,10 +82,10 @@ def test_a_hundred_of_a_kind_are_worked_out_once_until_something_sets_one_apart(
 
 
 def test_jitter_sets_streams_apart_and_a_stream_more_its_source() -> None:
-    jitter = several([(setup(W1, Mode.FULL, jitter_ms=3.0), 3)])
+    jitter = several([(setup(W1, SafetyMode.FULL, jitter_ms=3.0), 3)])
     run(jitter, 5)
     assert worked_out(jitter) == 3
-    flow = several([(setup(W1, Mode.FULL), 3)])
+    flow = several([(setup(W1, SafetyMode.FULL), 3)])
     flow.add_stream(1, flow.stream_setup(0))
     run(flow, 5)
     assert worked_out(flow) == 2
@@ -93,7 +93,7 @@ def test_jitter_sets_streams_apart_and_a_stream_more_its_source() -> None:
 
 @pytest.mark.parametrize("backed_up", [0, 1])
 def test_a_log_that_fills_up_holds_up_its_own_database_alone(backed_up: int) -> None:
-    flow = several([(setup(W2, Mode.FULL, log_max_kb=1e5), 3)])
+    flow = several([(setup(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
         flow.watch(source, Crossing.LOG_FULL)
     run(flow, 100)
@@ -115,7 +115,7 @@ def test_a_log_that_fills_up_holds_up_its_own_database_alone(backed_up: int) -> 
 
 
 def test_samples_are_those_of_each() -> None:
-    flow = several([(setup(W1, Mode.FULL), 3), (setup(W2, Mode.OFF), 2)])
+    flow = several([(setup(W1, SafetyMode.FULL), 3), (setup(W2, SafetyMode.OFF), 2)])
     apart = each_by_itself(flow)
     together, alone = Samples(10), Samples(10)
     run(flow, 3_000, together)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import Crossing, Mode, run
+from engine.flow import Crossing, SafetyMode, run
 from tests.engine.flow.pairs import W1, W2, change, means, one, positions, reading, run_s, setup, totals
 
 
 @pytest.mark.parametrize("changes", [{"sending": False}, {"connected": False, "carrying": False}])
 def test_suspended_or_disconnected_nobody_waits_and_log_is_kept(changes: dict[str, bool]) -> None:
-    flow = one(W1, Mode.FULL)
-    change(flow, setup(W1, Mode.FULL, **changes))
+    flow = one(W1, SafetyMode.FULL)
+    change(flow, setup(W1, SafetyMode.FULL, **changes))
     run_s(flow, 2)
     before = positions(flow)
     got = means(flow, 60)
@@ -24,34 +24,34 @@ def test_suspended_or_disconnected_nobody_waits_and_log_is_kept(changes: dict[st
 
 
 def test_a_link_that_stops_carrying_stalls_commits_until_it_is_given_up() -> None:
-    flow = one(W1, Mode.FULL)
-    change(flow, setup(W1, Mode.FULL, carrying=False))
+    flow = one(W1, SafetyMode.FULL)
+    change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 1)
     committed = positions(flow).committed_kb
     run_s(flow, 8)
     stalled = positions(flow)
     assert stalled.committed_kb == committed
     assert stalled.generated_kb - stalled.acknowledged_kb == pytest.approx(480.0, abs=1.0), "2005 limit"
-    change(flow, setup(W1, Mode.FULL, connected=False, carrying=False))
+    change(flow, setup(W1, SafetyMode.FULL, connected=False, carrying=False))
     run_s(flow, 20)
     assert reading(flow).transactions_per_s == pytest.approx(241, rel=0.02)
 
 
 def test_a_short_stall_loses_nothing() -> None:
-    flow = one(W1, Mode.FULL)
+    flow = one(W1, SafetyMode.FULL)
     sent = positions(flow).sent_kb
-    change(flow, setup(W1, Mode.FULL, carrying=False))
+    change(flow, setup(W1, SafetyMode.FULL, carrying=False))
     run_s(flow, 3)
-    change(flow, setup(W1, Mode.FULL))
+    change(flow, setup(W1, SafetyMode.FULL))
     run_s(flow, 30)
     assert positions(flow).hardened_kb > sent + 20 * 700
     assert reading(flow).transactions_per_s == pytest.approx(238.6, rel=0.01)
 
 
 def test_a_full_log_halts_the_database_until_there_is_room() -> None:
-    flow = one(W1, Mode.NONE)
+    flow = one(W1, SafetyMode.NONE)
     limit = positions(flow).generated_kb + 7200.0
-    change(flow, setup(W1, Mode.NONE, log_size_kb=100.0, log_max_kb=limit))
+    change(flow, setup(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
     flow.watch(0, Crossing.LOG_FULL)
     ran, held, _ = run(flow, 10_000)
     assert held == [(0, Crossing.LOG_FULL)]
@@ -68,7 +68,7 @@ def test_a_full_log_halts_the_database_until_there_is_room() -> None:
 
 
 def test_a_log_file_grows_with_what_it_must_keep() -> None:
-    flow = one(W1, Mode.NONE, log_size_kb=1000.0)
+    flow = one(W1, SafetyMode.NONE, log_size_kb=1000.0)
     start = positions(flow).generated_kb
     flow.set_log_reuse_kb(0, start)
     sizes = []
@@ -84,9 +84,9 @@ def test_a_log_file_grows_with_what_it_must_keep() -> None:
 
 
 def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
-    flow = one(W1, Mode.FULL, redoing=False)
+    flow = one(W1, SafetyMode.FULL, redoing=False)
     run_s(flow, 20)
-    change(flow, setup(W1, Mode.FULL, alive=False, serving=False, carrying=False))
+    change(flow, setup(W1, SafetyMode.FULL, alive=False, serving=False, carrying=False))
     before = positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
     flow.watch_stream(0, Crossing.REDO_DONE)
@@ -100,8 +100,8 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
 
 
 def test_a_dead_mirror_keeps_what_it_has() -> None:
-    flow = one(W1, Mode.FULL)
-    change(flow, setup(W1, Mode.FULL, target_alive=False, carrying=False))
+    flow = one(W1, SafetyMode.FULL)
+    change(flow, setup(W1, SafetyMode.FULL, target_alive=False, carrying=False))
     before = positions(flow)
     run_s(flow, 1)
     after = positions(flow)
@@ -111,15 +111,15 @@ def test_a_dead_mirror_keeps_what_it_has() -> None:
 def test_standard_edition_redoes_with_one_thread() -> None:
     rates = []
     for enterprise in (True, False):
-        flow = one(W1, Mode.OFF, redoing=False)
+        flow = one(W1, SafetyMode.OFF, redoing=False)
         run_s(flow, 60)
-        change(flow, setup(W1, Mode.OFF, enterprise=enterprise))
+        change(flow, setup(W1, SafetyMode.OFF, enterprise=enterprise))
         rates.append(means(flow, 3).redo_kb_per_s)
     assert rates[0] == pytest.approx(2 * rates[1], rel=0.01)
 
 
 def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_blocks() -> None:
-    flow = one(W1, Mode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
+    flow = one(W1, SafetyMode.FULL, warm=False, version=2014, delayed_durability=True, scale=0.02)
     most = 0.0
     for _ in range(3000):
         run(flow, 1)
@@ -129,13 +129,13 @@ def test_delayed_durability_answers_before_the_log_is_written_and_writes_whole_b
     assert 50.0 < most < 62.0, "a block of 60 KB waits until it is full"
     assert reading(flow).response_s < 0.13
     assert reading(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
-    older = one(W1, Mode.FULL, version=2012, delayed_durability=True)
+    older = one(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
     run_s(older, 5)
     assert older.positions(0).committed_kb < older.positions(0).generated_kb
 
 
 def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
-    flow = one(W2, Mode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
+    flow = one(W2, SafetyMode.FULL, version=2014, delayed_durability=True, rtt_ms=100.0)
     got = means(flow, 60)
     assert got.log_kb_per_s == pytest.approx(64 / 0.105, rel=0.02), "one window each round trip"
     at = positions(flow)
@@ -143,13 +143,13 @@ def test_delayed_commits_cannot_run_away_from_a_far_mirror() -> None:
 
 
 def test_slow_disks_and_a_busy_cpu_slow_what_they_should() -> None:
-    log = means(one(W2, Mode.NONE, log_disk_factor=4.0))
+    log = means(one(W2, SafetyMode.NONE, log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < log.log_kb_per_s < 60 / 0.016, "the log device is the limit"
-    remote = means(one(W2, Mode.FULL, target_log_disk_factor=4.0))
+    remote = means(one(W2, SafetyMode.FULL, target_log_disk_factor=4.0))
     assert 0.9 * 60 / 0.016 < remote.log_kb_per_s <= 60 / 0.016 + 1e-6
-    pages = means(one(W1, Mode.FULL, target_data_disk_factor=8.0))
+    pages = means(one(W1, SafetyMode.FULL, target_data_disk_factor=8.0))
     assert pages.mirror_writes_kb_per_s == pytest.approx(8 * 4800 / 8, rel=0.02)
-    busy = means(one(W1, Mode.NONE, cpu_factor=30.0))
+    busy = means(one(W1, SafetyMode.NONE, cpu_factor=30.0))
     assert busy.transactions_per_s == pytest.approx(8 / (30 * 1.328e-3), rel=0.02), (
         "eight cores are the limit"
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import Crossing, Flow, Mode, add_pair, compiled, kernel
+from engine.flow import Crossing, Flow, SafetyMode, add_pair, compiled, kernel
 from engine.flow.advance import arrays
 from engine.flow.compiled import ENTRIES, builder, loader
 from engine.flow.compiled.library import LibraryError, fingerprint, library_name
@@ -55,7 +55,7 @@ def flows() -> Iterator[Flow]:
                 link |= {"jitter_ms": 3.0, "loss": 0.002}
             if chance.random() < 0.3:
                 link |= {"bandwidth_mbps": 5.0}
-            mode = chance.choice(list(Mode)) if number else Mode.FULL
+            mode = chance.choice(list(SafetyMode)) if number else SafetyMode.FULL
             add_pair(flow, setup(chance.choice((W1, W2)), mode, **link))
             if chance.random() < 0.5:
                 flow.watch(number, Crossing.LOG_FULL)
@@ -68,7 +68,7 @@ def flows() -> Iterator[Flow]:
 
 def step(functions: Functions, flow: Flow) -> list[bytes]:
     """Run *flow* and return all that the functions have written."""
-    flow.part()
+    flow.unshare_arrays()
     room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
     room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))
     worked_on = arrays(flow)
@@ -123,7 +123,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     assert_same_bits(functions)
     assert line_outside() == 0
     with_wrong_place = next(flows())
-    with_wrong_place.part()
+    with_wrong_place.unshare_arrays()
     with_wrong_place.host_of = with_wrong_place.host_of + 1000
     short = np.zeros(3)
     functions["read_source"](

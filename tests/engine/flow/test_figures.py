@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Flow, Mode, Operation, run, sites, warm_start
+from engine.flow import Flow, Operation, SafetyMode, run, sites, warm_start
 from engine.flow.recovery import Cause, failover_times
 from tests.engine.flow.pairs import (
     W1,
@@ -32,7 +32,7 @@ from tests.engine.flow.pairs import (
 )
 
 FILE: Final = Path(__file__).with_name("figures.txt")
-FULL, OFF, NONE = Mode.FULL, Mode.OFF, Mode.NONE
+FULL, OFF, NONE = SafetyMode.FULL, SafetyMode.OFF, SafetyMode.NONE
 QUICK: Final = replace(W1, name="quick", connections=60.0, think_s=0.004, other_delay_ms=0.5, hot_pages=500.0)
 BULK: Final = Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0)
 ALONE: Final[dict[str, Callable[[], Flow]]] = {

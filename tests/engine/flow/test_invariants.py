@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import Flow, Mode, Pair, add_pair, run
+from engine.flow import Flow, Pair, SafetyMode, add_pair, run
 from engine.flow import kernel as k
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import IDLE, WORKLOAD1, WORKLOAD2
@@ -20,7 +20,7 @@ POSITIONS = ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_k
 setups = st.builds(
     setup,
     workload=st.sampled_from([IDLE, WORKLOAD1, WORKLOAD2]),
-    mode=st.sampled_from([Mode.FULL, Mode.OFF]),
+    mode=st.sampled_from([SafetyMode.FULL, SafetyMode.OFF]),
     scale=st.sampled_from([0.0, 0.01, 1.0, 3.0]),
     serving=st.booleans(),
     alive=st.sampled_from([True, True, False]),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import OPERATORS
-from engine.flow import Flow, Level, Mode, run
+from engine.flow import Flow, Level, SafetyMode, run
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, one
 
@@ -21,9 +21,9 @@ EARLY_TICKS: Final = 30
 
 def cut_off(remembers: bool) -> Flow:
     """The mirror's link is too thin and its log grows: the queue rises from one second to the next."""
-    flow = one(W1, Mode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
+    flow = one(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
     if remembers:
-        flow.remember()
+        flow.enable_run_cache()
     run(flow, EARLY_TICKS)
     return flow
 
@@ -82,4 +82,4 @@ def test_a_watched_flow_is_the_same_flow() -> None:
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
     assert run(watched, 1000)[0] == run(plain, 1000)[0] == 1000
     assert watched.digest() == plain.digest()
-    assert watched.mark() == plain.mark()
+    assert watched.state_key() == plain.state_key()

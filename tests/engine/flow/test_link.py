@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Mode, run
+from engine.flow import SafetyMode, run
 from engine.flow.setup import tries_compression, wire_ratio
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, change, means, one, positions, run_s, setup
@@ -21,21 +21,25 @@ def test_a_saving_below_an_eighth_is_not_used(ratio: float, version: int, on_the
 
 def test_trying_to_compress_costs_even_when_the_message_goes_raw() -> None:
     assert tries_compression(0.95, 2008)
-    raw, tried = (means(one(W2, Mode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95))
+    raw, tried = (means(one(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95))
     assert tried.cpu_percent > raw.cpu_percent + 1.0
     assert tried.mirror_cpu_percent == pytest.approx(raw.mirror_cpu_percent, rel=0.01)
 
 
 def test_compression_carries_more_log_over_a_thin_link() -> None:
     raw, packed = (
-        means(one(W2, Mode.FULL, version=2008, bandwidth_mbps=20.0, compression_ratio=r)) for r in (1.0, 0.27)
+        means(one(W2, SafetyMode.FULL, version=2008, bandwidth_mbps=20.0, compression_ratio=r))
+        for r in (1.0, 0.27)
     )
     assert packed.log_kb_per_s == pytest.approx(raw.log_kb_per_s / 0.27, rel=0.05)
     assert raw.log_kb_per_s == pytest.approx(20 * 122.07 * 0.949, rel=0.01), "the link is the limit"
 
 
 def test_jitter_keeps_the_mean_and_makes_the_counters_move() -> None:
-    calm, restless = one(W1, Mode.FULL, rtt_ms=40.0), one(W1, Mode.FULL, rtt_ms=40.0, jitter_ms=10.0)
+    calm, restless = (
+        one(W1, SafetyMode.FULL, rtt_ms=40.0),
+        one(W1, SafetyMode.FULL, rtt_ms=40.0, jitter_ms=10.0),
+    )
     seen = set()
     for _ in range(30):
         run(restless, 100)
@@ -47,13 +51,15 @@ def test_jitter_keeps_the_mean_and_makes_the_counters_move() -> None:
 
 
 def test_lost_packets_stall_the_stream_and_the_more_the_worse() -> None:
-    answers = [means(one(W1, Mode.FULL, rtt_ms=20.0, loss=loss), 300).response_s for loss in (0, 0.002, 0.02)]
+    answers = [
+        means(one(W1, SafetyMode.FULL, rtt_ms=20.0, loss=loss), 300).response_s for loss in (0, 0.002, 0.02)
+    ]
     assert answers[0] < answers[1] < answers[2]
     assert answers[2] > answers[0] + 0.01
 
 
 def test_loss_limits_a_long_fat_link() -> None:
-    flow = one(W2, Mode.OFF, rtt_ms=50.0, loss=0.01)
+    flow = one(W2, SafetyMode.OFF, rtt_ms=50.0, loss=0.01)
     got = means(flow, 120)
     window = 1.46 * 1.22 / 0.01**0.5
     assert got.sent_kb_per_s <= window / 0.055 * 1.01
@@ -62,21 +68,23 @@ def test_loss_limits_a_long_fat_link() -> None:
 
 def test_the_window_in_full_is_a_switch() -> None:
     free = replace(NEC, window_in_full=False)
-    near, far = (means(one(W2, Mode.FULL, site=free, rtt_ms=rtt)).transactions_per_s for rtt in (10.0, 100.0))
+    near, far = (
+        means(one(W2, SafetyMode.FULL, site=free, rtt_ms=rtt)).transactions_per_s for rtt in (10.0, 100.0)
+    )
     assert near == pytest.approx(142, rel=0.02)
     assert far == pytest.approx(57, rel=0.02)
-    assert near > 1.8 * means(one(W2, Mode.FULL, rtt_ms=10.0)).transactions_per_s
+    assert near > 1.8 * means(one(W2, SafetyMode.FULL, rtt_ms=10.0)).transactions_per_s
 
 
 def test_a_very_thin_link_is_slow_but_sound() -> None:
-    flow = one(W1, Mode.OFF, bandwidth_mbps=0.056)
+    flow = one(W1, SafetyMode.OFF, bandwidth_mbps=0.056)
     assert means(flow, 60).sent_kb_per_s == pytest.approx(0.056 * 122.07 * 0.949, rel=0.01)
 
 
 def test_a_longer_way_after_the_fact_does_not_lose_the_past() -> None:
-    flow = one(W1, Mode.FULL)
+    flow = one(W1, SafetyMode.FULL)
     before = positions(flow)
-    change(flow, setup(W1, Mode.FULL, rtt_ms=3000.0))
+    change(flow, setup(W1, SafetyMode.FULL, rtt_ms=3000.0))
     assert flow.history.shape[2] >= 256
     run_s(flow, 1)
     after = positions(flow)

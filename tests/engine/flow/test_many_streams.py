@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Crossing, Flow, Mode, StreamSetup, Workload, run, warm_start
+from engine.flow import Crossing, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import means, run_s
-from engine.published.twins import Link, simpy_model
+from engine.published.simpy_models import StreamLink, simpy_model
 from tests.engine.flow.pairs import one, setup
 
-NEAR = Link(rtt_ms=0.2)
-MIDDLE = Link(rtt_ms=10.0)
-FAR = Link(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
+NEAR = StreamLink(rtt_ms=0.2)
+MIDDLE = StreamLink(rtt_ms=10.0)
+FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 
 
-def source_with(links: tuple[Link, ...], workload: Workload = WORKLOAD1) -> Flow:
+def source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
     """One source on instance 0 and a stream over each of *links*, each to an instance of its own."""
     flow = Flow.empty()
-    source = flow.add_source(setup(workload, Mode.NONE).source)
+    source = flow.add_source(setup(workload, SafetyMode.NONE).source)
     for number, link in enumerate(links):
         flow.add_stream(
             source,
@@ -74,7 +74,7 @@ def test_commits_wait_for_the_slowest_awaited_stream_only() -> None:
 def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_given_up() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
     stopped = replace(flow.stream_setup(1), carrying=False)
-    flow.set_up(streams={1: stopped})
+    flow.update_setups(streams={1: stopped})
     run_s(flow, 2)
     committed, hardened = flow.positions(0).committed_kb, flow.stream_positions(0).hardened_kb
     run_s(flow, 5)
@@ -82,7 +82,7 @@ def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_gi
     assert flow.stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
         "the 2005 limit of log under way"
     )
-    flow.set_up(streams={1: replace(stopped, connected=False)})
+    flow.update_setups(streams={1: replace(stopped, connected=False)})
     run_s(flow, 20)
     assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     assert flow.stream_reading(1).send_queue_kb > 10_000
@@ -91,9 +91,9 @@ def test_an_awaited_stream_that_stops_carrying_stalls_all_commits_until_it_is_gi
 
 def test_each_stream_stops_the_run_by_itself_and_goes_without_the_others() -> None:
     flow = source_with((NEAR, MIDDLE, FAR))
-    flow.set_up(streams={2: replace(flow.stream_setup(2), sending=False)})
+    flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=False)})
     run_s(flow, 20)
-    flow.set_up(streams={2: replace(flow.stream_setup(2), sending=True)})
+    flow.update_setups(streams={2: replace(flow.stream_setup(2), sending=True)})
     flow.watch_stream(2, Crossing.SEND_DONE)
     ran, _, held = run(flow, 10_000)
     assert held == [(2, Crossing.SEND_DONE)]
@@ -109,7 +109,7 @@ def test_each_stream_stops_the_run_by_itself_and_goes_without_the_others() -> No
 
 
 def test_links_of_one_source_to_one_target_site_are_separate() -> None:
-    thin = Link(bandwidth_mbps=2.0, awaited=False)
+    thin = StreamLink(bandwidth_mbps=2.0, awaited=False)
     flow = source_with((thin, thin))
     run_s(flow, 10)
     before = [flow.stream_totals(stream).sent_kb for stream in range(2)]

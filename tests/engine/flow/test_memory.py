@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import Crossing, Flow, Mode, advance
+from engine.flow import Crossing, Flow, SafetyMode, advance
 from tests.engine.flow.pairs import W1, change, one, setup
 
 
 def _flow() -> Flow:
-    return one(W1, Mode.OFF, jitter_ms=2.0, loss=0.001)
+    return one(W1, SafetyMode.OFF, jitter_ms=2.0, loss=0.001)
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Ticks that the compiled step was asked for."""
     asked: list[int] = []
-    ran = advance._ran
+    ran = advance._run_uncached
 
     def counted(flow: Flow, ticks: int, samples: object) -> object:
         asked.append(ticks)
         return ran(flow, ticks, None)
 
-    monkeypatch.setattr(advance, "_ran", counted)
+    monkeypatch.setattr(advance, "_run_uncached", counted)
     return asked
 
 
 def test_a_fork_takes_over_what_another_has_run_in_any_slices(steps: list[int]) -> None:
     plain, lean = _flow(), _flow()
-    lean.remember()
+    lean.enable_run_cache()
     twin = lean.fork()
     for flow in (plain, lean):
         advance.run(flow, 300)
@@ -41,7 +41,7 @@ def test_a_fork_takes_over_what_another_has_run_in_any_slices(steps: list[int]) 
 
 def test_a_deed_sets_forks_apart(steps: list[int]) -> None:
     plain, lean = _flow(), _flow()
-    lean.remember()
+    lean.enable_run_cache()
     twin, third = lean.fork(), lean.fork()
     advance.run(lean, 300)
     for flow in (plain, twin, third):
@@ -55,11 +55,11 @@ def test_a_deed_sets_forks_apart(steps: list[int]) -> None:
 
 
 def test_a_run_stops_where_that_of_a_fork_stopped() -> None:
-    lean = one(W1, Mode.OFF)
-    lean.remember()
-    change(lean, setup(W1, Mode.OFF, sending=False))
+    lean = one(W1, SafetyMode.OFF)
+    lean.enable_run_cache()
+    change(lean, setup(W1, SafetyMode.OFF, sending=False))
     advance.run(lean, 500)
-    change(lean, setup(W1, Mode.OFF))
+    change(lean, setup(W1, SafetyMode.OFF))
     lean.watch_stream(0, Crossing.SEND_DONE)
     twin = lean.fork()
     first = advance.run(lean, 2_000)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Crossing, Flow, Mode, Operation, run
+from engine.flow import Crossing, Flow, Operation, SafetyMode, run
 from engine.flow.operations import bulk_load, index_build
 from tests.engine.flow.pairs import W1, change, means, one, positions, reading, run_s, setup
 
 QUIET = replace(W1, connections=0)
 
 
-def finish(operation: Operation, mode: Mode) -> tuple[Flow, float]:
+def finish(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """The flow at the end of the operation on an otherwise idle database, and how long it took in s."""
     flow = one(QUIET, mode, warm=False, operation=operation)
     flow.watch(0, Crossing.OPERATION_DONE)
@@ -22,7 +22,7 @@ def finish(operation: Operation, mode: Mode) -> tuple[Flow, float]:
 
 
 def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s() -> None:
-    flow, took = finish(index_build(online=True), Mode.OFF)
+    flow, took = finish(index_build(online=True), SafetyMode.OFF)
     assert took == pytest.approx(1270, rel=0.01)
     queues = reading(flow)
     assert queues.send_queue_kb > 2e6
@@ -38,31 +38,35 @@ def test_waiting_for_the_mirror_hurts_a_clustered_index_and_not_a_nonclustered_o
     times = {
         (clustered, mode): finish(index_build(0.1, clustered), mode)[1]
         for clustered in (True, False)
-        for mode in Mode
+        for mode in SafetyMode
     }
-    assert times[True, Mode.FULL] > 1.3 * times[True, Mode.OFF] > 1.3 * times[True, Mode.NONE]
-    assert times[False, Mode.FULL] == pytest.approx(times[False, Mode.NONE], rel=0.01)
-    assert times[False, Mode.NONE] < times[True, Mode.NONE]
+    assert (
+        times[True, SafetyMode.FULL] > 1.3 * times[True, SafetyMode.OFF] > 1.3 * times[True, SafetyMode.NONE]
+    )
+    assert times[False, SafetyMode.FULL] == pytest.approx(times[False, SafetyMode.NONE], rel=0.01)
+    assert times[False, SafetyMode.NONE] < times[True, SafetyMode.NONE]
 
 
 def test_small_batches_suffer_most() -> None:
     hours = {
         (batch, mode): finish(bulk_load(93e4, batch), mode)[1] * 100 / 3600
         for batch in (100, 1000, 1e6)
-        for mode in Mode
+        for mode in SafetyMode
     }
-    assert hours[1e6, Mode.NONE] == pytest.approx(0.92, rel=0.01)
-    assert hours[100, Mode.NONE] == pytest.approx(0.93e6 * (3.56e-3 + 4e-3) / 3600, rel=0.02)
-    penalty = {batch: hours[batch, Mode.FULL] / hours[batch, Mode.NONE] for batch in (100, 1000, 1e6)}
+    assert hours[1e6, SafetyMode.NONE] == pytest.approx(0.92, rel=0.01)
+    assert hours[100, SafetyMode.NONE] == pytest.approx(0.93e6 * (3.56e-3 + 4e-3) / 3600, rel=0.02)
+    penalty = {
+        batch: hours[batch, SafetyMode.FULL] / hours[batch, SafetyMode.NONE] for batch in (100, 1000, 1e6)
+    }
     assert penalty[100] > 5
     assert 1.5 < penalty[1000] < 3
     assert penalty[1e6] == pytest.approx(1.0, abs=0.01)
 
 
 def test_an_operation_beside_clients_slows_them_and_ends() -> None:
-    flow = one(W1, Mode.FULL, version=2014)
+    flow = one(W1, SafetyMode.FULL, version=2014)
     calm = means(flow, 10).response_s
-    change(flow, setup(W1, Mode.FULL, version=2014, operation=index_build(0.01)))
+    change(flow, setup(W1, SafetyMode.FULL, version=2014, operation=index_build(0.01)))
     busy = means(flow, 10).response_s
     assert busy > 1.5 * calm
     flow.watch(0, Crossing.OPERATION_DONE)
@@ -73,10 +77,10 @@ def test_an_operation_beside_clients_slows_them_and_ends() -> None:
 
 
 def test_changing_other_circumstances_does_not_start_an_operation_again() -> None:
-    flow = one(QUIET, Mode.OFF, warm=False, operation=index_build(0.01))
+    flow = one(QUIET, SafetyMode.OFF, warm=False, operation=index_build(0.01))
     run_s(flow, 5)
     done = positions(flow).generated_kb
-    change(flow, setup(QUIET, Mode.OFF, operation=index_build(0.01), rtt_ms=1.0))
+    change(flow, setup(QUIET, SafetyMode.OFF, operation=index_build(0.01), rtt_ms=1.0))
     flow.watch(0, Crossing.OPERATION_DONE)
     run(flow, 1_000_000)
     assert done > 0

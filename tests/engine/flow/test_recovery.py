@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Mode, Workload, warm_start
+from engine.flow import SafetyMode, Workload, warm_start
 from engine.flow.operations import index_build
 from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
 from engine.flow.sites import IDLE
@@ -30,14 +30,14 @@ NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
 
 
 def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
-    flow = one(workload, Mode.FULL, **changes)
+    flow = one(workload, SafetyMode.FULL, **changes)
     runs = []
     for seed in range(seeds):
         chance = Chance.from_seed(seed)
-        change(flow, setup(workload, Mode.FULL, **changes))
+        change(flow, setup(workload, SafetyMode.FULL, **changes))
         warm_start(flow, 0, chance.uniform())
         if cause in NOTICED_S:
-            change(flow, setup(workload, Mode.FULL, alive=False, carrying=False, **changes))
+            change(flow, setup(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
             run_s(flow, NOTICED_S[cause])
         runs.append(failover_times(flow, 0, cause, chance))
     return runs
@@ -84,10 +84,10 @@ def test_the_flow_is_only_read() -> None:
 
 
 def test_undo_grows_with_open_log() -> None:
-    flow = one(W1, Mode.FULL)
+    flow = one(W1, SafetyMode.FULL)
     small = open_log_kb(flow, 0)
     assert 0 < small < 200
-    flow = one(W1, Mode.FULL, operation=index_build(0.05))
+    flow = one(W1, SafetyMode.FULL, operation=index_build(0.05))
     flow.start_operation(0)
     run_s(flow, 30)
     large = open_log_kb(flow, 0)

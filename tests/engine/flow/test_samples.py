@@ -17,11 +17,11 @@ def filled(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) ->
     """*entries* more, *step* at a time: number of the entry, of the row and of the counter in one figure."""
     for _ in range(0, entries, step):
         count = samples.count
-        for view in samples.room_for(step, width, width):
+        for view in samples.reserve(step, width, width):
             row, counter = np.meshgrid(np.arange(width), np.arange(view.shape[2]), indexing="ij")
             for entry in range(step):
                 view[entry] = (count + entry) + row / 100 + counter / 10_000
-        samples.took(count * samples.every, (count + step) * samples.every)
+        samples.record_entries(count * samples.every, (count + step) * samples.every)
     return samples
 
 
@@ -35,7 +35,7 @@ def test_entries_come_back_row_by_row_and_all_at_once(exact: bool, step: int) ->
     assert whole.shape == (entries, WIDTH, len(SOURCE_COUNTERS))
     assert samples.streams.values.shape == (entries, WIDTH, len(STREAM_COUNTERS))
     rows = np.arange(5, entries) % WIDTH
-    found = samples.of(5, rows, rows - 1)
+    found = samples.read_entries(5, rows, rows - 1)
     here, there = found[:, : len(SOURCE_COUNTERS)], found[:, len(SOURCE_COUNTERS) :]
     assert np.array_equal(here, whole[np.arange(5, entries), rows])
     assert not there[rows == 0].any(), "-1 is no stream"
@@ -55,8 +55,8 @@ def test_a_row_that_comes_later_was_nothing_before() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_row_of_which_nothing_is_written_is_nothing(exact: bool) -> None:
     samples = filled(Samples(exact=exact), 3, step=3)
-    samples.room_for(2, WIDTH, WIDTH)
-    samples.took(3 * samples.every, 5 * samples.every)
+    samples.reserve(2, WIDTH, WIDTH)
+    samples.record_entries(3 * samples.every, 5 * samples.every)
     assert samples.sources.values[:3].any()
     assert not samples.sources.values[3:].any()
 
@@ -65,9 +65,11 @@ def test_a_row_of_which_nothing_is_written_is_nothing(exact: bool) -> None:
 def test_a_beginning_goes_on_by_itself(count: int) -> None:
     samples = filled(Samples(exact=False), 3 * BLOCK + 4)
     whole = samples.streams.values
-    other = samples.first(count)
+    other = samples.copy_beginning(count)
     assert np.array_equal(other.streams.values, whole[:count]) or not count
-    assert other.agrees(samples) == samples.agrees(other) == count // BLOCK * BLOCK
+    assert (
+        other.count_common_entries(samples) == samples.count_common_entries(other) == count // BLOCK * BLOCK
+    )
     filled(other, BLOCK)
     assert other.count == count + BLOCK
     assert np.array_equal(samples.streams.values, whole)
@@ -76,7 +78,7 @@ def test_a_beginning_goes_on_by_itself(count: int) -> None:
 def test_hours_of_steady_work_take_little_room() -> None:
     samples = Samples(exact=False)
     for entry in range(30 * BLOCK):
-        for view in samples.room_for(1, 20, 20):
+        for view in samples.reserve(1, 20, 20):
             view[0] = entry % 3
-        samples.took(100 * entry, 100 * (entry + 1))
+        samples.record_entries(100 * entry, 100 * (entry + 1))
     assert room([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, warm_start, worker_threads
+from engine.flow import Flow, SafetyMode, Workload, add_pair, redo_threads, run, warm_start, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import group_threads, mirroring_threads
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
 
 
-def many(count: int, workload: Workload, mode: Mode, **changes: Any) -> Flow:
+def many(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
     flow = Flow.empty()
     for _ in range(count):
         add_pair(flow, setup(workload, mode, **changes))
@@ -30,7 +30,7 @@ def total_tps(flow: Flow, seconds: float = 20.0) -> float:
 
 
 def test_threads_are_counted_as_documented() -> None:
-    twenty = many(20, W1, Mode.FULL)
+    twenty = many(20, W1, SafetyMode.FULL)
     assert mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
     assert group_threads(twenty.source_setups, twenty.stream_setups) == {}
     assert redo_threads(8) == 2
@@ -40,15 +40,15 @@ def test_threads_are_counted_as_documented() -> None:
 
 
 def test_databases_of_an_instance_share_its_cores() -> None:
-    alone = total_tps(many(1, W2, Mode.NONE))
-    three = total_tps(many(3, W2, Mode.NONE))
+    alone = total_tps(many(1, W2, SafetyMode.NONE))
+    three = total_tps(many(3, W2, SafetyMode.NONE))
     assert three == pytest.approx(8 / 14.73e-3, rel=0.02), "eight cores, 14.73 ms each"
     assert three < 2.6 * alone
 
 
 def test_worker_threads_bound_the_requests_under_way() -> None:
     site = replace(NEC, worker_threads=60)
-    flow = many(4, W1, Mode.NONE, site=site)
+    flow = many(4, W1, SafetyMode.NONE, site=site)
     got = total_tps(flow)
     assert got == pytest.approx(60 / 0.13, rel=0.03)
     assert reading(flow).response_s > 1.0, "the others wait for a thread"
@@ -56,8 +56,8 @@ def test_worker_threads_bound_the_requests_under_way() -> None:
 
 def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
     flow = Flow.empty()
-    small = add_pair(flow, setup(W1, Mode.OFF, bandwidth_mbps=50.0))
-    big = [add_pair(flow, setup(W2, Mode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
+    small = add_pair(flow, setup(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
+    big = [add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
     run_s(flow, 20)
     before = {row: totals(flow, row).sent_kb for row in (small, *big)}
     run_s(flow, 20)
@@ -72,7 +72,7 @@ def test_a_link_is_shared_fairly_and_a_small_sender_gets_all_it_asks() -> None:
 def test_links_to_different_mirrors_do_not_disturb_each_other() -> None:
     flow = Flow.empty()
     for mirror_host in (1, 2):
-        add_pair(flow, setup(W2, Mode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
+        add_pair(flow, setup(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
     run_s(flow, 10)
     assert means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 
@@ -80,14 +80,14 @@ def test_links_to_different_mirrors_do_not_disturb_each_other() -> None:
 def test_log_files_on_one_device_slow_each_other_beyond_its_streams() -> None:
     load = replace(W2, cpu_ms=0.1, connections=40)
     site = replace(NEC, cores=64, log_streams=2.0)
-    alone = total_tps(many(1, load, Mode.NONE, site=site))
-    six = total_tps(many(6, load, Mode.NONE, site=site))
+    alone = total_tps(many(1, load, SafetyMode.NONE, site=site))
+    six = total_tps(many(6, load, SafetyMode.NONE, site=site))
     assert six < 3 * alone
     assert 0.9 * 2 * 15_000 / 55.7 < six <= 2 * 15_000 / 55.7
 
 
 def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
-    flow = many(5, W1, Mode.NONE)
+    flow = many(5, W1, SafetyMode.NONE)
     for row in range(5):
         warm_start(flow, row, 0.999)
     before = [totals(flow, row).pages_written for row in range(5)]
@@ -98,7 +98,7 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
 
 def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> None:
     site = replace(NEC, wake_up_us=100.0)
-    plain, shared = many(10, W1, Mode.FULL), many(10, W1, Mode.FULL, site=site)
+    plain, shared = many(10, W1, SafetyMode.FULL), many(10, W1, SafetyMode.FULL, site=site)
     run(plain, 1)
     run(shared, 1)
     assert shared.streams[0, k.TARGET_CPU] < 0.95 * plain.streams[0, k.TARGET_CPU]
@@ -107,9 +107,9 @@ def test_a_single_communications_thread_amortises_wake_ups_and_takes_turns() -> 
 
 
 def test_redo_of_many_databases_cannot_use_more_cores_than_there_are() -> None:
-    flow = many(6, W1, Mode.OFF, redoing=False)
+    flow = many(6, W1, SafetyMode.OFF, redoing=False)
     for row in range(6):
-        change(flow, setup(W1, Mode.OFF), row)
+        change(flow, setup(W1, SafetyMode.OFF), row)
     before = totals(flow).mirror_core_s
     redone = [totals(flow, row).redone_kb for row in range(6)]
     run_s(flow, 1)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start
+from engine.flow import COUNTERS, Crossing, Flow, Operation, SafetyMode, Samples, add_pair, run, warm_start
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
@@ -50,10 +50,10 @@ def _busy() -> Flow:
 @pytest.mark.parametrize("deed", DEEDS)
 def test_digest_and_mark_see_whatever_matters_to_the_future(deed: Callable[[Flow], object]) -> None:
     flow = _busy()
-    before, marked = flow.digest(), flow.mark()
+    before, marked = flow.digest(), flow.state_key()
     deed(flow)
     assert flow.digest() != before
-    assert flow.mark() != marked
+    assert flow.state_key() != marked
 
 
 @pytest.mark.parametrize("deed", DEEDS)
@@ -87,7 +87,7 @@ def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() ->
 
 
 def test_positions_can_be_set_and_memory_follows() -> None:
-    flow = one(W1, Mode.FULL, rtt_ms=200.0)
+    flow = one(W1, SafetyMode.FULL, rtt_ms=200.0)
     run_s(flow, 5)
     end = positions(flow).hardened_kb
     set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
@@ -130,10 +130,10 @@ def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
 
 
 def test_run_stops_at_an_armed_crossing_and_only_then() -> None:
-    flow = one(W1, Mode.OFF)
-    change(flow, setup(W1, Mode.OFF, sending=False))
+    flow = one(W1, SafetyMode.OFF)
+    change(flow, setup(W1, SafetyMode.OFF, sending=False))
     run_s(flow, 60)
-    change(flow, setup(W1, Mode.OFF))
+    change(flow, setup(W1, SafetyMode.OFF))
     assert not flow.caught_up(0)
     assert run(flow, 10) == (10, [], [])
     flow.watch_stream(0, Crossing.SEND_DONE)
@@ -159,7 +159,7 @@ def test_samples_are_the_readings_of_their_ticks() -> None:
     run(twin, 75)
     expected = reading(twin)
     here, there = np.zeros(7, dtype=np.int64), np.zeros(7, dtype=np.int64)
-    assert samples.of(0, here, there)[2].tolist() == list(vars(expected).values())
+    assert samples.read_entries(0, here, there)[2].tolist() == list(vars(expected).values())
     assert samples.column(0, "transactions_per_s")[2] == expected.transactions_per_s
     assert samples.column(0, "send_queue_kb")[2] == expected.send_queue_kb
     assert tuple(vars(expected)) == COUNTERS

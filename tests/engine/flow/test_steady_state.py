@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from tests.engine.flow.pairs import W1, W2, means, one, reading, run_s
 
-NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
+NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,9 @@ NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
     ],
 )
 def test_whitepaper_tables(
-    workload: Workload, mode: Mode, published: tuple[float, float, float, float, float, float | None, float]
+    workload: Workload,
+    mode: SafetyMode,
+    published: tuple[float, float, float, float, float, float | None, float],
 ) -> None:
     tps, response, log, cpu, mirror_cpu, writes, mirror_writes = published
     got = means(one(workload, mode), 300)
@@ -84,6 +86,6 @@ def test_encryption_costs_next_to_nothing() -> None:
 
 
 def test_a_mirror_that_receives_log_uses_its_processors() -> None:
-    flow = one(W1, Mode.FULL)
+    flow = one(W1, SafetyMode.FULL)
     run_s(flow, 10.0)
     assert 0.0 < reading(flow).mirror_cpu_percent < 100.0

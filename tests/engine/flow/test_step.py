@@ -10,24 +10,26 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, Mode, Workload, add_pair, run, warm_start
+from engine.flow import Flow, SafetyMode, Workload, add_pair, run, warm_start
 from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup
 
 CASES = [
-    (W1, Mode.NONE, {}),
-    (W1, Mode.FULL, {}),
-    (W1, Mode.FULL, {"rtt_ms": 100.0}),
-    (W1, Mode.FULL, {"bandwidth_mbps": 5.0}),
-    (W1, Mode.OFF, {"rtt_ms": 100.0}),
-    (W2, Mode.OFF, {}),
-    (W2, Mode.FULL, {}),
-    (W2, Mode.FULL, {"rtt_ms": 20.0, "version": 2008, "compression_ratio": 0.27}),
-    (W2, Mode.FULL, {"jitter_ms": 2.0}),
+    (W1, SafetyMode.NONE, {}),
+    (W1, SafetyMode.FULL, {}),
+    (W1, SafetyMode.FULL, {"rtt_ms": 100.0}),
+    (W1, SafetyMode.FULL, {"bandwidth_mbps": 5.0}),
+    (W1, SafetyMode.OFF, {"rtt_ms": 100.0}),
+    (W2, SafetyMode.OFF, {}),
+    (W2, SafetyMode.FULL, {}),
+    (W2, SafetyMode.FULL, {"rtt_ms": 20.0, "version": 2008, "compression_ratio": 0.27}),
+    (W2, SafetyMode.FULL, {"jitter_ms": 2.0}),
 ]
 
 
 @pytest.mark.parametrize(("workload", "mode", "changes"), CASES)
-def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, changes: dict[str, Any]) -> None:
+def test_halving_the_step_changes_nothing(
+    workload: Workload, mode: SafetyMode, changes: dict[str, Any]
+) -> None:
     figures = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
@@ -43,11 +45,11 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
-        add_pair(flow, setup(W2, Mode.OFF))
+        add_pair(flow, setup(W2, SafetyMode.OFF))
         warm_start(flow, 0, 0.0)
-        change(flow, setup(W2, Mode.OFF, sending=False))
+        change(flow, setup(W2, SafetyMode.OFF, sending=False))
         run(flow, 3000)
-        change(flow, setup(W2, Mode.OFF))
+        change(flow, setup(W2, SafetyMode.OFF))
         queue = [reading(flow).send_queue_kb]
         for _ in range(5):
             run(flow, 500)
@@ -63,7 +65,7 @@ def test_a_quick_workload_gets_a_shorter_step_at_any_time() -> None:
     add_pair(flow, setup(W1, rtt_ms=60.0))
     run(flow, 500)
     twin = flow.fork()
-    row = add_pair(flow, setup(quick, Mode.NONE, version=2014, delayed_durability=True))
+    row = add_pair(flow, setup(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
     assert flow.steps_per_tick == 4
     assert means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
     run(twin, 2000)

@@ -8,30 +8,39 @@ import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, add_pair, run, warm_start
+from engine.flow import Crossing, Flow, SafetyMode, add_pair, run, warm_start
 from engine.flow.recovery import Cause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
-from engine.planning import Finding, Goals, Plan, Resource, Tone, advice, assess, own_workload
+from engine.planning import (
+    Goals,
+    MirroringPlan,
+    PlanFinding,
+    PlanResource,
+    Tone,
+    advice,
+    assess,
+    build_custom_workload,
+)
+from engine.planning.formatting import format_duration, format_figure, format_percent, format_size
 from engine.planning.plan import pair_of
-from engine.planning.words import duration, figure, percent, size
 
-FULL, OFF = Mode.FULL, Mode.OFF
+FULL, OFF = SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
 
 
-def about(topic: str, plan: Plan, goals: Goals | None = None) -> Finding:
+def about(topic: str, plan: MirroringPlan, goals: Goals | None = None) -> PlanFinding:
     (found,) = [each for each in advice(plan, goals or Goals()) if each.topic == topic]
     return found
 
 
 def test_a_local_network_affords_full_for_workload1() -> None:
-    found = about("Safety level", Plan())
+    found = about("Safety level", MirroringPlan())
     assert found.tone is Tone.OK
     assert found.text.startswith("Both levels fit")
 
 
 def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> None:
-    plan = Plan(workload=W2)
+    plan = MirroringPlan(workload=W2)
     found = about("Safety level", plan)
     assert found.tone is Tone.WARN
     assert found.text.startswith("OFF fits, FULL does not: FULL costs more than 5 % of the throughput")
@@ -42,80 +51,87 @@ def test_workload2_affords_off_only_and_one_can_allow_full_to_cost_more() -> Non
 
 
 def test_who_may_lose_nothing_is_not_sent_to_off() -> None:
-    found = about("Safety level", Plan(workload=W2), Goals(rpo_kb=0.0))
+    found = about("Safety level", MirroringPlan(workload=W2), Goals(rpo_kb=0.0))
     assert found.tone is Tone.BAD
     assert "OFF may lose more than allowed" in found.text
 
 
 def test_a_far_mirror_fits_neither_and_the_sentence_names_a_round_trip_that_would_do() -> None:
-    plan = Plan(rtt_ms=100.0)
+    plan = MirroringPlan(rtt_ms=100.0)
     found = about("Safety level", plan)
     assert found.tone is Tone.BAD
     told = re.search(r"FULL would fit with a round trip of (\d+) ms\.", found.text)
     assert told
     fits_ms = float(told[1])
-    assert assess(plan.at(rtt_ms=0.99 * fits_ms)).full_fits
-    assert not assess(plan.at(rtt_ms=1.1 * fits_ms)).full_fits
+    assert assess(plan.with_changes(rtt_ms=0.99 * fits_ms)).is_full_suitable
+    assert not assess(plan.with_changes(rtt_ms=1.1 * fits_ms)).is_full_suitable
 
 
 def test_a_response_limit_decides_as_well() -> None:
-    assert about("Safety level", Plan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
-    found = about("Safety level", Plan(rtt_ms=50.0), Goals(response_limit_s=0.2))
+    assert about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.5)).tone is Tone.OK
+    found = about("Safety level", MirroringPlan(rtt_ms=50.0), Goals(response_limit_s=0.2))
     assert "responses in FULL take longer than 200 ms" in found.text
-    never = about("Safety FULL", Plan(), Goals(response_limit_s=0.1))
+    never = about("Safety FULL", MirroringPlan(), Goals(response_limit_s=0.1))
     assert never.text.endswith("longer than the 100 ms allowed, as they do without mirroring.")
 
 
 @pytest.mark.parametrize(
     ("plan", "resource"),
     [
-        (Plan(), Resource.CLIENTS),
-        (Plan(rtt_ms=150.0), Resource.ROUND_TRIP),
-        (Plan(rtt_ms=150.0, safety=OFF), Resource.ROUND_TRIP),
-        (Plan(bandwidth_mbps=2.0), Resource.BANDWIDTH),
-        (Plan(bandwidth_mbps=2.0, safety=OFF), Resource.BANDWIDTH),
-        (Plan(workload=W2), Resource.ACKNOWLEDGEMENT),
-        (Plan(workload=W2, rtt_ms=20.0), Resource.ROUND_TRIP),
-        (Plan(workload=W2, site=replace(Plan().site, ack_latency_ms=1.0)), Resource.LOG_DISK),
-        (Plan(workload=replace(W1, cpu_ms=60.0)), Resource.CPU),
-        (Plan(workload=W2, loss=0.05, rtt_ms=0.02, safety=OFF), Resource.LOSS),
+        (MirroringPlan(), PlanResource.CLIENTS),
+        (MirroringPlan(rtt_ms=150.0), PlanResource.ROUND_TRIP),
+        (MirroringPlan(rtt_ms=150.0, safety=OFF), PlanResource.ROUND_TRIP),
+        (MirroringPlan(bandwidth_mbps=2.0), PlanResource.BANDWIDTH),
+        (MirroringPlan(bandwidth_mbps=2.0, safety=OFF), PlanResource.BANDWIDTH),
+        (MirroringPlan(workload=W2), PlanResource.ACKNOWLEDGEMENT),
+        (MirroringPlan(workload=W2, rtt_ms=20.0), PlanResource.ROUND_TRIP),
+        (
+            MirroringPlan(workload=W2, site=replace(MirroringPlan().site, ack_latency_ms=1.0)),
+            PlanResource.LOG_DISK,
+        ),
+        (MirroringPlan(workload=replace(W1, cpu_ms=60.0)), PlanResource.CPU),
+        (MirroringPlan(workload=W2, loss=0.05, rtt_ms=0.02, safety=OFF), PlanResource.LOSS),
     ],
 )
-def test_what_binds_is_what_helps_most(plan: Plan, resource: Resource) -> None:
+def test_what_binds_is_what_helps_most(plan: MirroringPlan, resource: PlanResource) -> None:
     binding = assess(plan).binding
     assert binding.resource is resource
-    assert (binding.gain > 0.0) is (resource is not Resource.CLIENTS)
+    assert (binding.gain > 0.0) is (resource is not PlanResource.CLIENTS)
     assert about("Bottleneck", plan).text
 
 
 def test_the_round_trip_sentence_tells_a_full_window_from_waiting_commits() -> None:
     assert (
         "64 KB unacknowledged at a time the session sends 610 KB/s"
-        in about("Bottleneck", Plan(rtt_ms=100)).text
+        in about("Bottleneck", MirroringPlan(rtt_ms=100)).text
     )
-    few = own_workload(10, 0.0, 2.0, 100)
-    assert "each of 10 connections waits" in about("Bottleneck", Plan(workload=few, rtt_ms=50)).text
+    few = build_custom_workload(10, 0.0, 2.0, 100)
+    assert "each of 10 connections waits" in about("Bottleneck", MirroringPlan(workload=few, rtt_ms=50)).text
 
 
 def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
-    assert about(topic, Plan()).text.startswith("No committed work")
-    near = about(topic, Plan(safety=OFF))
+    assert about(topic, MirroringPlan()).text.startswith("No committed work")
+    near = about(topic, MirroringPlan(safety=OFF))
     assert near.tone is Tone.OK
     assert near.text.startswith("About 3.")
-    far = about(topic, Plan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
+    far = about(topic, MirroringPlan(safety=OFF, rtt_ms=100), Goals(rpo_s=10))
     assert far.tone is Tone.BAD
     assert far.text.startswith("The whole send queue: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far.text)
-    assert about(topic, Plan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith("More than the acceptable loss.")
-    assert about(topic, Plan(safety=Mode.NONE)).tone is Tone.BAD
+    assert about(topic, MirroringPlan(safety=OFF), Goals(rpo_kb=1.0)).text.endswith(
+        "More than the acceptable loss."
+    )
+    assert about(topic, MirroringPlan(safety=SafetyMode.NONE)).tone is Tone.BAD
 
 
-QUICK = replace(Plan().site, window_handling_ms=2.0)
+QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
 
 
-@pytest.mark.parametrize("plan", [Plan(safety=OFF), Plan(rtt_ms=30.0), Plan(workload=W2, site=QUICK)])
-def test_a_backlog_is_worked_off_in_the_time_foretold(plan: Plan) -> None:
+@pytest.mark.parametrize(
+    "plan", [MirroringPlan(safety=OFF), MirroringPlan(rtt_ms=30.0), MirroringPlan(workload=W2, site=QUICK)]
+)
+def test_a_backlog_is_worked_off_in_the_time_foretold(plan: MirroringPlan) -> None:
     backlog = assess(plan, Goals(suspended_s=120.0)).backlog
     flow = Flow.empty()
     source = add_pair(flow, pair_of(plan, OFF))
@@ -137,64 +153,70 @@ def test_a_backlog_is_worked_off_in_the_time_foretold(plan: Plan) -> None:
 
 
 def test_a_full_session_never_catches_up() -> None:
-    assert assess(Plan(rtt_ms=100.0)).backlog.send_s == float("inf")
-    assert about("Catching up", Plan(rtt_ms=100.0)).tone is Tone.BAD
+    assert assess(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
+    assert about("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Tone.BAD
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
     """Suspended session, 40 GB disk, bulk loads of 5.6 MB/s."""
-    loads = own_workload(1, 0.0, 57.0, 100.0)
-    seconds = assess(Plan(workload=loads)).volume_full_s
+    loads = build_custom_workload(1, 0.0, 57.0, 100.0)
+    seconds = assess(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2
-    assert about("Log volume", Plan(workload=loads)).tone is Tone.WARN
-    assert about("Log volume", Plan()).tone is Tone.INFO
+    assert about("Log volume", MirroringPlan(workload=loads)).tone is Tone.WARN
+    assert about("Log volume", MirroringPlan()).tone is Tone.INFO
 
 
 def test_without_a_mirror_nothing_is_said_of_sessions() -> None:
-    topics = {each.topic for each in advice(Plan(safety=Mode.NONE))}
+    topics = {each.topic for each in advice(MirroringPlan(safety=SafetyMode.NONE))}
     assert not topics & {"Log volume", "Catching up", "Downtime"}
     assert topics & {"Safety FULL", "Safety OFF"}
 
 
 def test_failovers_take_as_long_as_table_6_says_and_a_second_to_notice() -> None:
-    found = {each.cause: each for each in assess(Plan()).failovers}
+    found = {each.cause: each for each in assess(MirroringPlan()).failovers}
     manual, dead, hung = found[Cause.MANUAL], found[Cause.POWER_OFF], found[Cause.TIMEOUT]
     assert manual.low_s < 32.2 < manual.high_s
     assert dead.low_s < 2.6 + 0.85 < dead.high_s
     assert hung.median_s == pytest.approx(dead.median_s + 10.0, abs=1.0)
-    assert [each.cause for each in assess(Plan(safety=OFF)).failovers] == [Cause.FORCED]
-    assert assess(Plan(safety=Mode.NONE)).failovers == ()
+    assert [each.cause for each in assess(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
+    assert assess(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
 
 
 def test_slow_redo_is_told() -> None:
     heavy = replace(W1, page_touches=200.0)
-    found = about("Redo", Plan(workload=heavy))
+    found = about("Redo", MirroringPlan(workload=heavy))
     assert found.tone is Tone.BAD
-    assert [each for each in advice(Plan()) if each.topic == "Redo"] == []
+    assert [each for each in advice(MirroringPlan()) if each.topic == "Redo"] == []
 
 
 def test_compression_is_offered_where_the_link_hurts_and_the_version_has_it() -> None:
-    def topics(plan: Plan) -> dict[str, str]:
+    def topics(plan: MirroringPlan) -> dict[str, str]:
         return {each.topic: each.text for each in advice(plan)}
 
-    assert "Compression" not in topics(Plan())
-    assert "2008" in topics(Plan(bandwidth_mbps=2.0))["Compression"]
-    offered = topics(Plan(bandwidth_mbps=4.0, version=2008))["Compression"]
+    assert "Compression" not in topics(MirroringPlan())
+    assert "2008" in topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
+    offered = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
     assert offered.startswith("With a stream that shrinks to 50 %, FULL would give 23")
-    used = topics(Plan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
+    used = topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
     assert "2 times as much as raw" in used
 
 
 def test_a_senseless_link_is_refused() -> None:
     with pytest.raises(ValueError, match="no such link"):
-        advice(Plan(bandwidth_mbps=0.0))
+        advice(MirroringPlan(bandwidth_mbps=0.0))
 
 
 def test_words() -> None:
-    assert [figure(x) for x in (0.0, 0.01234, 1.0, 12.34, 1234.5)] == ["0", "0.0123", "1", "12.3", "1,234"]
-    assert figure(float("inf")) == "endless"
-    assert [size(x) for x in (720.0, 1500.0, 3e6)] == ["720 KB", "1.46 MB", "2.86 GB"]
-    assert [duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
+    assert [format_figure(x) for x in (0.0, 0.01234, 1.0, 12.34, 1234.5)] == [
+        "0",
+        "0.0123",
+        "1",
+        "12.3",
+        "1,234",
+    ]
+    assert format_figure(float("inf")) == "endless"
+    assert [format_size(x) for x in (720.0, 1500.0, 3e6)] == ["720 KB", "1.46 MB", "2.86 GB"]
+    assert [format_duration(x) for x in (0.012, 3.4, 300.0, 7200.0, 3e5, float("inf"))] == [
         "12 ms", "3.4 s", "5 min", "2 h", "3.47 days", "for ever",
     ]  # fmt: skip
-    assert [percent(x) for x in (0.05, 0.054, 0.256)] == ["5 %", "5.4 %", "26 %"]
+    assert [format_percent(x) for x in (0.05, 0.054, 0.256)] == ["5 %", "5.4 %", "26 %"]

@@ -7,15 +7,15 @@ from time import process_time
 import numpy as np
 import pytest
 
-from engine.flow import Mode, Workload
+from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
     COLUMNS,
     STATEMENTS,
-    Plan,
+    MirroringPlan,
     Sweep,
+    build_custom_workload,
     network_of,
-    own_workload,
     statements_about,
     sweep,
     sweep_bandwidth,
@@ -23,17 +23,17 @@ from engine.planning import (
 )
 from engine.planning.plan import pair_of
 from engine.planning.steady import steady
-from engine.planning.sweep import last_good
+from engine.planning.sweep import find_last_acceptable
 from tests.engine.flow.pairs import means, one, positions
 
-NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
+NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
 
 
 @pytest.mark.parametrize("workload", [W1, W2])
 @pytest.mark.parametrize("mode", [FULL, OFF])
-def test_a_point_is_what_the_flow_model_gives_alone(workload: Workload, mode: Mode) -> None:
-    curve = sweep_rtt(Plan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
+def test_a_point_is_what_the_flow_model_gives_alone(workload: Workload, mode: SafetyMode) -> None:
+    curve = sweep_rtt(MirroringPlan(workload=workload, safety=mode), (0.2, 5.0, 100.0))
     for rtt_ms, point in zip(curve.x, curve.points, strict=True):
         flow = one(workload, mode, rtt_ms=rtt_ms)
         before = positions(flow)
@@ -55,7 +55,7 @@ def column(curve: Sweep, name: str) -> list[float]:
 
 def test_workload1_in_full_hardly_notices_20_ms_and_suffers_beyond() -> None:
     near, at20, at100, at200 = column(
-        sweep_rtt(Plan(safety=FULL), (0.2, 20.0, 100.0, 200.0)), "transactions_per_s"
+        sweep_rtt(MirroringPlan(safety=FULL), (0.2, 20.0, 100.0, 200.0)), "transactions_per_s"
     )
     assert at20 > 0.99 * near
     assert at100 < 0.9 * near
@@ -63,7 +63,7 @@ def test_workload1_in_full_hardly_notices_20_ms_and_suffers_beyond() -> None:
 
 
 def test_workload2_in_full_loses_with_every_millisecond() -> None:
-    curve = sweep_rtt(Plan(workload=W2, safety=FULL), (0.2, 2.0, 10.0, 50.0, 100.0))
+    curve = sweep_rtt(MirroringPlan(workload=W2, safety=FULL), (0.2, 2.0, 10.0, 50.0, 100.0))
     for name in ("transactions_per_s", "principal_cpu_percent"):
         assert np.all(np.diff(curve.column(name)) < 0.0)
 
@@ -74,7 +74,7 @@ def test_workload2_in_full_loses_with_every_millisecond() -> None:
 def test_with_off_nobody_waits_but_the_send_queue_builds_up(
     workload: Workload, good_ms: tuple[float, ...], bad_ms: tuple[float, ...]
 ) -> None:
-    curve = sweep_rtt(Plan(workload=workload, safety=OFF), good_ms + bad_ms)
+    curve = sweep_rtt(MirroringPlan(workload=workload, safety=OFF), good_ms + bad_ms)
     growth = column(curve, "send_queue_growth_kb_per_s")
     assert growth[: len(good_ms)] == [0.0] * len(good_ms)
     assert all(value > 50.0 for value in growth[len(good_ms) :])
@@ -82,20 +82,22 @@ def test_with_off_nobody_waits_but_the_send_queue_builds_up(
 
 
 def test_workload1_needs_more_bandwidth_than_it_writes_log() -> None:
-    full = sweep_bandwidth(Plan(safety=FULL), (1000.0, 10.0, 5.0, 1.0))
+    full = sweep_bandwidth(MirroringPlan(safety=FULL), (1000.0, 10.0, 5.0, 1.0))
     tps = column(full, "transactions_per_s")
     assert tps[1] > 0.995 * tps[0]
     assert tps[2] < 0.85 * tps[0]
     assert tps[3] < 0.2 * tps[0]
     assert full.points[3].link_use_percent == pytest.approx(100.0, abs=0.5)
-    off = sweep_bandwidth(Plan(safety=OFF), (1000.0, 10.0, 1.0, 0.056))
+    off = sweep_bandwidth(MirroringPlan(safety=OFF), (1000.0, 10.0, 1.0, 0.056))
     assert np.ptp(off.column("transactions_per_s")) < 0.05
     assert off.column("send_queue_growth_kb_per_s")[2] == pytest.approx(604, rel=0.01)
 
 
 def test_compression_carries_more_over_a_thin_link_from_2008_on() -> None:
     raw, small, old = (
-        sweep_bandwidth(Plan(bandwidth_mbps=2.0, compression_ratio=ratio, version=version), (2.0,)).points[0]
+        sweep_bandwidth(
+            MirroringPlan(bandwidth_mbps=2.0, compression_ratio=ratio, version=version), (2.0,)
+        ).points[0]
         for ratio, version in ((1.0, 2008), (0.5, 2008), (0.5, 2005))
     )
     assert small.transactions_per_s == pytest.approx(2.0 * raw.transactions_per_s, rel=0.01)
@@ -104,27 +106,27 @@ def test_compression_carries_more_over_a_thin_link_from_2008_on() -> None:
 
 
 def test_a_lossy_link_carries_less() -> None:
-    losses = sweep(Plan(workload=W2, safety=OFF, rtt_ms=20.0), "loss", (0.0, 0.001, 0.01))
+    losses = sweep(MirroringPlan(workload=W2, safety=OFF, rtt_ms=20.0), "loss", (0.0, 0.001, 0.01))
     assert np.all(np.diff(losses.column("sent_kb_per_s")) < 0.0)
 
 
 def test_no_mirroring_is_the_same_on_every_link() -> None:
-    curve = sweep_rtt(Plan(), (0.2, 200.0), NONE)
+    curve = sweep_rtt(MirroringPlan(), (0.2, 200.0), NONE)
     assert curve.points[0] is curve.points[1]
     assert curve.points[0].transactions_per_s == pytest.approx(241, rel=1e-3)
     assert curve.points[0].link_use_percent == 0.0
 
 
 def test_twenty_points_take_far_less_than_a_second() -> None:
-    sweep_rtt(Plan(), (1.0,))  # compiled by now
+    sweep_rtt(MirroringPlan(), (1.0,))  # compiled by now
     for workload in (W1, W2):
         before = process_time()
-        sweep_rtt(Plan(workload=workload, scale=0.97), np.geomspace(0.1, 200.0, 20).tolist())
+        sweep_rtt(MirroringPlan(workload=workload, scale=0.97), np.geomspace(0.1, 200.0, 20).tolist())
         assert process_time() - before < 0.5
 
 
 def test_rows_do_not_disturb_each_other_and_answers_repeat() -> None:
-    setups = tuple(pair_of(Plan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
+    setups = tuple(pair_of(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
     together, again = steady(setups), steady(setups)
     assert together is again
     for setup, found in zip(setups, together, strict=True):
@@ -135,10 +137,10 @@ def test_rows_do_not_disturb_each_other_and_answers_repeat() -> None:
 
 
 def test_the_place_where_full_gives_way_is_found_exactly_enough() -> None:
-    plan = Plan(workload=W2)
+    plan = MirroringPlan(workload=W2)
     (near,) = sweep_rtt(plan, (0.2,)).points
 
-    found = last_good(
+    found = find_last_acceptable(
         plan,
         "rtt_ms",
         np.geomspace(0.1, 200.0, 12).tolist(),
@@ -148,8 +150,8 @@ def test_the_place_where_full_gives_way_is_found_exactly_enough() -> None:
     assert found is not None
     half, less = sweep_rtt(plan, (found, found * 1.15)).points
     assert half.transactions_per_s > 0.5 * near.transactions_per_s > less.transactions_per_s
-    assert last_good(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: False) is None
-    assert last_good(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: True) == 2.0
+    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: False) is None
+    assert find_last_acceptable(plan, "rtt_ms", (1.0, 2.0), FULL, lambda at: True) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_kinds_of_network(rtt_ms: float, kind: str) -> None:
 
 def test_statements_belong_to_one_curve() -> None:
     assert [each.figure for each in statements_about(W1, FULL, "rtt_ms")] == ["Figure 8"]
-    own = own_workload(10, 0.0, 1.0, 20.0)
+    own = build_custom_workload(10, 0.0, 1.0, 20.0)
     assert statements_about(own, FULL, "rtt_ms") == []
     assert {each.workload for each in STATEMENTS} == {W1.name, W2.name}
 
@@ -173,14 +175,14 @@ def test_statements_belong_to_one_curve() -> None:
 def test_own_figures_give_the_wanted_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
-    workload = own_workload(connections, think_s, log_kb, tps)
-    (found,) = steady((pair_of(Plan(workload=workload), NONE),))
+    workload = build_custom_workload(connections, think_s, log_kb, tps)
+    (found,) = steady((pair_of(MirroringPlan(workload=workload), NONE),))
     assert found.transactions_per_s == pytest.approx(tps, rel=2e-3)
     assert found.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 
 
 def test_own_figures_that_cannot_be_are_refused_with_the_most_that_can() -> None:
     with pytest.raises(ValueError, match=r"at most 4\.99 transactions/s"):
-        own_workload(20, 4.0, 3.0, 241)
+        build_custom_workload(20, 4.0, 3.0, 241)
     with pytest.raises(ValueError, match="above zero"):
-        own_workload(20, 0.0, 0.0, 10)
+        build_custom_workload(20, 0.0, 0.0, 10)

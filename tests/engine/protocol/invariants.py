@@ -20,7 +20,7 @@ def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
     if witness_kept and nothing_risky:
         leaders: dict[str, list[str]] = {}
         for key in world.copies:
-            if serving.serves(world, key):
+            if serving.is_serving(world, key):
                 leaders.setdefault(key[1], []).append(key[0])
         for database, servers in leaders.items():
             assert len(servers) <= 1, f"two copies of {database} serve: {servers}"

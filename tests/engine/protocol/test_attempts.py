@@ -29,7 +29,7 @@ def test_a_manual_failover_that_is_cut_does_not_complete_later(
     do(world, f"mend {P} {M}", then_s=120.0)
     assert ("manual", PARTED) in reasons(world)
     assert not [f for f in world.failovers if f.online_tick is not None]
-    assert serving.serves(world, PRINCIPAL)
+    assert serving.is_serving(world, PRINCIPAL)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 

@@ -43,7 +43,7 @@ CERTIFICATE = Certificate(
 
 
 def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
-    return restore.sets_in(world, server, path)
+    return restore.list_backup_sets(world, server, path)
 
 
 def test_a_backup_takes_its_time_and_says_what_it_did() -> None:

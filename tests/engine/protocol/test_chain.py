@@ -19,7 +19,7 @@ LOG_MAX_KB = 300.0 * 1024
 
 
 def server_that_serves(world: World) -> str | None:
-    return next((server for server in (P, M) if serving.serves(world, (server, DB))), None)
+    return next((server for server in (P, M) if serving.is_serving(world, (server, DB))), None)
 
 
 def act(world: World, action: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine import simulator, verbs
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.mirroring import commands
 from engine.model import DbState, Job, Link, MirrorState, Role, Service, Volume, World
 from engine.protocol import accounts, backup, jobs, security
@@ -32,8 +32,8 @@ SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
 def refused(world: World, line: str) -> str:
     """What an input line is refused with."""
-    with pytest.raises(InputProblem) as problem:
-        simulator.perform(world, parse_line(line, world.tick))
+    with pytest.raises(InputError) as problem:
+        simulator.apply_input(world, parse_line(line, world.tick))
     return str(problem.value)
 
 
@@ -50,7 +50,7 @@ def refused(world: World, line: str) -> str:
     ],
 )
 def test_lines_read_back_as_they_were_written(line: str) -> None:
-    assert parse_line(line).words == line
+    assert parse_line(line).line_without_time == line
 
 
 # --- files -----------------------------------------------------------------------------------------

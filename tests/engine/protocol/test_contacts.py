@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.chance import Chance
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import network
 from tests.engine.availability.worlds import ag_lab
@@ -40,9 +40,9 @@ ACTS = {
 
 def _wanted(world: World, guid: int, me: str, peer: str) -> str:
     """What this end of a connection would wait for if it were the only one."""
-    between = network.Between(world, me, peer)
+    between = network.NetworkPath(world, me, peer)
     if world.contacts[guid, me, peer].connected:
-        heard = network.hearing(world, guid, me, peer, between)
+        heard = network.perceive_link_state(world, guid, me, peer, between)
         return "" if heard == "ok" else heard
     return "reconnect" if network.can_connect(world, guid, me, peer, between) else ""
 
@@ -54,7 +54,7 @@ def test_after_whatever_was_done(kind: str, seed: int) -> None:
     for _ in range(10):
         try:
             do(world, lines[chance.integer(0, len(lines) - 1)], then_s=chance.uniform(0.0, 15.0))
-        except InputProblem:
+        except InputError:
             continue
         found = {key: contact for guid in world.contact_keys for key, contact in world.contacts_of(guid)}
         assert found == world.contacts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import MirrorState, World
 from engine.protocol import volumes
 from tests.engine.availability.worlds import ag_lab, until
@@ -54,7 +54,7 @@ def test_a_database_opens_at_its_new_path_if_its_file_is_there() -> None:
     world = plain()
     assert modify(world, MOVE) == []
     assert file(world)[1] == r"D:\New\Plain.mdf"
-    with pytest.raises(InputProblem, match="in use"):
+    with pytest.raises(InputError, match="in use"):
         perform(world, COPY)
     assert numbers(world, W, "ALTER DATABASE Plain SET OFFLINE") == []
     assert numbers(world, W, "ALTER DATABASE Plain SET ONLINE") == [5120, 5069]

@@ -6,7 +6,7 @@ import pytest
 
 from engine import simulator
 from engine.events import Event
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
@@ -154,8 +154,8 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     for line, word in (("fail-volume {} C", "power-off"), ("fail-volume {} Q", "no drive Q:"),
                        ("add-drive {} L", "is lost"),
                        ("grow-volume {} L", "is lost"), ("fail-volume {} Data", "one letter")):  # fmt: skip
-        with pytest.raises(InputProblem, match=word):
-            simulator.perform(world, parse_line(line.format(P), world.tick))
+        with pytest.raises(InputError, match=word):
+            simulator.apply_input(world, parse_line(line.format(P), world.tick))
     fault = world.faults[-1]
     assert fault.effect == f"{DB} on {P} has I/O errors"
     do(world, "revert-all")

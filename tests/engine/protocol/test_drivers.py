@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine import simulator
 from engine.drill.authoring.facts import QUANTITIES
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, command_timeout_s
 from engine.verbs.lines import parse_line
@@ -145,8 +145,8 @@ def test_settings_of_an_application_are_changed_by_their_keywords() -> None:
     assert (app.connected_to, app.failover_partner, app.command_timeout_s) == (M, "NOWHERE", 7.0)
     assert not app.reconnects
     for wrong in ("Colour=red", "Retry=perhaps", "Command Timeout=soon"):
-        with pytest.raises(InputProblem):
-            simulator.perform(world, parse_line(f"configure-app APP {wrong}", world.tick))
+        with pytest.raises(InputError):
+            simulator.apply_input(world, parse_line(f"configure-app APP {wrong}", world.tick))
     assert world.clients["APP"] == app
 
 

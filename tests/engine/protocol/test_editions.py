@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from engine import simulator
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import Role, World
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, do, lab
@@ -55,9 +55,9 @@ def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> N
     assert said(world, P, snapshot) == [
         (1844, "Database Snapshot is not supported on Standard Edition (64-bit).")
     ]
-    with pytest.raises(InputProblem, match="1712"):
-        simulator.perform(world, parse_line(f"rebuild-index {DB} online", world.tick))
-    simulator.perform(world, parse_line(f"rebuild-index {DB} offline", world.tick))
+    with pytest.raises(InputError, match="1712"):
+        simulator.apply_input(world, parse_line(f"rebuild-index {DB} online", world.tick))
+    simulator.apply_input(world, parse_line(f"rebuild-index {DB} offline", world.tick))
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_compressed_backups_by_version_and_edition(version: int, edition: str, n
 def test_express_has_no_agent() -> None:
     world = lab()
     world.update_instance(W, edition="Express", agent_running=False)
-    with pytest.raises(InputProblem, match="no SQL Server Agent"):
-        simulator.perform(world, parse_line(f"start-agent {W}", world.tick))
+    with pytest.raises(InputError, match="no SQL Server Agent"):
+        simulator.apply_input(world, parse_line(f"start-agent {W}", world.tick))
 
 
 SCENARIO = """
@@ -123,7 +123,7 @@ def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: lis
     problems: list[str] = []
     try:
         load_scenario(SCENARIO.format(a=a, role=role), "small.toml")
-    except ScenarioProblems as found:
+    except ScenarioError as found:
         problems = [str(problem) for problem in found.problems if "edition" in problem.text]
     assert len(problems) == len(words)
     for problem, start in zip(problems, words, strict=True):

@@ -93,7 +93,7 @@ def test_a_mirror_without_the_certificate_stops_redo_and_the_session_is_suspende
     world = single()
     for server in (P, M):
         world.update_copy((server, DB), log_backup_every_s=0.0)
-        world.call_off("log.backup", server)
+        world.cancel_calls("log.backup", server)
     for what, option in (("DATABASE", "REPLACE, "), ("LOG", "")):
         path = f"D:\\{what}.bak"
         assert numbers(world, P, f"BACKUP {what} {DB} TO DISK = '{path}'")[-1] == 3014

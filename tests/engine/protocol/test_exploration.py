@@ -103,7 +103,7 @@ def assert_whole_again(world: World) -> None:
     states = {copy.mirroring.state for copy in world.copies.values()}
     assert states == {MirrorState.SYNCHRONIZED}
     assert {copy.mirroring.role for copy in world.copies.values()} == {Role.PRINCIPAL, Role.MIRROR}
-    assert len([key for key in (PRINCIPAL, MIRROR) if serving.serves(world, key)]) == 1
+    assert len([key for key in (PRINCIPAL, MIRROR) if serving.is_serving(world, key)]) == 1
     assert world.clients["APP"].connected_to is not None
 
 

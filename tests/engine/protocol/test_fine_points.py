@@ -152,9 +152,11 @@ def test_a_database_whose_files_are_lost_is_not_backed_up() -> None:
 def test_files_elsewhere_are_reached_only_over_the_network() -> None:
     world = with_backup()
     shares = {P: f"\\\\{M}\\D$\\Backup\\Sales.bak", M: f"\\\\{P}\\D$\\Backup\\Sales.bak"}
-    before = {server: refusal(restore.sets_in, world, server, path) for server, path in shares.items()}
+    before = {
+        server: refusal(restore.list_backup_sets, world, server, path) for server, path in shares.items()
+    }
     do(world, f"cut {P} {M}", then_s=1.0)
-    assert {server: refusal(restore.sets_in, world, server, path) for server, path in shares.items()} == {
+    assert {server: refusal(restore.list_backup_sets, world, server, path) for server, path in shares.items()} == {
         P: 3201, M: 3201,
     }, before  # fmt: skip
     assert before == {P: 0, M: 0}
@@ -231,9 +233,9 @@ def test_only_its_own_clients_say_whether_a_database_can_be_reached() -> None:
 
 def test_a_lost_data_volume_is_823_state_2() -> None:
     world = lab()
-    disks.need_data(world.copies[PRINCIPAL])
+    disks.check_data_reachable(world.copies[PRINCIPAL])
     with pytest.raises(SqlError) as problem:
-        disks.need_data(replace(world.copies[PRINCIPAL], data_failed_tick=1))
+        disks.check_data_reachable(replace(world.copies[PRINCIPAL], data_failed_tick=1))
     assert (problem.value.number, problem.value.state) == (823, 2)
 
 
@@ -290,7 +292,7 @@ def test_log_is_restored_to_a_time_from_the_beginning_of_its_backup_to_its_end()
     for path in (FULL, TRN):
         carry(world, path)
     finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
-    (taken,) = restore.sets_in(world, M, TRN)
+    (taken,) = restore.list_backup_sets(world, M, TRN)
     for tick, reached in ((taken.started_tick, True), (taken.started_tick + 1, False)):
         trial = world.fork()
         ending = Ending(stop_tick=tick)
@@ -298,7 +300,7 @@ def test_log_is_restored_to_a_time_from_the_beginning_of_its_backup_to_its_end()
         assert (restore.NOT_REACHED not in [one.text for one in said]) is reached
     log(world)
     carry(world, TRN)
-    (first, second) = restore.sets_in(world, M, TRN)
+    (first, second) = restore.list_backup_sets(world, M, TRN)
     assert second.from_tick == first.started_tick
     restore_log(world)
     for tick, number in ((second.from_tick - 1, 4335), (second.from_tick, 0)):
@@ -356,7 +358,7 @@ def test_refusals_have_their_own_numbers() -> None:
 
 def test_a_restore_needs_room_on_each_drive_for_its_own_files() -> None:
     world = with_backup()
-    (taken,) = restore.sets_in(world, M, FULL)
+    (taken,) = restore.list_backup_sets(world, M, FULL)
     sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(there(taken.image))}
     assert len(sizes_kb) == 2
     for drive, size_kb in sizes_kb.items():

@@ -55,7 +55,7 @@ def test_the_mirror_can_be_forced_from_every_state_that_is_documented(kind: str,
         do(world, f"slow-disk {M} data factor=1", then_s=1.0)
     do(world, FORCE, then_s=60.0)
     assert stands(world)[1] == SERVES_ALONE
-    assert serving.serves(world, MIRROR)
+    assert serving.is_serving(world, MIRROR)
 
 
 @pytest.mark.parametrize("how", ["power-on", "restarted once more"])
@@ -80,7 +80,7 @@ def forced_beside_a_living_principal() -> World:
     world = lab(witness=False)
     do(world, f"cut {P} {M}", then_s=15.0)
     do(world, FORCE, then_s=60.0)
-    assert all(serving.serves(world, key) for key in (PRINCIPAL, MIRROR))
+    assert all(serving.is_serving(world, key) for key in (PRINCIPAL, MIRROR))
     return world
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import World
 from engine.protocol import streams
-from engine.protocol.circumstances import Circumstances
+from engine.protocol.flow_setups import FlowSetups
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import M, P, do, lab
 
@@ -23,13 +23,13 @@ TROUBLE = (
 def check(world: World) -> None:
     world.all_dirty()
     streams.refresh(world)
-    together = Circumstances(world)
+    together = FlowSetups(world)
     for source, owner in world.sources.items():
-        alone = Circumstances(world).of_source(world.copies[owner])
-        assert together.of_source(world.copies[owner]) == alone == world.flow.source_setup(source)
+        alone = FlowSetups(world).source_setup(world.copies[owner])
+        assert together.source_setup(world.copies[owner]) == alone == world.flow.source_setup(source)
         for stream in world.flow.streams_of(source):
-            alone_too = Circumstances(world).of_stream(world.copies[owner], world.streams[stream])
-            assert together.of_stream(world.copies[owner], world.streams[stream]) == alone_too
+            alone_too = FlowSetups(world).stream_setup(world.copies[owner], world.streams[stream])
+            assert together.stream_setup(world.copies[owner], world.streams[stream]) == alone_too
             assert world.flow.stream_setup(stream) == alone_too
 
 
@@ -54,4 +54,4 @@ def test_equal_circumstances_are_one_object() -> None:
     world.update_instance(M, hung=False)
     streams.refresh(world)
     assert world.flow.source_setup(first) is before is world.flow.source_setup(second)
-    assert Circumstances(world).of_source(world.copies[P, "Sales000"]) is before
+    assert FlowSetups(world).source_setup(world.copies[P, "Sales000"]) is before

@@ -47,7 +47,7 @@ def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> N
     assert full.get("reuse_wait") == "DATABASE_MIRRORING"
     assert "The transaction log for database 'Sales' is full." in full.text
     assert [e.get("number") for e in events if e.kind == "errorlog" and e.tick == full.tick] == [9002]
-    assert not serving.serves(world, PRINCIPAL)
+    assert not serving.is_serving(world, PRINCIPAL)
     at = world.flow.positions(world.copies[PRINCIPAL].source or 0)
     assert logspace.used_kb(world, world.copies[PRINCIPAL]) <= 200.0 * 1024 + 1.0
     wait(world, 60.0)
@@ -70,7 +70,7 @@ def test_the_end_of_the_drive_comes_before_the_limit_of_the_file() -> None:
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
     events = do(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
     assert of_kind(events, "room")
-    assert serving.serves(world, PRINCIPAL)
+    assert serving.is_serving(world, PRINCIPAL)
 
 
 def job(world: World) -> None:

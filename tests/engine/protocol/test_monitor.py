@@ -68,7 +68,7 @@ def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
     row, rows = monitor.rows_of(world, PRINCIPAL)[-1], MonitorRows()
     for age_min in range(60 * 60 - 30, 0, -60):  # half past each of the last 60 hours
         tick = world.tick - age_min * 60 * 100
-        rows = rows.and_one(replace(row, tick=tick), tick - 10**9)
+        rows = rows.with_row(replace(row, tick=tick), tick - 10**9)
     world.monitor[PRINCIPAL] = rows
     assert len(monitor.results(world, P, DB, mode)) == hours
 

@@ -22,7 +22,7 @@ def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
 def some(count: int) -> MonitorRows:
     rows = MonitorRows()
     for tick in range(count):
-        rows = rows.and_one(row(tick), 0)
+        rows = rows.with_row(row(tick), 0)
     return rows
 
 
@@ -32,7 +32,7 @@ def test_rows_come_back_as_they_were(count: int) -> None:
     rows = some(count)
     assert list(rows) == wanted
     assert rows[-5:] == wanted[-5:]
-    assert rows.since(count - 3) == wanted[max(0, count - 3) :]
+    assert rows.rows_since(count - 3) == wanted[max(0, count - 3) :]
     if count:
         assert (rows[0], rows[-1]) == (wanted[0], wanted[-1])
         assert isinstance(rows[-1].state, MirrorState)
@@ -41,14 +41,14 @@ def test_rows_come_back_as_they_were(count: int) -> None:
 def test_old_rows_go_and_the_room_that_they_took() -> None:
     rows = MonitorRows()
     for tick in range(10_000):
-        rows = rows.and_one(row(tick), tick - 50)
+        rows = rows.with_row(row(tick), tick - 50)
     assert [one.tick for one in rows] == list(range(9_949, 10_000))
     assert rows._buffer.rows.nbytes < 1_000 * COLUMNS.itemsize
 
 
 def test_forks_share_their_past_and_go_their_own_ways() -> None:
     past = some(20)
-    one, other = past.and_one(row(100), 0), past.and_one(row(200), 0)
+    one, other = past.with_row(row(100), 0), past.with_row(row(200), 0)
     assert one._buffer is past._buffer
     assert [rows[-1].tick for rows in (past, one, other)] == [19, 100, 200]
     assert list(one[:20]) == list(other[:20]) == list(past)
@@ -56,13 +56,13 @@ def test_forks_share_their_past_and_go_their_own_ways() -> None:
 
 def test_its_text_tells_any_two_pasts_apart() -> None:
     past = some(3)
-    ways = [past, past.and_one(row(3), 0), past.and_one(row(3, unsent_kb=1.0), 0), past.and_one(row(3), 2)]
+    ways = [past, past.with_row(row(3), 0), past.with_row(row(3, unsent_kb=1.0), 0), past.with_row(row(3), 2)]
     assert len(set(map(repr, ways))) == 4
     assert repr(some(3)) == repr(past)
 
 
 def test_the_last_row_of_a_role_up_to_a_place_in_the_log() -> None:
     rows = some(10)
-    assert rows.last_of(Role.PRINCIPAL, 1e9 + 6.5 / 7) == 5
-    assert rows.last_of(Role.MIRROR, 1e9 + 6.5 / 7) == 6
-    assert rows.last_of(Role.PRINCIPAL, 0.0) is None
+    assert rows.find_last(Role.PRINCIPAL, 1e9 + 6.5 / 7) == 5
+    assert rows.find_last(Role.MIRROR, 1e9 + 6.5 / 7) == 6
+    assert rows.find_last(Role.PRINCIPAL, 0.0) is None

@@ -77,7 +77,7 @@ def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str
         for copy in world.copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
                 may = quorum.has_quorum(world, copy) and not follows(world, copy)
-                assert serving.serves(world, (copy.server, DB)) is may
+                assert serving.is_serving(world, (copy.server, DB)) is may
     assert all(f.why or f.online_tick is not None for f in world.failovers)
     (lead,) = [copy for copy in world.copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
     assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")

@@ -13,7 +13,7 @@ def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: boo
         world.update_mirroring(key, timeout_s=timeout_s)
     do(world, f"slow-cpu {P} factor={factor:g}", then_s=45.0)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
-    return {key[0] for key in world.copies if serving.serves(world, key)}
+    return {key[0] for key in world.copies if serving.is_serving(world, key)}
 
 
 def test_a_busy_principal_keeps_its_role_and_an_overloaded_one_loses_it() -> None:
@@ -49,4 +49,4 @@ def test_relief_heals_the_session() -> None:
     assert {copy.mirroring.state.name for copy in world.copies.values() if copy.mirroring.state} == {
         "SYNCHRONIZED"
     }
-    assert serving.serves(world, (M, DB))
+    assert serving.is_serving(world, (M, DB))

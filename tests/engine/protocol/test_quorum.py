@@ -15,7 +15,7 @@ LINKS = ((P, M), (P, W), (M, W))
 
 def facts(world: World) -> tuple[bool, bool]:
     """(SERVER_A serves, SERVER_B serves)."""
-    return serving.serves(world, PRINCIPAL), serving.serves(world, MIRROR)
+    return serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR)
 
 
 def cut(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:

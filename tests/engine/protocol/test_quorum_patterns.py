@@ -98,7 +98,7 @@ def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, w
         lost = Lost(kind, up, linked)
         world = lose(kind, way, lost)
         where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
-        now = (serving.serves(world, PRINCIPAL), serving.serves(world, MIRROR))
+        now = (serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR))
         takes_over = lost.mirror_takes_over
         assert now == (lost.principal_serves, takes_over), where
         if lost.up[M] and not takes_over:
@@ -133,7 +133,7 @@ def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
         }, where
         assert all(link.up and link.passing for link in world.links.values()), where
         assert {copy.mirroring.state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
-        (leader,) = [key for key in world.copies if serving.serves(world, key)]
+        (leader,) = [key for key in world.copies if serving.is_serving(world, key)]
         assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
         if (
             way != "in silence"

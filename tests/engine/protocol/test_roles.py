@@ -23,7 +23,7 @@ def test_a_move_that_is_not_in_the_table_is_an_error_and_changes_nothing() -> No
     world = lab()
     before = world.copies[PRINCIPAL]
     with pytest.raises(KeyError):
-        roles.move(world, PRINCIPAL, roles.Cause.RESUME)
+        roles.move(world, PRINCIPAL, roles.StateChangeCause.RESUME)
     assert world.copies[PRINCIPAL] is before
 
 
@@ -76,14 +76,14 @@ COURSES: dict[str, list[tuple[float, str]]] = {
 """Input lines with their seconds; each course goes on for a minute after the last."""
 
 
-class Watched(dict[tuple[MirrorState, roles.Cause], MirrorState]):
+class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
     """The table of transitions, which knows the rows that were asked for."""
 
-    def __init__(self, rows: dict[tuple[MirrorState, roles.Cause], MirrorState]) -> None:
+    def __init__(self, rows: dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]) -> None:
         super().__init__(rows)
-        self.played: set[tuple[MirrorState, roles.Cause]] = set()
+        self.played: set[tuple[MirrorState, roles.StateChangeCause]] = set()
 
-    def __getitem__(self, row: tuple[MirrorState, roles.Cause]) -> MirrorState:
+    def __getitem__(self, row: tuple[MirrorState, roles.StateChangeCause]) -> MirrorState:
         self.played.add(row)
         return super().__getitem__(row)
 
@@ -96,6 +96,6 @@ def test_every_row_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
         world = lab()
         for at_s, line in course:
             simulator.advance(world, ticks(at_s))
-            simulator.perform(world, parse_line(line, world.tick))
+            simulator.apply_input(world, parse_line(line, world.tick))
         simulator.advance(world, world.tick + ticks(60.0))
     assert set(table) - table.played == set()

@@ -134,7 +134,7 @@ def test_a_partner_meets_the_witness_whichever_of_them_calls() -> None:
         network.drop_contacts(world, guid, P)
         network.drop_contacts(world, guid, W)
         roles.set_witness_state(world, PRINCIPAL, WitnessState.DISCONNECTED)
-        session.on_made(world, guid, me, peer, world.contacts[guid, me, peer].epoch)
+        session.on_connection_made(world, guid, me, peer, world.contacts[guid, me, peer].epoch)
         assert world.copies[PRINCIPAL].mirroring.witness_state is WitnessState.CONNECTED, (me, peer)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.messages import SqlError, text_of
+from engine.messages import SqlError, fill_message
 from engine.mirroring import commands
 from engine.model import DbState, EndpointState, MirrorState, RecoveryModel, Role, World
 from engine.protocol import accounts, backup, endpoints, options, statements
@@ -131,7 +131,7 @@ def test_a_full_backup_in_simple_begins_no_chain_and_a_differential_one_after_it
 
 
 def test_the_text_of_1478_is_the_whole_one() -> None:
-    _, text = text_of(1478, DB)
+    _, text = fill_message(1478, DB)
     assert "has not been taken or has not been restored on the mirror database." in text
 
 

@@ -12,7 +12,7 @@ import engine.published
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
-from engine.published.rows import Class, FigureRow, explain, number, statement
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row, explain
 from engine.published.table6 import FAILOVER_S
 from engine.published.whitepaper_failover import SEEDS
 
@@ -78,7 +78,7 @@ def test_rows_are_plain_json_with_the_promised_keys(rows: list[FigureRow]) -> No
     told: list[dict[str, Any]] = json.loads(json.dumps([row.as_json() for row in rows], allow_nan=False))
     for row in told:
         assert {"id", "source", "what", "published", "ours", "class", "verdict"} <= set(row)
-        assert row["class"] in set(Class)
+        assert row["class"] in set(FigureClass)
         assert row["verdict"] in ("pass", "fail")
         assert ("error_percent" in row) == (row["class"] != "statement")
 
@@ -104,29 +104,35 @@ def test_the_text_shows_rows_reasons_and_the_count(rows: list[FigureRow]) -> Non
 @pytest.mark.parametrize(
     ("kind", "cpu", "ours", "verdict"),
     [
-        (Class.CALIBRATED, False, 102.9, "pass"),
-        (Class.CALIBRATED, False, 103.1, "fail"),
-        (Class.PREDICTED, False, 90.1, "pass"),
-        (Class.PREDICTED, False, 89.9, "fail"),
-        (Class.PREDICTED, True, 114.9, "pass"),
-        (Class.SHARED, True, 115.1, "fail"),
-        (Class.CALIBRATED, True, 104.0, "fail"),
+        (FigureClass.CALIBRATED, False, 102.9, "pass"),
+        (FigureClass.CALIBRATED, False, 103.1, "fail"),
+        (FigureClass.PREDICTED, False, 90.1, "pass"),
+        (FigureClass.PREDICTED, False, 89.9, "fail"),
+        (FigureClass.PREDICTED, True, 114.9, "pass"),
+        (FigureClass.SHARED, True, 115.1, "fail"),
+        (FigureClass.CALIBRATED, True, 104.0, "fail"),
     ],
 )
-def test_tolerances(kind: Class, cpu: bool, ours: float, verdict: str) -> None:
-    assert number("x", "", "", "", 100.0, ours, kind, cpu=cpu).verdict == verdict
+def test_tolerances(kind: FigureClass, cpu: bool, ours: float, verdict: str) -> None:
+    assert build_number_row("x", "", "", "", 100.0, ours, kind, cpu=cpu).verdict == verdict
 
 
 def test_a_figure_outside_the_band_fails_however_near() -> None:
-    assert number("x", "", "", "", 100.0, 101.0, Class.INPUT, band=(100.5, 103.0)).verdict == "fail"
-    assert number("x", "", "", "", 100.0, 101.0, Class.INPUT, band=(99.0, 103.0)).verdict == "pass"
+    assert (
+        build_number_row("x", "", "", "", 100.0, 101.0, FigureClass.INPUT, band=(100.5, 103.0)).verdict
+        == "fail"
+    )
+    assert (
+        build_number_row("x", "", "", "", 100.0, 101.0, FigureClass.INPUT, band=(99.0, 103.0)).verdict
+        == "pass"
+    )
 
 
 def test_a_listed_reason_does_not_hide_in_a_row_that_passes() -> None:
-    row = statement("x", "", "", "", True, "")
+    row = build_statement_row("x", "", "", "", True, "")
     assert explain(row, "s", {"x": "because"}).reason is None
-    assert explain(statement("x", "", "", "", False, ""), "s", {}).reason is None
-    assert explain(statement("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
+    assert explain(build_statement_row("x", "", "", "", False, ""), "s", {}).reason is None
+    assert explain(build_statement_row("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
 
 
 def test_the_package_gives_the_same_rows(rows: list[FigureRow], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +144,7 @@ def test_rules_of_clusters_are_played_and_not_copied(monkeypatch: pytest.MonkeyP
     """Another threshold and another majority in the engine, and their rows fail."""
     monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
     monkeypatch.setattr(
-        quorum, "majority", lambda config, side, with_witness: len(side) * 2 >= len(config.weights)
+        quorum, "has_majority", lambda config, side, with_witness: len(side) * 2 >= len(config.weights)
     )
     for made in (cluster_rules._survives, cluster_rules._removed):
         made.cache_clear()

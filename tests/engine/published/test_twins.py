@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from engine.published.twins import SimPyMissing, simpy_model
+from engine.published.simpy_models import SimPyMissingError, simpy_model
 
 
 def test_the_event_by_event_model_agrees_with_the_flow() -> None:
@@ -17,5 +17,5 @@ def test_the_event_by_event_model_agrees_with_the_flow() -> None:
 
 def test_without_simpy_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simpy", None)
-    with pytest.raises(SimPyMissing, match="development dependencies"):
+    with pytest.raises(SimPyMissingError, match="development dependencies"):
         simpy_model(1)

@@ -7,7 +7,7 @@ import pytest
 from engine.constants import VERSIONS
 from engine.model import World
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Session
+from engine.tsql.batches.data import SqlSession
 from engine.tsql.catalog.view import VIEWS
 from engine.tsql.query.names import HIDDEN as HIDDEN_COLUMN
 from tests.engine.tsql.console import ask, run_on
@@ -53,7 +53,7 @@ def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> N
 
 
 def test_rows_have_no_value_outside_their_columns(busy: World) -> None:
-    context = Context(busy, Session(server=P, spid=51, login="x"))
+    context = Context(busy, SqlSession(server=P, spid=51, login="x"))
     for name, view in VIEWS.items():
         columns = {column.name for version in VERSIONS for column in view.columns_in(version)}
         for row in view.rows(context) if view.rows is not None else ():

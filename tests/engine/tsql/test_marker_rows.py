@@ -237,7 +237,7 @@ STEPS = ("insert", "insert", "open", "rollback", "crash", "failover", "cut", "me
 
 
 def servers_that_serve(world: World) -> list[str]:
-    return [server for server in (P, M) if serving.serves(world, (server, DB))]
+    return [server for server in (P, M) if serving.is_serving(world, (server, DB))]
 
 
 def step(world: World, name: str, n: int, told: set[int], doubtful: set[int]) -> None:

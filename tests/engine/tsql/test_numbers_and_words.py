@@ -144,7 +144,12 @@ def pairs_of(world: World, server: str) -> set[tuple[str, str, str, str]]:
     version = world.instances[server].version
     seen = set()
     for name, view in VIEWS.items():
-        if view.rows is None or view.since > version or name.endswith("()") or not name.startswith("sys."):
+        if (
+            view.rows is None
+            or view.first_version > version
+            or name.endswith("()")
+            or not name.startswith("sys.")
+        ):
             continue
         columns = {column.name for column in SHAPES[name].columns_in(version)}
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)

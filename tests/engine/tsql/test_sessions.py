@@ -9,7 +9,7 @@ import pytest
 
 import engine.tsql
 from engine.model import World
-from engine.tsql.language.words import KEYWORDS
+from engine.tsql.language.reserved_words import KEYWORDS
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import DB, M, P, W, do, lab
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION, VERSIONS
-from engine.messages import text_of
+from engine.messages import fill_message
 from engine.tsql.catalog.shapes import SHAPES
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
@@ -90,7 +90,7 @@ def test_cumulative_updates_and_the_columns_of_later_versions() -> None:
 
 
 def test_messages_write_always_on_in_two_words_from_2016_on() -> None:
-    assert [text_of(41074, "AG1", version=version)[1].partition(":")[0] for version in (2014, 2016)] == [
+    assert [fill_message(41074, "AG1", version=version)[1].partition(":")[0] for version in (2014, 2016)] == [
         "AlwaysOn",
         "Always On",
     ]

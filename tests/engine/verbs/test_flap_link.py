@@ -7,32 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from app.view_models.offers import Target, offers
+from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.preview import preview
-from app.views.editor.act_words import act_words
+from app.views.editor.input_completion import complete_input
 from app.words import completion, language
 from engine import simulator
 from engine.drill.judging import reverted_actions
 from engine.drill.judging.markers import marker_of
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World, ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
-from engine.verbs.ledger import reverse_of
+from engine.verbs.fault_log import reverse_of
 from engine.verbs.lines import parse_line, usage
 from tests.engine.drill.texts import drill
 from tests.engine.worlds import M, P, do, lab
 
 ROOT = Path(__file__).parents[3]
 FLAP = f"flap-link {P} {M}"
-LINK = Target("link", (P, M))
+LINK = ActionTarget("link", (P, M))
 
 
 def ups(world: World, seconds: float, step_s: float) -> list[bool]:
     """Whether the link is up, now and after each step."""
     found = []
     for _ in range(round(seconds / step_s)):
-        found.append(network.passing(world, P, M))
+        found.append(network.is_passing(world, P, M))
         do(world, then_s=step_s)
     return found
 
@@ -86,7 +86,7 @@ def test_asked_for_anew_it_goes_on_with_the_new_period() -> None:
 
 @pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])
 def test_periods_have_bounds(period: str) -> None:
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         parse_line(f"{FLAP} period_s={period}")
 
 
@@ -102,11 +102,11 @@ def german() -> Iterator[None]:
 
 def test_menus_offer_it_and_what_takes_it_back() -> None:
     world = lab()
-    offer = next(offer for offer in offers(world, LINK) if offer.line == FLAP)
-    assert offer.danger
+    offer = next(offer for offer in list_offers(world, LINK) if offer.line == FLAP)
+    assert offer.is_dangerous
     assert offer.label == VERBS["flap-link"].label
     do(world, FLAP, then_s=1.5)
-    assert f"mend {P} {M}" in [offer.line for offer in offers(world, LINK)]
+    assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK)]
 
 
 def test_the_preview_shows_what_it_touches() -> None:
@@ -116,8 +116,8 @@ def test_the_preview_shows_what_it_touches() -> None:
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
     assert completion.completions(lab(), "flap") == ["flap-link"]
     assert completion.completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
-    assert "flap-link" in act_words("flap", lambda _: [])
-    assert act_words(f"10 {FLAP} ", lambda _: []) == ["period_s="]
+    assert "flap-link" in complete_input("flap", lambda _: [])
+    assert complete_input(f"10 {FLAP} ", lambda _: []) == ["period_s="]
     assert completion.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
@@ -129,7 +129,7 @@ def test_the_ledger_names_its_reverse_and_the_time_line_marks_it() -> None:
     assert marker.kind == "fault"
     back = reverse_of(world.faults[0])
     assert back is not None
-    simulator.perform(world, back)
+    simulator.apply_input(world, back)
     assert world.faults[0].reverted_tick == world.tick
 
 
@@ -139,7 +139,10 @@ def test_to_break_and_mend_it_for_nothing_costs() -> None:
         taken.advance_to(ticks(at_s))
         taken.do(line)
     assert [
-        each.what for each in reverted_actions.found(taken.world, taken.journal, taken.events, taken.scenario)
+        each.what
+        for each in reverted_actions.find_pointless_actions(
+            taken.world, taken.journal, taken.events, taken.scenario
+        )
     ] == ["flap-link SERVER_B SERVER_W"]
 
 

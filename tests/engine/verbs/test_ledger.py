@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.files import scenario_files
-from engine.drill.par import ways
-from engine.drill.par.lean import Lean
-from engine.drill.par.offers import offers
+from engine.drill.par import continuations
+from engine.drill.par.candidate_actions import list_candidates
+from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
-from engine.verbs import ledger
+from engine.verbs import fault_log
 from tests.engine.cluster.worlds import do, fci_lab, until
 
 
@@ -28,10 +28,10 @@ def test_a_computer_is_mended_under_its_own_name_after_the_instance_has_left_it(
     do(world, "pull-cable NODE_2")
     do(world, "plug-cable SQLFCI1")
     assert active(world) == [breaks], "that was another computer"
-    back = ledger.reverse_of(world.faults[0])
+    back = fault_log.reverse_of(world.faults[0])
     assert back is not None
-    assert back.words == f"{mends} NODE_1"
-    do(world, back.words)
+    assert back.line_without_time == f"{mends} NODE_1"
+    do(world, back.line_without_time)
     assert not active(world)
 
 
@@ -59,15 +59,15 @@ def test_who_has_lost_an_instance_proves_what_hit_its_node() -> None:
 
 
 def test_what_a_run_has_broken_is_taken_back_where_it_is() -> None:
-    run = Lean(scenario_files.find("fci-lab").load())
+    run = SearchDrill(scenario_files.find("fci-lab").load())
     run.do("slow-cpu SQLFCI2 factor=3")
     run.do("pull-cable SQLFCI1")
     run.advance_to(6000)
-    assert ways.own_faults(run) == ["plug-cable NODE_1", "slow-cpu NODE_3 factor=1"]
+    assert continuations.list_own_fault_reversals(run) == ["plug-cable NODE_1", "slow-cpu NODE_3 factor=1"]
 
 
 def test_nodes_without_an_instance_are_on_offer() -> None:
-    run = Lean(scenario_files.find("fci-lab").load())
+    run = SearchDrill(scenario_files.find("fci-lab").load())
     run.do("power-off NODE_2")
     run.do("pull-cable NODE_4")
-    assert {"power-on NODE_2", "plug-cable NODE_4"} <= set(offers(run, ()))
+    assert {"power-on NODE_2", "plug-cable NODE_4"} <= set(list_candidates(run, ()))

@@ -10,7 +10,7 @@ import pytest
 from engine.protocol import causes
 from engine.simulator import HANDLERS
 from engine.verbs import FAMILIES, VERBS
-from engine.verbs.ledger import UNDOES
+from engine.verbs.fault_log import UNDOES
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import Verb
 
@@ -55,10 +55,10 @@ def test_only_a_slow_down_by_one_heals() -> None:
     healing = [
         line
         for line in ("slow-cpu A factor=1", "slow-cpu A factor=1.0", "slow-cpu A factor=2", "slow-cpu A")
-        if VERBS["slow-cpu"].heals(parse_line(line))
+        if VERBS["slow-cpu"].is_own_reverse(parse_line(line))
     ]
     assert healing == ["slow-cpu A factor=1", "slow-cpu A factor=1.0"]
-    assert not VERBS["cut"].heals(parse_line("cut A B"))
+    assert not VERBS["cut"].is_own_reverse(parse_line("cut A B"))
 
 
 # --- nothing else knows a fault by its name -----------------------------------------------------------------

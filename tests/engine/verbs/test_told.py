@@ -7,7 +7,7 @@ from string import Formatter
 import pytest
 
 from engine.verbs import VERBS
-from engine.verbs.told import told_line
+from engine.verbs.input_descriptions import describe_line
 
 ASKED = {"cause": ["The witness.", "The cable."]}
 
@@ -33,7 +33,7 @@ ASKED = {"cause": ["The witness.", "The cable."]}
     ],
 )
 def test_a_line_is_told(line: str, said: str) -> None:
-    assert told_line(line, ASKED) == said
+    assert describe_line(line, ASKED) == said
 
 
 def test_no_line_is_told_by_its_verb() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World
 from engine.simulator import NAMES
 from engine.verbs import VERBS
@@ -92,7 +92,7 @@ def check(drill: Drill, line: str) -> None:
     before, journal = tried.state_hash(), list(tried.journal)
     try:
         tried.do(line)
-    except InputProblem:
+    except InputError:
         assert tried.state_hash() == before
         assert tried.journal == journal
     else:
@@ -130,19 +130,19 @@ def test_many_lines_are_applied_or_refused_without_a_change(scenario: str, state
 def test_a_line_without_a_verb_or_with_a_wrong_object_is_refused(scenario: str, line: str) -> None:
     drill = _begun(scenario, "calm")
     check(drill, line)
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         drill.fork().do(line)
 
 
 @pytest.mark.parametrize("word", ["Sales", "1e308", "nan", "-1"])
 def test_a_rewind_begins_at_a_second_of_a_run(word: str) -> None:
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         _begun("lab", "calm").fork().do(f"rewind {word}")
 
 
 @pytest.mark.parametrize("value", ["²", "9" * 5_000, "0", "3601", ""])
 def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> None:
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         _begun("lab", "calm").fork().do(f"connect-string APP Connect Timeout={value}")
 
 
@@ -151,11 +151,11 @@ def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
     drill = _begun("fci-lab", "moved")
     steps = drill.fork()
     steps.do("mend-witness CLU1")
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         steps.do("open-firewall SQLFCI1 3")
     tried = drill.fork()
     before = tried.state_hash()
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         tried.do("revert-all")
     assert tried.state_hash() == before
     assert tried.journal == drill.journal

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from engine.drill.authoring.schema.values import Name, Port
-from engine.drill.authoring.schema.world import Endpoint, Part
+from engine.drill.authoring.schema.world import EndpointSpec, ScenarioTable
 
 Subnet = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]
 """The first three numbers of its addresses."""
@@ -15,7 +15,7 @@ Subnet = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]
 Address = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}$")]
 
 
-class Cluster(Part):
+class ClusterSpec(ScenarioTable):
     """[[cluster]]: a Windows Server failover cluster, formed and with quorum at the start."""
 
     name: Name
@@ -36,7 +36,7 @@ class Cluster(Part):
     """Subnet of each node in turn, such as 10.0.1. Empty: all are in 10.0.0."""
 
 
-class Replica(Part):
+class ReplicaSpec(ScenarioTable):
     """[[availability_group.replica]]: a replica of the group."""
 
     server: Name
@@ -59,7 +59,7 @@ class Replica(Part):
     """READ_ONLY_ROUTING_LIST while it is primary."""
 
 
-class AvailabilityGroup(Part):
+class AvailabilityGroupSpec(ScenarioTable):
     """[[availability_group]]: a group whose replicas are joined and synchronized at the start."""
 
     name: Name
@@ -68,7 +68,9 @@ class AvailabilityGroup(Part):
     """Availability databases; of several equal ones the first stands for all."""
     primary: Name
     """Instance with the primary replica at the start."""
-    replicas: Annotated[tuple[Replica, ...], Field(strict=False, alias="replica", min_length=1, max_length=9)]
+    replicas: Annotated[
+        tuple[ReplicaSpec, ...], Field(strict=False, alias="replica", min_length=1, max_length=9)
+    ]
     """Its replicas: the primary and at most eight secondaries."""
     listener: Name | None = None
     """Network name of its listener. None: there is none."""
@@ -92,7 +94,7 @@ class AvailabilityGroup(Part):
     """REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT (from SQL Server 2017)."""
 
 
-class ClusterInstance(Part):
+class ClusterInstanceSpec(ScenarioTable):
     """[[instance]]: a failover cluster instance on shared disks."""
 
     name: Name
@@ -105,7 +107,7 @@ class ClusterInstance(Part):
     """Edition of SQL Server."""
     service_account: str = "CORP\\sqlservice"
     """Service account of the instance."""
-    endpoint: Endpoint = Endpoint()
+    endpoint: EndpointSpec = EndpointSpec()
     """Its database mirroring endpoint."""
     no_tempdb_path: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
     """Nodes without the local folder in which tempdb lies (from SQL Server 2012): it does not start there."""

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from engine.drill.authoring.schema.values import Condition, Duration, Line, Name, Points
-from engine.drill.authoring.schema.world import Part
+from engine.drill.authoring.schema.world import ScenarioTable
 
 
-class Rule(Part):
+class Rule(ScenarioTable):
     """[[rubric]]: a part of the score."""
 
     name: Line
@@ -105,7 +105,7 @@ class StatusRule(Rule):
     """Time for an answer."""
 
 
-class Price(Part):
+class Price(ScenarioTable):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
     when: Condition

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from engine.drill.authoring.schema.values import Condition, Duration, Line, Name, Points, Slug, Text
-from engine.drill.authoring.schema.world import Part
+from engine.drill.authoring.schema.world import ScenarioTable
 
 
-class Inject(Part):
+class Inject(ScenarioTable):
     """[[timeline]]: an input line of the scenario, at a time, in a window, or when a condition holds."""
 
     do: Text
@@ -27,7 +27,7 @@ class Inject(Part):
     """Why, for the instructor."""
 
 
-class Lock(Part):
+class LockedAction(ScenarioTable):
     """[[locked]]: an action that the trainee cannot do in this story: a spare part is missing, for example."""
 
     do: Line
@@ -38,7 +38,7 @@ class Lock(Part):
     """Reason that the trainee is told."""
 
 
-class Goal(Part):
+class Goal(ScenarioTable):
     """[[goal]]: a state to reach and to keep until the end."""
 
     name: Slug
@@ -57,7 +57,7 @@ class Goal(Part):
     """Weight in the points for goals."""
 
 
-class Forbidden(Part):
+class Forbidden(ScenarioTable):
     """[[forbidden]]: a state that must never be reached."""
 
     name: Slug
@@ -72,7 +72,7 @@ class Forbidden(Part):
     """What would have been better, for the debrief."""
 
 
-class Instead(Part):
+class AlternativeAnswer(ScenarioTable):
     """[[question.instead]]: what is right, and why, where the run has taken another course."""
 
     when: Condition
@@ -83,7 +83,7 @@ class Instead(Part):
     """The explanation in this case, shown when the drill is over."""
 
 
-class Question(Part):
+class Question(ScenarioTable):
     """[[question]]: what has happened, and why? Asked at a moment, answered once, explained when the drill is over."""
 
     name: Slug
@@ -107,7 +107,7 @@ class Question(Part):
     """Numbers of the right choices, from 1; each of them counts as right."""
     why: Text
     """The explanation, shown when the drill is over."""
-    instead: Annotated[tuple[Instead, ...], Field(strict=False, max_length=8)] = ()
+    instead: Annotated[tuple[AlternativeAnswer, ...], Field(strict=False, max_length=8)] = ()
     """Other right answers for other outcomes of the run; the first one whose condition holds counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight in the points for diagnosis."""
@@ -119,7 +119,7 @@ class Question(Part):
         return self.choices
 
 
-class Outcome(Part):
+class PredictedOutcome(ScenarioTable):
     """[[predict.choice]]: what may be expected, and the condition by which it is seen to be so."""
 
     text: Line
@@ -128,7 +128,7 @@ class Outcome(Part):
     """Condition by which the outcome is recognised."""
 
 
-class Prediction(Part):
+class Prediction(ScenarioTable):
     """[[predict]]: the clock is paused; what will happen next? Judged later by what happens."""
 
     name: Slug
@@ -148,7 +148,9 @@ class Prediction(Part):
     """Time for the answer; after it the outcome can be seen."""
     judged_after: Duration
     """Time after the question at which the conditions of the choices are checked; those that hold are right."""
-    choices: Annotated[tuple[Outcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)]
+    choices: Annotated[
+        tuple[PredictedOutcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)
+    ]
     """Possible outcomes, each with the condition by which it is judged."""
     why: Text
     """The explanation, shown when the drill is over."""
@@ -166,7 +168,7 @@ Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", 
 """What a role of a team may see, beside its own acts, their answers, and what is said to it."""
 
 
-class Role(Part):
+class StoryRole(ScenarioTable):
     """[[role]]: a person of the story and what this person knows; with a key, one that a member of a team plays."""
 
     name: Line
@@ -183,7 +185,7 @@ class Role(Part):
     """First words of the input lines that the role may do: `plug-cable`, or `sql SERVER_A`."""
 
 
-class Hint(Part):
+class Hint(ScenarioTable):
     """[[hint]]: three layers of help towards one goal, each with its cost in points."""
 
     goal: Slug
@@ -198,7 +200,7 @@ class Hint(Part):
     """Price of each of the three layers in points; in guided mode they are free."""
 
 
-class Step(Part):
+class SolutionStep(ScenarioTable):
     """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the previous step or the condition)."""
 
     do: Text
@@ -209,7 +211,7 @@ class Step(Part):
     """Why this, and why now."""
 
 
-class Fidelity(Part):
+class Fidelity(ScenarioTable):
     """[fidelity]: limits of the simulation in this drill."""
 
     modelled: Text

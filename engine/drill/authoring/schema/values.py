@@ -15,7 +15,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from engine.words import say
+from engine.localization import say
 
 # --- kinds of values ----------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from engine.drill.authoring.schema.values import (
 )
 
 
-class Part(BaseModel):
+class ScenarioTable(BaseModel):
     """A table of the file: no unknown keys, no silent conversions, not changed once read."""
 
     model_config = ConfigDict(
@@ -37,7 +37,7 @@ class Part(BaseModel):
 # --- the start world ----------------------------------------------------------------------------------------
 
 
-class Source(Part):
+class Publication(ScenarioTable):
     """[[source]]: publication of the drill's subject."""
 
     paper: Line
@@ -46,7 +46,7 @@ class Source(Part):
     """Chapter, page or figure in it."""
 
 
-class Endpoint(Part):
+class EndpointSpec(ScenarioTable):
     """[server.endpoint]: the database mirroring endpoint."""
 
     port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
@@ -63,7 +63,7 @@ class Endpoint(Part):
     """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
 
 
-class Server(Part):
+class ServerSpec(ScenarioTable):
     """[[server]]: a computer with one instance of SQL Server."""
 
     name: Name
@@ -90,11 +90,11 @@ class Server(Part):
     """TCP ports that the firewall blocks at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
     """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
-    endpoint: Endpoint = Endpoint()
+    endpoint: EndpointSpec = EndpointSpec()
     """Its database mirroring endpoint."""
 
 
-class Link(Part):
+class LinkSpec(ScenarioTable):
     """[[link]]: the network between two ends, the same in both directions; pairs not listed have a local network."""
 
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
@@ -109,7 +109,7 @@ class Link(Part):
     """Share of the packets that are lost: 0.01 is 1 %."""
 
 
-class Database(Part):
+class DatabaseSpec(ScenarioTable):
     """[[database]]: a user database and its workload."""
 
     name: Name
@@ -150,7 +150,7 @@ class Database(Part):
         return tuple(f"{stem}{number:0{len(digits)}d}" for number in range(first, first + self.count))
 
 
-class Session(Part):
+class SessionSpec(ScenarioTable):
     """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
@@ -169,7 +169,7 @@ class Session(Part):
     """State at the start."""
 
 
-class Client(Part):
+class ClientSpec(ScenarioTable):
     """[[client]]: an application with its connection string."""
 
     name: Name
@@ -207,7 +207,7 @@ class Client(Part):
     """Its SQL login. Empty: a login that exists on every server."""
 
 
-class Preparation(Part):
+class Preparation(ScenarioTable):
     """[[before]]: an input line carried out before the drill starts: settings, logins, jobs, certificates, drives.
 
     Actions that need no time; their T-SQL is not charged to the trainee.
@@ -217,7 +217,7 @@ class Preparation(Part):
     """An action as typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
 
 
-class Settings(Part):
+class SettingsSpec(ScenarioTable):
     """[settings]: choices that the documentation leaves open."""
 
     auto_failover_after_witness_cut: bool = True

@@ -19,7 +19,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnShape:
     name: str
     type: str
     since: int = 2005
@@ -35,23 +35,23 @@ class Shape:
     since: int
     text: str
 
-    def columns_in(self, version: int) -> tuple[Column, ...]:
+    def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
         """The columns that *version* has, in the order of SELECT *."""
         return _columns_in(self, version)
 
 
 @lru_cache(maxsize=2048)
-def _columns_in(shape: Shape, version: int) -> tuple[Column, ...]:
+def _columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
     return tuple(column for column in _columns(shape) if column.since <= version <= column.until)
 
 
 @lru_cache(maxsize=1024)
-def _columns(shape: Shape) -> tuple[Column, ...]:
+def _columns(shape: Shape) -> tuple[ColumnShape, ...]:
     found = []
     for part in shape.text.split(", "):
         name, kind, *versions = part.split()
         since, _, until = versions[0].partition("-") if versions else (shape.since, "", "")
-        found.append(Column(name, kind, int(since), int(until or 9999)))
+        found.append(ColumnShape(name, kind, int(since), int(until or 9999)))
     return tuple(found)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring import conditions
-from engine.drill.authoring.conditions import ConditionProblem
-from engine.drill.authoring.facts import Facts, Names
+from engine.drill.authoring.conditions import ConditionError
+from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.events import Event
 from engine.flow import NOWHERE
 from engine.model import Program, World
@@ -14,7 +14,7 @@ from engine.simulator import advance
 from tests.engine.worlds import DB, P, W, do, lab
 from tests.there import there
 
-NAMES = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
+NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
 
 def holds(text: str, world: World, *batches: Event) -> bool:
@@ -138,7 +138,7 @@ def test_what_was_sent(text: str, sent: Event, expected: bool, healthy: World) -
     ],
 )
 def test_problem(text: str, column: int, expected: str) -> None:
-    with pytest.raises(ConditionProblem) as caught:
+    with pytest.raises(ConditionError) as caught:
         conditions.parse(text, NAMES)
     assert caught.value.column == column
     assert expected in caught.value.expected
@@ -151,7 +151,7 @@ def test_deep_nesting_is_read_and_bounded(healthy: World) -> None:
 
 
 def test_names_in_brackets() -> None:
-    names = Names(("My-DB",), ("A",), ())
+    names = ConditionNames(("My-DB",), ("A",), ())
     world = lab()
     assert conditions.parse("[my-db] is NONE", names).text == "[my-db] is NONE"
     assert not conditions.parse(f"{W} is OFF", NAMES).holds(Facts(world, ()))
@@ -214,7 +214,11 @@ def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | N
     world = lab()
     advance(world, 500)
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
-    answer = conditions.Answer(condition.test(facts)) if condition.answer is None else condition.answer(facts)
+    answer = (
+        conditions.ConditionResult(condition.test(facts))
+        if condition.answer is None
+        else condition.answer(facts)
+    )
     assert answer.holds == condition.test(facts)
     assert answer.until == (conditions.NEVER if second is None else 100 * second)
 
@@ -245,4 +249,4 @@ def test_an_answer_stays_until_the_flow_passes_a_level(
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
     facts = Facts(healthy, (), found={("log", "Sales"): NOWHERE})
     condition = conditions.parse("send_queue_kb(Sales) < 1", NAMES)
-    assert there(condition.answer)(facts) == conditions.Answer(holds=True)
+    assert there(condition.answer)(facts) == conditions.ConditionResult(holds=True)

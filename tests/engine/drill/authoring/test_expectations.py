@@ -9,15 +9,17 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engine.drill.authoring import schema
-from engine.drill.authoring.expectations import EXPECTED, expected
-from engine.drill.authoring.scenario import ScenarioProblems, load_scenario
+from engine.drill.authoring.expectations import EXPECTED, format_expected
+from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import changed
 
 PARTS = sorted(
     (
         part
         for part in vars(schema).values()
-        if isinstance(part, type) and issubclass(part, schema.Part) and part is not schema.Part
+        if isinstance(part, type)
+        and issubclass(part, schema.ScenarioTable)
+        and part is not schema.ScenarioTable
     ),
     key=lambda part: part.__name__,
 )
@@ -38,7 +40,7 @@ def test_no_word_of_pydantics_own_comes_through(part: type[BaseModel]) -> None:
             except ValidationError as refused:
                 for error in refused.errors(include_url=False):
                     if error["type"] not in SAID_OTHERWISE:
-                        assert "{" not in expected(error), (name, value)
+                        assert "{" not in format_expected(error), (name, value)
 
 
 def test_every_line_of_the_table_is_needed() -> None:
@@ -65,6 +67,6 @@ def test_every_line_of_the_table_is_needed() -> None:
     ],
 )  # fmt: skip
 def test_it_says_what_and_where_and_what_was_expected(old: str, new: str, text: str, wanted: str) -> None:
-    with pytest.raises(ScenarioProblems) as caught:
+    with pytest.raises(ScenarioError) as caught:
         load_scenario(changed((old, new)), "small.toml")
     assert any(text in str(problem) and wanted in problem.expected for problem in caught.value.problems)

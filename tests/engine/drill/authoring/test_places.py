@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.drill.authoring.places import Place, nearest, places
+from engine.drill.authoring.toml_positions import TextPosition, find_nearest_position, find_positions
 
 TEXT = '''# a comment = not a key
 title = "x # no comment" # a comment
@@ -38,30 +38,30 @@ v = 3
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        (("title",), Place(2, 1, 2, 10)),
-        (("a", "b"), Place(3, 1, 3, 8)),
-        (("list", 0), Place(4, 9, 4, 9)),
-        (("list", 1), Place(5, 3, 5, 4)),
-        (("list", 2, "k"), Place(5, 11, 5, 15)),
-        (("list", 2, "z z", 0), Place(5, 27, 5, 27)),
-        (("many",), Place(6, 1, 6, 11)),
-        (("table", "k"), Place(11, 1, 11, 5)),
-        (("g", 0, "h", 1, "x"), Place(17, 1, 17, 5)),
-        (("g", 1), Place(18, 1, 18, 1)),
-        (("g", 1, "sub", "v"), Place(21, 1, 21, 5)),
+        (("title",), TextPosition(2, 1, 2, 10)),
+        (("a", "b"), TextPosition(3, 1, 3, 8)),
+        (("list", 0), TextPosition(4, 9, 4, 9)),
+        (("list", 1), TextPosition(5, 3, 5, 4)),
+        (("list", 2, "k"), TextPosition(5, 11, 5, 15)),
+        (("list", 2, "z z", 0), TextPosition(5, 27, 5, 27)),
+        (("many",), TextPosition(6, 1, 6, 11)),
+        (("table", "k"), TextPosition(11, 1, 11, 5)),
+        (("g", 0, "h", 1, "x"), TextPosition(17, 1, 17, 5)),
+        (("g", 1), TextPosition(18, 1, 18, 1)),
+        (("g", 1, "sub", "v"), TextPosition(21, 1, 21, 5)),
     ],
 )
-def test_place(path: tuple[str | int, ...], place: Place) -> None:
-    assert places(TEXT)[path] == place
+def test_place(path: tuple[str | int, ...], place: TextPosition) -> None:
+    assert find_positions(TEXT)[path] == place
 
 
 def test_what_stands_in_a_text_is_no_key() -> None:
-    assert not any("fake" in path or "no" in path for path in places(TEXT))
+    assert not any("fake" in path or "no" in path for path in find_positions(TEXT))
 
 
 def test_nearest_is_the_table_that_lacks_the_key() -> None:
-    assert nearest(places(TEXT), ("g", 1, "missing", 4)) == Place(18, 1, 18, 1)
-    assert nearest({}, ("g",)) == Place(1, 1, 1, 1)
+    assert find_nearest_position(find_positions(TEXT), ("g", 1, "missing", 4)) == TextPosition(18, 1, 18, 1)
+    assert find_nearest_position({}, ("g",)) == TextPosition(1, 1, 1, 1)
 
 
 KEYS = st.text(alphabet="abz_-.\" '#=[]é", min_size=1, max_size=5)
@@ -102,4 +102,4 @@ def test_every_path_of_any_document_has_a_place(data: dict[str, Any]) -> None:
         tomllib.TOMLDecodeError
     ):  # a comment inside a table on one line: TOML forbids it, so do we not test it
         return
-    assert set(places(text)) == paths_of(read)
+    assert set(find_positions(text)) == paths_of(read)

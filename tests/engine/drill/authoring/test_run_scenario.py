@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from app.files import scenario_files
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
-from engine.drill.authoring.run_scenario import TO_WRITE, CannotRecord, as_toml, prompts, scenario_from_drill
+from engine.drill.authoring.run_scenario import (
+    TO_WRITE,
+    ScenarioRecordingError,
+    as_toml,
+    find_prompts,
+    scenario_from_drill,
+)
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import left_alone, play_solution, played
+from engine.drill.running.solution import play_idle, play_reference, play_solution
 from tests.shipped import shipped
 
 
@@ -60,21 +66,21 @@ def test_several_acts_of_one_moment_are_told_as_they_came_out() -> None:
         (30.0, "cut SERVER_A SERVER_W"),
     ]
     assert [step.do for step in made.solution] == ["60 plug-cable SERVER_B", "60 mend SERVER_A SERVER_W"]
-    again = played(made)
+    again = play_reference(made)
     assert any(event.kind == "state" and event.tick > 3000 for event in again.events)
     assert again.score().total >= SOLUTION_POINTS_MIN
 
 
 def test_its_solution_solves_it_and_doing_nothing_does_not() -> None:
     made = saved(done(FAILURE, 300.0))
-    assert played(made).score().total >= SOLUTION_POINTS_MIN
-    assert left_alone(made).score().total < NOTHING_POINTS_MAX
+    assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
+    assert play_idle(made).score().total < NOTHING_POINTS_MAX
 
 
 def test_check_names_nothing_but_the_prompts() -> None:
     made = saved(done(FAILURE, 300.0))
     found = lint(made, "my-drill.toml")
-    asked = list(prompts(tomllib.loads(made.text)))
+    asked = list(find_prompts(tomllib.loads(made.text)))
     assert len(found) == len(asked) > 10
     assert all("still to be written" in problem.text for problem in found)
     assert {problem.where for problem in found} >= {"title", "brief", "solution[1].why", "skills[0]"}
@@ -98,7 +104,7 @@ def test_nothing_is_left_to_write_when_it_is_written() -> None:
 def test_a_run_that_makes_no_drill_is_refused_with_a_sentence(
     lines: list[tuple[float, str]], said: str
 ) -> None:
-    with pytest.raises(CannotRecord, match=said):
+    with pytest.raises(ScenarioRecordingError, match=said):
         scenario_from_drill(done(lines, 120.0), "my-drill")
 
 
@@ -108,7 +114,7 @@ def test_a_variant_becomes_a_drill_without_variants() -> None:
     made = saved(drill)
     assert made.variants == {}
     assert made.seed == 4711
-    assert played(made).score().total >= SOLUTION_POINTS_MIN
+    assert play_reference(made).score().total >= SOLUTION_POINTS_MIN
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)

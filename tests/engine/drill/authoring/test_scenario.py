@@ -11,12 +11,12 @@ from msgspec import structs
 from engine import model
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import Problem
-from engine.drill.authoring.scenario import ScenarioProblems, load_scenario
+from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import FREE, SMALL, changed, small
 
 
 def problems(text: str, file: str = "small.toml") -> list[Problem]:
-    with pytest.raises(ScenarioProblems) as caught:
+    with pytest.raises(ScenarioError) as caught:
         load_scenario(text, file)
     return list(caught.value.problems)
 
@@ -137,7 +137,7 @@ def test_scenarios_without_a_score_need_no_end() -> None:
 
 
 def test_settings_are_those_of_the_model() -> None:
-    ours = {name: field.default for name, field in schema.Settings.model_fields.items()}
+    ours = {name: field.default for name, field in schema.SettingsSpec.model_fields.items()}
     assert ours == structs.asdict(model.Settings())
 
 

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from engine.drill.authoring.lint import lint
-from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.authoring.scenario import load_scenario, varied
-from engine.drill.authoring.variants import combinations, picked
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import load_scenario, select_variant
+from engine.drill.authoring.variants import combinations, pick_values
 from engine.drill.running.drill import Drill, replay
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from tests.engine.drill.texts import changed
 
 POOLS = """
@@ -54,7 +54,7 @@ def test_the_seed_picks_and_linked_pools_go_together() -> None:
 
 def test_every_text_follows() -> None:
     drill = load(
-        seed=next(s for s in range(99) if picked(load().scenario.variants, s)["principal"] == "BERN")
+        seed=next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "BERN")
     )
     assert "BERN will lose its power" in drill.scenario.brief
     assert drill.scenario.timeline[0].do == "power-off BERN"
@@ -64,7 +64,7 @@ def test_every_text_follows() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_solution_solves_each_variant_and_a_replay_is_the_same(seed: int) -> None:
-    drill = played(load().scenario, seed)
+    drill = play_reference(load().scenario, seed)
     assert drill.score().total == 100.0
     again = replay(load().scenario, seed, drill.mode, [item.line for item in drill.journal], drill.tick)
     assert again.report() == drill.report()
@@ -77,7 +77,7 @@ def test_the_solution_solves_each_variant_and_a_replay_is_the_same(seed: int) ->
 def test_a_text_that_is_one_placeholder_takes_the_kind_of_its_pick() -> None:
     text = changed(("\n[[source]]", '\n[variants]\nsize = [100, 200]\n\n[[source]]'),
                    ('workload = "Workload1"', 'workload = "Workload1"\nsize_mb = "{size}"'))  # fmt: skip
-    with pytest.raises(ScenarioProblems, match="a number"):
+    with pytest.raises(ScenarioError, match="a number"):
         load_scenario(text.replace("[100, 200]", '["100", "200"]'), "small.toml")
     sizes = {
         load(text.replace("[100, 200]", "[100.0, 200.0]"), seed).scenario.databases[0].size_mb
@@ -90,7 +90,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
     text = changed(("lose its power", "lose its {power}"))
     scenario = load_scenario(text, "small.toml")
     assert "{power}" in scenario.brief
-    assert varied(scenario, 99) is scenario
+    assert select_variant(scenario, 99) is scenario
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
     ],
 )
 def test_what_is_wrong_with_variants(old: str, new: str, said: str) -> None:
-    with pytest.raises(ScenarioProblems, match=said) as caught:
+    with pytest.raises(ScenarioError, match=said) as caught:
         load_scenario(changed((old, new), text=TEXT), "small.toml")
     assert all(problem.line > 5 for problem in caught.value.problems)
 
@@ -119,7 +119,7 @@ def test_check_tries_every_combination() -> None:
     (problem,) = lint(load_scenario(unused, "small.toml"), "small.toml")
     assert "'never' is used nowhere" in problem.text
     clash = changed(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
-    seed = next(s for s in range(99) if picked(load().scenario.variants, s)["principal"] == "SERVER_A")
+    seed = next(s for s in range(99) if pick_values(load().scenario.variants, s)["principal"] == "SERVER_A")
     scenario = load_scenario(clash.replace("seed = 3", f"seed = {seed}"), "small.toml")
     assert any(
         "BASEL" in problem.text and "twice" in problem.text for problem in lint(scenario, "small.toml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.files import scenario_files
-from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, rank, table, wrong_in
+from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, find_ranking_errors, rank, table
 from tests.cases import one_in
 from tests.engine.drill.running.test_questions import CHANGES
 from tests.engine.drill.texts import small
@@ -22,21 +22,21 @@ def ranking() -> Ranking:
 def test_the_order_in_the_small_one(ranking: Ranking) -> None:
     assert ranking.wrong == ()
     assert ranking.standings[0].agent == "reference"
-    assert ranking.of("reference").total == 100.0
-    assert ranking.of("reference").finished
-    assert ranking.of("nothing") == AgentResult("nothing", 10.0, finished=False)
-    assert ranking.of("revert-all") == AgentResult("revert-all", 10.0, finished=False), "it is refused"
-    assert ranking.of("worst").total == 0.0
+    assert ranking.result_of("reference").total == 100.0
+    assert ranking.result_of("reference").finished
+    assert ranking.result_of("nothing") == AgentResult("nothing", 10.0, finished=False)
+    assert ranking.result_of("revert-all") == AgentResult("revert-all", 10.0, finished=False), "it is refused"
+    assert ranking.result_of("worst").total == 0.0
 
 
 def test_each_trick_costs_or_gains_nothing(ranking: Ranking) -> None:
-    farming = ranking.of("hint farming")
+    farming = ranking.result_of("hint farming")
     assert farming.hints_cost > 0.0
     assert farming.total == 100.0 - farming.hints_cost - 2.0, "each hint, and one way back"
-    assert ranking.of("wrong first, then back").total == 98.0, "one way back"
-    assert ranking.of("no-op and undo").total == 98.0, "one cable pulled for nothing"
-    assert ranking.of("stalling").total <= 100.0
-    left = ranking.of("leaving at once")
+    assert ranking.result_of("wrong first, then back").total == 98.0, "one way back"
+    assert ranking.result_of("no-op and undo").total == 98.0, "one cable pulled for nothing"
+    assert ranking.result_of("stalling").total <= 100.0
+    left = ranking.result_of("leaving at once")
     assert (left.total, left.finished) == (0.0, False)
 
 
@@ -59,7 +59,7 @@ def test_questions_change_nothing_about_the_order() -> None:
     )
     found = rank(scenario)
     assert found.wrong == ()
-    assert found.of("stalling").total < 100.0, "its answers come too late"
+    assert found.result_of("stalling").total < 100.0, "its answers come too late"
 
 
 def test_a_reference_that_cannot_be_played_is_told() -> None:
@@ -100,7 +100,7 @@ def standings(**changed: AgentResult) -> list[AgentResult]:
 )
 def test_behind_the_reference_is_where_a_trick_belongs(behind: AgentResult) -> None:
     assert behind.key > AgentResult("reference", 100.0, True).key
-    assert wrong_in(standings(stalling=behind), TWINS) == []
+    assert find_ranking_errors(standings(stalling=behind), TWINS) == []
 
 
 @pytest.mark.slow
@@ -110,11 +110,11 @@ def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
     assert found.wrong == ()
     story = rank(shipped("no-witness"))
     assert "before the failure" not in dict(story.allowed)
-    assert story.of("before the failure").total < 90.0
+    assert story.result_of("before the failure").total < 90.0
 
 
 def test_a_fair_order_is_not_wrong() -> None:
-    assert wrong_in(standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
+    assert find_ranking_errors(standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_fair_order_is_not_wrong() -> None:
 )
 def test_what_is_out_of_order(standing: AgentResult, said: str) -> None:
     low = AgentResult("random 2", 50.0, True)
-    found = wrong_in([*standings(**{standing.agent: standing}), low], TWINS)
+    found = find_ranking_errors([*standings(**{standing.agent: standing}), low], TWINS)
     assert any(text.startswith(said) or said in text for text in found), found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, Course
+from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
 from engine.drill.judging.client_service import client_downtime_s, clients_at_start
 from engine.drill.judging.report import report
 from engine.drill.running.drill import Drill
@@ -22,7 +22,7 @@ def recovered_without_partner() -> Drill:
 
 def test_clients_that_found_no_server_do_not_work() -> None:
     drill = recovered_without_partner()
-    course = Course(drill.world.availability, (), (), clients_at_start(drill.scenario))
+    course = RunTimeline(drill.world.availability, (), (), clients_at_start(drill.scenario))
     course.add(event.as_json() for event in drill.events)
     spans = course.service(drill.world.t_s)
     assert [span.what for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]

@@ -7,7 +7,13 @@ from functools import cache
 import pytest
 
 from engine.drill.judging import retry
-from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, looks, weigh, weighing
+from engine.drill.judging.counterfactual import (
+    DEEDS_MAX,
+    ActionImpact,
+    evaluate_actions,
+    evaluating_actions,
+    is_inspection,
+)
 from engine.drill.judging.review import Review, review
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -24,7 +30,7 @@ def sabotaged() -> tuple[Drill, Review]:
     return taken, review(taken)
 
 
-def figures(deed: Deed) -> dict[str, tuple[float, float]]:
+def figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
     return {row.name: (row.left, row.right) for row in deed.outcomes}
 
 
@@ -52,7 +58,7 @@ def test_an_outage_is_told_as_what_disabled_failover_and_what_would_have_kept_it
 
 def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
     """The other run, played by hand: without the deed, and without what only followed from it."""
-    (deed,) = weigh(sabotaged()[0], [0])
+    (deed,) = evaluate_actions(sabotaged()[0], [0])
     again = Drill(sabotaged()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
         run(again, at_s).do(line)
@@ -64,7 +70,7 @@ def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
 def test_the_run_itself_is_not_touched() -> None:
     taken, _ = sabotaged()
     before = (taken.state_hash(), len(taken.journal), taken.score())
-    assert weigh(taken) == weigh(taken)
+    assert evaluate_actions(taken) == evaluate_actions(taken)
     assert (taken.state_hash(), len(taken.journal), taken.score()) == before
 
 
@@ -74,8 +80,12 @@ def test_a_retry_starts_before_the_deed_that_caused_it() -> None:
     forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
     assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
     place = next(n for n, item in enumerate(taken.journal) if "FORCE" in item.line)
-    assert forced.retry_tick == retry.begin(8070, taken.journal[place], taken.journal[:place]) < 8070 - 2000
-    back = History(taken).fork(forced.retry_tick, before=True).drill
+    assert (
+        forced.retry_tick
+        == retry.find_retry_tick(8070, taken.journal[place], taken.journal[:place])
+        < 8070 - 2000
+    )
+    back = History(taken).fork(forced.retry_tick, before_inputs=True).drill
     assert not any("FORCE" in item.line for item in back.journal)
     assert not back.holds("Sales on SERVER_B is PRINCIPAL")
 
@@ -94,7 +104,7 @@ def test_lost_transactions_lead_to_the_statement_that_lost_them() -> None:
     run(taken, 300)
     (loss,) = [m for m in review(taken).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
-    assert loss.retry_tick == retry.begin(5000, taken.journal[-1], ()) < 3000
+    assert loss.retry_tick == retry.find_retry_tick(5000, taken.journal[-1], ()) < 3000
     assert loss.without is not None
     assert figures(loss.without)["lost_transactions"][1] == 0
 
@@ -120,7 +130,7 @@ def test_what_only_followed_is_left_out_with_it() -> None:
     run(taken, 10).do("plug-cable SERVER_W")
     run(taken, 40).do("power-on SERVER_A")
     run(taken, 300)
-    (deed,) = weigh(taken, [0])
+    (deed,) = evaluate_actions(taken, [0])
     assert deed.points == 2.0, "the needless fault is gone, and mending it as well"
 
 
@@ -130,21 +140,21 @@ def test_the_work_is_bounded_and_can_be_given_up() -> None:
         run(taken, 2 + n / 2).do(f"workload Sales Workload1 scale={1 + n / 100}")
     run(taken, 300)
     shares = []
-    slices = weighing(taken)
+    slices = evaluating_actions(taken)
     for share in slices:
         shares.append(share)
         if len(shares) > 5:
             break
     slices.close()
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert len(weigh(taken)) <= DEEDS_MAX
+    assert len(evaluate_actions(taken)) <= DEEDS_MAX
 
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
 def test_what_changes_nothing_is_not_tried(line: str) -> None:
     taken = run(drill(), 5)
     taken.do(line)
-    assert weigh(run(taken, 300)) == ()
+    assert evaluate_actions(run(taken, 300)) == ()
     assert small().solution
 
 
@@ -171,4 +181,4 @@ def test_what_changes_nothing_is_not_tried(line: str) -> None:
     ],
 )
 def test_a_look_changes_nothing_whatever_it_begins_with(line: str, only: bool) -> None:
-    assert looks(parse_line(line.replace("\\n", "\n"), 0)) is only
+    assert is_inspection(parse_line(line.replace("\\n", "\n"), 0)) is only

@@ -6,16 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
-from engine.flow import Mode
-from engine.planning import Plan
-from engine.stepwise import at_once
+from engine.flow import SafetyMode
+from engine.generators import run_to_completion
+from engine.planning import MirroringPlan
 
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_every_cause_ends_in_a_failover(cause: str) -> None:
-    scenario = scenario_of(Plan(), cause)
+    scenario = scenario_of(MirroringPlan(), cause)
     assert scenario is not None
-    (found,) = at_once(failover_times(scenario, 1))
+    (found,) = run_to_completion(failover_times(scenario, 1))
     assert not found.problem
     assert found.failover_s is not None
     assert found.downtime_s is not None
@@ -25,7 +25,9 @@ def test_every_cause_ends_in_a_failover(cause: str) -> None:
 
 
 def test_the_link_of_the_plan_is_that_of_the_world() -> None:
-    scenario = scenario_of(Plan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0])
+    scenario = scenario_of(
+        MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0]
+    )
     assert scenario is not None
     for link in scenario.links:
         assert (link.rtt_ms, link.bandwidth_mbps, link.loss) == (60.0, 50.0, 0.01)
@@ -33,7 +35,7 @@ def test_the_link_of_the_plan_is_that_of_the_world() -> None:
 
 
 def test_nothing_takes_over_by_itself_without_safety_full() -> None:
-    plan = Plan()
-    assert scenario_of(replace(plan, safety=Mode.OFF), CAUSES[0]) is None
+    plan = MirroringPlan()
+    assert scenario_of(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
     own = replace(plan.workload, name="own")
     assert scenario_of(replace(plan, workload=own), CAUSES[0]) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.drill.running.solution import played
+from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
 from tests.engine.drill.texts import FREE, drill, run, small
 
@@ -23,7 +23,7 @@ def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], .
 
 
 def test_it_has_the_fixed_fields_and_is_json() -> None:
-    made = played(small()).report()
+    made = play_reference(small()).report()
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert set(made) >= {
         "scenario", "seed", "version", "ended_at_s", "state_hash", "events", "failovers", "availability", "sql",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.retry import LEAD_S_MAX, LOOK_S, begin
+from engine.drill.judging.retry import LEAD_S_MAX, LOOK_S, find_retry_tick
 from engine.inputs import Input
 from engine.model import ticks
 
@@ -19,7 +19,7 @@ def before(at_s: float, verb: str = "power-on", *args: str) -> Input:
 def test_longer_texts_begin_earlier_up_to_a_limit() -> None:
     longer = Input(AT, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"))
     endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
-    found = [begin(AT, act, ()) for act in (None, SHORT, longer, endless)]
+    found = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
     assert found == sorted(found, reverse=True)
     assert AT - found[0] > ticks(LOOK_S)
     assert AT - found[1] == ticks(5.0 + 1.35 + 8 * 0.28)
@@ -28,7 +28,7 @@ def test_longer_texts_begin_earlier_up_to_a_limit() -> None:
 
 
 def test_the_start_is_the_earliest() -> None:
-    assert begin(300, None, ()) == 0
+    assert find_retry_tick(300, None, ()) == 0
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,5 @@ def test_the_start_is_the_earliest() -> None:
     ],
 )
 def test_an_act_before_it_is_kept_where_there_is_time_for_a_look(done: Input, kept: bool) -> None:
-    alone = begin(AT, SHORT, ())
-    assert begin(AT, SHORT, [done]) == (done.tick + 1 if kept else alone)
+    alone = find_retry_tick(AT, SHORT, ())
+    assert find_retry_tick(AT, SHORT, [done]) == (done.tick + 1 if kept else alone)

@@ -8,9 +8,9 @@ import pytest
 
 from app.files import scenario_files
 from engine.drill.judging import retry
-from engine.drill.judging.review import Review, review, same_act
-from engine.drill.running.drill import Drill, Mode
-from engine.drill.running.solution import left_alone, play_solution, played
+from engine.drill.judging.review import Review, is_same_action, review
+from engine.drill.running.drill import Drill, DrillMode
+from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
 from tests.engine.drill.running.test_questions import asking
@@ -29,7 +29,7 @@ def of(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
 
 
 def test_a_flawless_run_has_no_mistakes() -> None:
-    found = review(played(small()))
+    found = review(play_reference(small()))
     assert (found.total, found.mistakes) == (100.0, ())
     assert found.planned == ("SERVER_B serves", "SERVER_A is the mirror again")
     assert found.ended == "all goals are reached"
@@ -48,7 +48,7 @@ def test_a_flawless_run_has_no_mistakes() -> None:
 
 
 def test_a_failover_beside_the_published_row() -> None:
-    (failover,) = review(played(small())).failovers
+    (failover,) = review(play_reference(small())).failovers
     assert (failover.kind, failover.from_server, failover.to_server) == ("automatic", "SERVER_A", "SERVER_B")
     assert [phase.name for phase in failover.phases] == [
         "detection",
@@ -64,7 +64,7 @@ def test_a_failover_beside_the_published_row() -> None:
 
 
 def test_a_failover_that_may_not_be_compared() -> None:
-    (failover,) = review(played(small(("timeout", "timeout"), text=OTHER))).failovers
+    (failover,) = review(play_reference(small(("timeout", "timeout"), text=OTHER))).failovers
     assert failover.published_s is None
     assert "1,000 connections" in failover.unlike
 
@@ -73,7 +73,7 @@ OTHER = small()._text.replace('workload = "Workload1"', 'workload = "Workload1"\
 
 
 def test_an_outage_that_ended_by_itself() -> None:
-    (outage,) = review(played(small())).outages
+    (outage,) = review(play_reference(small())).outages
     assert (outage.server, outage.failed_over, outage.against) == ("SERVER_A", True, ())
     assert outage.verdict == "SERVER_B took over automatically."
 
@@ -88,7 +88,7 @@ def test_an_outage_that_ended_by_itself() -> None:
     ],
 )
 def test_why_nobody_took_over(name: str, expected: str) -> None:
-    found = review(left_alone(scenario_files.find(name).load()))
+    found = review(play_idle(scenario_files.find(name).load()))
     outage = found.outages[0]
     assert not outage.failed_over
     assert expected in [guard.name for guard, _ in outage.against]
@@ -97,12 +97,12 @@ def test_why_nobody_took_over(name: str, expected: str) -> None:
 
 
 def test_the_witness_alone_is_blamed_when_it_is_the_witness_alone() -> None:
-    found = review(left_alone(shipped("why-no-failover-witness")))
+    found = review(play_idle(shipped("why-no-failover-witness")))
     assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions() -> None:
-    found = review(played(shipped("forced-service")))
+    found = review(play_reference(shipped("forced-service")))
     (lost,) = found.lost
     assert (lost.database, lost.server) == ("Sales", "SERVER_B")
     assert lost.transactions > 1000
@@ -126,7 +126,7 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
     assert (removed.cause_tick, removed.size) == (10_000, "mistake")
     assert removed.cause.endswith("SET PARTNER OFF on SERVER_B")
     history = History(taken)
-    before = history.fork(removed.retry_tick, before=True).drill
+    before = history.fork(removed.retry_tick, before_inputs=True).drill
     assert before.journal[-1].line.startswith(f"{removed.retry_tick / 100:g} rewind 900")
     assert before.holds('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
@@ -139,12 +139,12 @@ def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
     assert exposed.cause == "SERVER_A ▸ Cut the power"
     since = there(exposed.cause_tick)
     assert since < began
-    assert exposed.retry_tick == retry.begin(since, None, ()) < since - 500
+    assert exposed.retry_tick == retry.find_retry_tick(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Never done: SERVER_A ▸ Switch on"
     step = next(s for s in there(found.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
-    assert goal.retry_tick == retry.begin(step.tick, parse_line(step.line), ()) < step.tick - 1000
+    assert goal.retry_tick == retry.find_retry_tick(step.tick, parse_line(step.line), ()) < step.tick - 1000
 
 
 def test_mistakes_cost_what_is_missing() -> None:
@@ -187,7 +187,7 @@ def test_what_the_reference_did_differently() -> None:
     found = review(taken).reference
     assert found is not None
     assert [(step.line, step.done_tick) for step in found.steps] == [("power-on SERVER_A", 10_000)]
-    assert [item.words for item in found.besides] == ["sql SERVER_B select 1 as looked"]
+    assert [item.line_without_time for item in found.besides] == ["sql SERVER_B select 1 as looked"]
     assert found.parted is not None
     assert found.parted.right is not None
     assert found.parted.right.text == "power-on SERVER_A"
@@ -212,7 +212,7 @@ def test_what_the_reference_did_differently() -> None:
     ],
 )
 def test_the_same_act(one: str, other: str, same: bool) -> None:
-    assert same_act(parse_line(one), parse_line(other)) is same
+    assert is_same_action(parse_line(one), parse_line(other)) is same
 
 
 def test_free_play_is_reviewed_without_points() -> None:
@@ -226,7 +226,7 @@ def test_free_play_is_reviewed_without_points() -> None:
 
 
 def test_it_is_plain_data() -> None:
-    taken = drill(mode=Mode.GUIDED)
+    taken = drill(mode=DrillMode.GUIDED)
     play_solution(taken)
     plain = json.loads(json.dumps(review(taken).as_json()))
     assert plain["lanes"]["Sales"]["service"][0]["what"] == "serving"

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import pytest
 
-from engine.drill.judging.score import Item, graded
-from engine.drill.running.drill import Mode
-from engine.inputs import InputProblem
+from engine.drill.judging.score import RubricItem, score_linearly
+from engine.drill.running.drill import DrillMode
+from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run
 
 PROTECT = "power-on SERVER_A"
@@ -17,10 +17,10 @@ OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
 @pytest.mark.parametrize(("value", "points"), [(0, 30), (10, 30), (35, 15), (60, 0), (600, 0)])
 def test_graded_in_a_straight_line(value: float, points: float) -> None:
-    assert graded(30.0, value, target=10.0, limit=60.0) == points
+    assert score_linearly(30.0, value, target=10.0, limit=60.0) == points
 
 
-def item(items: tuple[Item, ...], name: str) -> Item:
+def item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
     return next(each for each in items if each.name == name)
 
 
@@ -58,7 +58,7 @@ def test_the_total_alone_is_that_of_the_score() -> None:
         "finish",
     ):
         run(taken, taken.tick / 100 + 10)
-        with suppress(InputProblem):
+        with suppress(InputError):
             taken.do(line)
         assert taken.total() == taken.score().total
         seen.add(taken.total())
@@ -100,8 +100,8 @@ def test_looking_and_mistyping_cost_nothing() -> None:
     assert item(taken.score().items, "Conduct").points == 30.0
 
 
-@pytest.mark.parametrize(("mode", "cost"), [(Mode.PRACTICE, 3.0), (Mode.GUIDED, 0.0)])
-def test_hints_cost_in_practice(mode: Mode, cost: float) -> None:
+@pytest.mark.parametrize(("mode", "cost"), [(DrillMode.PRACTICE, 3.0), (DrillMode.GUIDED, 0.0)])
+def test_hints_cost_in_practice(mode: DrillMode, cost: float) -> None:
     taken = run(drill(mode=mode), 40)
     assert taken.hint_cost(2) == (2.0 if cost else 0.0)
     assert taken.hint(1) == "Look at SERVER_A."

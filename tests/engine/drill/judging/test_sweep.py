@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.judging.sweep import (
-    Outcome,
+    RunOutcome,
     as_json,
-    confident,
-    outcome,
+    check_limit,
+    compute_confidence_interval,
     percentile,
+    play_outcome,
     summaries,
     table,
-    within,
 )
 from tests.engine.drill import texts
 
-RUNS = [Outcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
+RUNS = [RunOutcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
 
 
 def test_a_run_is_worth_what_the_player_earned() -> None:
     small = texts.small()
-    reference, idle = outcome(small, "reference", 3), outcome(small, "idle", 3)
+    reference, idle = play_outcome(small, "reference", 3), play_outcome(small, "idle", 3)
     assert (reference.points, reference.finished) == (100.0, True)
     assert idle.points is not None
     assert (idle.points < 50.0, idle.finished) == (True, False)
@@ -29,17 +29,17 @@ def test_a_run_is_worth_what_the_player_earned() -> None:
     assert reference.failover_s is not None
     assert reference.downtime_s is not None
     assert 0.0 < reference.failover_s <= reference.downtime_s
-    assert outcome(small, "idle", 3) == idle
+    assert play_outcome(small, "idle", 3) == idle
 
 
 def test_free_play_has_no_points_and_no_failures() -> None:
-    found = outcome(texts.small(text=texts.FREE), "idle", 3)
+    found = play_outcome(texts.small(text=texts.FREE), "idle", 3)
     assert (found.points, found.finished, found.failover_s) == (None, True, None)
     assert summaries([found])[0]["points"] is None
 
 
 def test_a_run_that_cannot_be_played_is_a_failure_and_told() -> None:
-    found = outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
+    found = play_outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
     assert summaries([found])[0]["failures"] == 1
     assert table([found]).splitlines()[-1].startswith("small, reference, seed 3: ")
 
@@ -63,9 +63,9 @@ def test_the_nearest_rank(percent: int, found: float) -> None:
 
 def test_the_share_of_runs_within_a_limit_and_how_sure_it_is() -> None:
     """Wilson's interval of 8 of 10, as in statistics' tables: 49.0 to 94.3 %."""
-    assert [round(share, 3) for share in confident(8, 10)] == [0.49, 0.943]
-    assert confident(0, 0) == (0.0, 1.0)
-    (row,) = within(RUNS, "points", 3.0)
+    assert [round(share, 3) for share in compute_confidence_interval(8, 10)] == [0.49, 0.943]
+    assert compute_confidence_interval(0, 0) == (0.0, 1.0)
+    (row,) = check_limit(RUNS, "points", 3.0)
     assert (row.runs, row.within) == (5, 3)
-    (none,) = within(RUNS, "failover_s", 3.0)
+    (none,) = check_limit(RUNS, "failover_s", 3.0)
     assert (none.runs, none.within) == (0, 0)

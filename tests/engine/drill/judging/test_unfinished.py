@@ -8,7 +8,7 @@ import pytest
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 
 SCENARIOS = Path(__file__).parents[4] / "scenarios"
 
@@ -29,5 +29,5 @@ def test_batches_that_run_or_wait_at_the_end_are_listed() -> None:
 
 
 def test_an_instance_is_no_computer_that_setup_could_add() -> None:
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         _drill("fci-lab").do("add-node SQLFCI1 SQLFCI1")

@@ -6,29 +6,40 @@ from itertools import pairwise
 
 import pytest
 
-from engine.drill.authoring.facts import account
-from engine.drill.judging.agents import at_random, worst
-from engine.drill.judging.watch import DOWN, EXPOSED, FAILS, HOLDS, Lanes, Precondition, Span, watch
+from engine.drill.authoring.facts import settle_account
+from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.judging.replay_timeline import (
+    DOWN,
+    EXPOSED,
+    FAILS,
+    HOLDS,
+    Lanes,
+    PreconditionHistory,
+    StateSpan,
+    record_lanes,
+)
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import left_alone, played
+from engine.drill.running.solution import play_idle, play_reference
 from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
 from tests.engine.drill.texts import drill, run, small
 
 
-def total(spans: tuple[Span, ...], what: str) -> int:
+def total(spans: tuple[StateSpan, ...], what: str) -> int:
     return sum(span.ticks for span in spans if span.what == what)
 
 
-def guard(lanes: Lanes, word: str) -> Precondition:
+def guard(lanes: Lanes, word: str) -> PreconditionHistory:
     (found,) = [each for each in lanes.preconditions if word in each.name]
     return found
 
 
-@pytest.mark.parametrize("play", [played, left_alone, worst, *(at_random(n) for n in range(1, 6))])
+@pytest.mark.parametrize(
+    "play", [play_reference, play_idle, play_worst, *(build_random_player(n) for n in range(1, 6))]
+)
 def test_lanes_add_up_to_the_accounts(play) -> None:
     taken: Drill = play(small(), 3)
-    lanes = watch(taken)["Sales"]
-    known = account(taken.world, "Sales")
+    lanes = record_lanes(taken)["Sales"]
+    known = settle_account(taken.world, "Sales")
     assert (total(lanes.service, DOWN), total(lanes.protection, EXPOSED)) == (
         known.down_ticks,
         known.exposed_ticks,
@@ -39,7 +50,7 @@ def test_lanes_add_up_to_the_accounts(play) -> None:
 
 
 def test_who_served_and_in_what_state() -> None:
-    lanes = watch(played(small()))["Sales"]
+    lanes = record_lanes(play_reference(small()))["Sales"]
     assert [span.what for span in lanes.where] == ["SERVER_A", "", "SERVER_B"]
     states = [span.what for span in lanes.state]
     assert (states[0], states[-1]) == ("SYNCHRONIZED", "SYNCHRONIZED")
@@ -50,11 +61,11 @@ def test_a_precondition_since_when_it_did_not_hold() -> None:
     taken = run(drill(), 7)
     taken.do("cut SERVER_B SERVER_W")
     run(taken, 40)
-    lanes = watch(taken)["Sales"]
+    lanes = record_lanes(taken)["Sales"]
     witness = guard(lanes, "mirror and witness are connected")
     assert [span.what for span in witness.spans] == [HOLDS, FAILS]
     assert 700 < witness.spans[1].from_tick < 900
-    assert witness.at(0) == witness.spans[0]
+    assert witness.span_at(0) == witness.spans[0]
     in_step = guard(lanes, WAS_IN_STEP)
     assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
     lost = guard(lanes, MIRROR_HAS_LOST)
@@ -66,9 +77,9 @@ def test_without_a_mirror_there_are_no_preconditions() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run(taken, 15)
-    lanes = watch(taken)["Sales"]
+    lanes = record_lanes(taken)["Sales"]
     assert max(span.to_tick for each in lanes.preconditions for span in each.spans) == 500
-    assert guard(lanes, "safety is FULL").at(400) is not None
+    assert guard(lanes, "safety is FULL").span_at(400) is not None
 
 
 def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
@@ -79,5 +90,5 @@ def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
     noticed = taken.tick
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     run(taken, 30)
-    lost = guard(watch(taken)["Sales"], MIRROR_HAS_LOST)
+    lost = guard(record_lanes(taken)["Sales"], MIRROR_HAS_LOST)
     assert [(span.from_tick, span.what) for span in lost.spans][:2] == [(0, FAILS), (noticed, HOLDS)]

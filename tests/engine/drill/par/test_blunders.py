@@ -8,9 +8,9 @@ import pytest
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.blunders import Blunders
-from engine.drill.par.search import Search
+from engine.drill.par.search import ParSearch
+from engine.generators import run_to_completion
 from engine.inputs import Input
-from engine.stepwise import at_once
 from tests.engine.drill import texts
 from tests.engine.drill.par.diagnosis import diagnosis
 
@@ -23,11 +23,11 @@ def small() -> Scenario:
 
 
 def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Blunders:
-    search = Search(scenario, scenario.seed, offered=lines).run(3, [known])
+    search = ParSearch(scenario, scenario.seed, offered=lines).run(3, [known])
     assert search.best is not None
     assert search.best.score == 100.0
     blunders = search.blunders()
-    at_once(blunders.steps())
+    run_to_completion(blunders.steps())
     return blunders
 
 
@@ -39,12 +39,12 @@ def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Bl
     ],
 )
 def test_what_can_be_mended_is_no_blunder(small: Scenario, line: str, wrong: bool) -> None:
-    found = measured(small, line).told
+    found = measured(small, line).certificate_fields
     assert found == {"blunder_share": 1.0 if wrong else 0.0, "acts_tried": 1, "choices": 1}
 
 
 def test_a_look_or_a_note_is_no_choice(small: Scenario) -> None:
-    found = measured(small, "sql SERVER_B SELECT 1", "note so far").told
+    found = measured(small, "sql SERVER_B SELECT 1", "note so far").certificate_fields
     assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
@@ -74,12 +74,12 @@ def test_it_does_not_matter_what_a_search_has_found() -> None:
     early = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
     found = measured(asked, *lines, known=early)
     assert len(found.plan.acts) == 3, "the reference, with a note"
-    assert found.told == measured(asked, *lines).told
+    assert found.certificate_fields == measured(asked, *lines).certificate_fields
     # Before power-on a wrong answer and OFF, and the right answer; before the answer OFF once more.
-    assert found.told == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
+    assert found.certificate_fields == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
 
 
 def test_without_a_reference_the_best_plan_is_gone_along(small: Scenario) -> None:
     known = (Input(3_000, "power-on", ("SERVER_A",)),)
-    search = Search(small.model_copy(update={"solution": ()}), small.seed).run(3, [known])
+    search = ParSearch(small.model_copy(update={"solution": ()}), small.seed).run(3, [known])
     assert search.blunders().plan == search.best

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 import pytest
 
-from engine.drill.par.lean import Lean
-from engine.drill.par.search import Search
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import Decision, Rules, Trial, Trials
 from engine.drill.running.solution import default_end
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import Tick
 from tests.engine.drill import texts
 from tests.engine.drill.par.diagnosis import diagnosis
@@ -74,14 +74,14 @@ FEW = ("cable", "question")
 def test_the_search_finds_what_trying_everything_finds(name: str) -> None:
     points, changes, lines = DRILLS[name]
     scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
-    search = Search(scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines)
+    search = ParSearch(scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines)
     for _ in search.steps():
         pass
     assert search.complete
     assert search.best is not None
     assert search.reference is not None
     moments = sorted({point for plan in search.plans for point in plan.points})
-    scores = _scores(Lean(scenario), moments, lines, 2)
+    scores = _scores(SearchDrill(scenario), moments, lines, 2)
     assert len(scores) > 10
     assert search.best.score >= max(scores)
     assert search.best.score == max(*scores, search.reference.score)
@@ -97,10 +97,10 @@ def test_trials_made_elsewhere_come_to_the_same_search() -> None:
         decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         there = Trials(scenario, scenario.seed)
-        yield from [list(there.at(decision, rules)) for decision in decisions]
+        yield from [list(there.try_neighbors(decision, rules)) for decision in decisions]
 
     here, spread = (
-        Search(
+        ParSearch(
             scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines, spread=each
         )
         for each in (None, elsewhere)
@@ -113,7 +113,7 @@ def test_trials_made_elsewhere_come_to_the_same_search() -> None:
     assert (here.best, here.nodes) == (spread.best, spread.nodes)
 
 
-def _scores(run: Lean, moments: Sequence[Tick], lines: Sequence[str], left: int) -> list[float]:
+def _scores(run: SearchDrill, moments: Sequence[Tick], lines: Sequence[str], left: int) -> list[float]:
     """The totals of all plans of *left* acts at most from here on."""
     end = run.fork()
     end.advance_to(default_end(end, end.tick))
@@ -127,7 +127,7 @@ def _scores(run: Lean, moments: Sequence[Tick], lines: Sequence[str], left: int)
             twin = run.fork()
             try:
                 twin.do(line)
-            except InputProblem:
+            except InputError:
                 continue
             scores += _scores(twin, moments, lines, left - 1)
     return scores

@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
-from engine.drill.par.regret import RISE_MAX, account
-from engine.stepwise import at_once
+from engine.drill.par.regret import RISE_MAX, build_account
+from engine.generators import run_to_completion
 from tests import par_curves
 
 PER_ROUND = 9
@@ -27,7 +27,7 @@ QUICK = (9 + 5,)
 )
 def test_v_never_rises_by_what_was_known_before(number: int) -> None:
     _, _, drill = next(islice(par_curves.hostile_runs(number), 1))
-    found = at_once(account(drill))
+    found = run_to_completion(build_account(drill))
     assert found.risen <= RISE_MAX
     assert par_curves.rise(found) == 0.0
     assert found.curve[-1][1] == drill.score().total

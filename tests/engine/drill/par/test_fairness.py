@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.drill.authoring import batches
-from engine.drill.par.causes import Causes
-from engine.drill.par.sight import free, told
+from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.observability import find_announced_ticks, needs_no_evidence
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, played
+from engine.drill.running.solution import default_end, play_reference
 from engine.events import Event
 from engine.model import ticks
 from engine.verbs.lines import parse_script
@@ -38,7 +38,7 @@ MONITOR = ticks(60.0)
 
 def shows(event: Event) -> bool:
     return event.kind in SEATS_OWN and not (
-        event.kind == "sql_done" and batches.in_story(str(event.get("window", "")))
+        event.kind == "sql_done" and batches.is_story_window(str(event.get("window", "")))
     )
 
 
@@ -57,16 +57,18 @@ def test_no_act_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
     drill = Drill(scenario, found["seed"])
     play_inputs(drill, plan)
     drill.advance_to(default_end(drill))
-    known = told(drill.scenario)
+    known = find_announced_ticks(drill.scenario)
     hidden = [tick for tick in drill.story_ticks if tick not in known]
-    for act in (item for item in plan if not free(item)):
+    for act in (item for item in plan if not needs_no_evidence(item)):
         before = [tick for tick in hidden if tick <= act.tick]
         if not before:
-            assert scenario.early or not hidden, f"{act.words}: nothing had happened yet"
+            assert scenario.early or not hidden, f"{act.line_without_time}: nothing had happened yet"
             continue
         symptoms = [event for event in drill.events if before[-1] < event.tick <= act.tick and shows(event)]
-        assert symptoms or act.tick >= before[-1] + MONITOR, f"{act.words}: nothing could be seen of it yet"
-    assert Causes(scenario, found["seed"]).guess(plan) is None, "another cause looks the same"
+        assert symptoms or act.tick >= before[-1] + MONITOR, (
+            f"{act.line_without_time}: nothing could be seen of it yet"
+        )
+    assert HiddenCauses(scenario, found["seed"]).find_guess(plan) is None, "another cause looks the same"
 
 
 def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,18 +83,20 @@ def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPat
 
 def test_until_a_look_tells_causes_apart_one_plan_has_to_serve_them_all() -> None:
     scenario = shipped("random-trouble-easy")
-    causes = Causes(scenario, scenario.seed)
-    reference = played(scenario).journal
+    causes = HiddenCauses(scenario, scenario.seed)
+    reference = play_reference(scenario).journal
     first_look, second_look, answer, *rest = reference
-    assert causes.several
-    assert causes.guess(reference) is None
-    assert causes.guess([first_look, answer, *rest]) is None, "the first row shows the role of the endpoint"
-    assert causes.guess([second_look, answer, *rest]) == answer, (
+    assert causes.has_alternatives
+    assert causes.find_guess(reference) is None
+    assert causes.find_guess([first_look, answer, *rest]) is None, (
+        "the first row shows the role of the endpoint"
+    )
+    assert causes.find_guess([second_look, answer, *rest]) == answer, (
         "all accounts may connect: not which of the others"
     )
-    assert causes.guess(rest) == rest[0]
+    assert causes.find_guess(rest) == rest[0]
 
 
 def test_one_cause_is_no_doubt() -> None:
     scenario = shipped("planned-failover")
-    assert not Causes(scenario, scenario.seed).several
+    assert not HiddenCauses(scenario, scenario.seed).has_alternatives

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.par.regret import account
-from engine.drill.par.search import Search
+from engine.drill.par.regret import build_account
+from engine.drill.par.search import ParSearch
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
-from engine.stepwise import at_once
+from engine.generators import run_to_completion
 from tests import par_drills
 
 KNOWN = par_drills.known()
@@ -20,7 +20,7 @@ KNOWN = par_drills.known()
 def test_the_search_finds_it_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = Search(scenario, scenario.seed, offered=offered, deeds_max=len(best)).run(100)
+    search = ParSearch(scenario, scenario.seed, offered=offered, deeds_max=len(best)).run(100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)
@@ -53,6 +53,6 @@ def test_what_several_acts_could_still_reach_is_known(
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(default_end(drill))
-    found = at_once(account(drill, doubting=False))
+    found = run_to_completion(build_account(drill, doubting=False))
     (move,) = [move for move in found.moves if move.line and move.tick == round(after * 100)]
     assert move.after >= least

@@ -16,13 +16,13 @@ from engine import simulator
 from engine.chance import Chance
 from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.agents import acts
-from engine.drill.par.lean import Lean
+from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running import drill as drills
+from engine.drill.running.condition_polling import ASKED
 from engine.drill.running.drill import Drill
-from engine.drill.running.look import ASKED
 from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import World, ticks
 from tests.engine.drill import texts
 
@@ -42,28 +42,30 @@ FEW = (
 class AskedAnew(Drill):
     """Every condition is asked in every second."""
 
-    def _is_still(self) -> bool:
+    def _is_unchanged(self) -> bool:
         return False
 
-    def _may_find(self) -> bool:
+    def _may_have_changed(self) -> bool:
         return True
 
-    def _look(self) -> None:
-        self._look_at_all()
+    def _poll_conditions(self) -> None:
+        self._poll_all()
 
 
 def _played(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
     """By the reference solution; from 1 on, by a player who does anything."""
     drill = kind(scenario, scenario.seed)
     if seed == 0:
-        with suppress(InputProblem):
+        with suppress(InputError):
             play_solution(drill)
     else:
         chance = Chance.from_seed(seed)
-        lines = [line for line in acts(drill.scenario) if not line.startswith(("revert", "hint"))]
+        lines = [
+            line for line in list_candidate_lines(drill.scenario) if not line.startswith(("revert", "hint"))
+        ]
         for _ in range(8):
             drill.advance_to(drill.tick + ticks(chance.uniform(0.1, 30.0)))
-            with suppress(InputProblem):
+            with suppress(InputError):
                 drill.do(lines[int(chance.uniform(0, len(lines) - 0.01))])
     drill.advance_to(default_end(drill, drill.tick))
     return drill
@@ -101,7 +103,7 @@ def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int,
         file = Path(f"scenarios/{name}.toml")
         scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
         for seed in seeds if scenario.scored else ():
-            kinds = (AskedAnew, Drill, Lean)
+            kinds = (AskedAnew, Drill, SearchDrill)
             asked, whole, lean = (_played(kind, scenario, seed) for kind in kinds)
             assert list(_of(asked)) == list(_of(whole)) == list(_of(lean)), (name, seed)
             assert list(_recorded(asked)) == list(_recorded(whole)), (name, seed)
@@ -120,13 +122,13 @@ def test_samples_become_fewer_at_the_same_one(most: int, monkeypatch: pytest.Mon
     assert len(set(np.diff(whole.samples.ticks))) > 1
 
 
-@pytest.mark.parametrize("kind", [Drill, Lean])
+@pytest.mark.parametrize("kind", [Drill, SearchDrill])
 def test_seconds_in_which_nothing_happens_are_not_looked_at(
     kind: type[Drill], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    look = kind._look
-    monkeypatch.setattr(kind, "_look", lambda self: (looks.append(self.tick), look(self)))
+    look = kind._poll_conditions
+    monkeypatch.setattr(kind, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
     small = texts.small()
     drill = kind(small, small.seed)
     drill.advance_to(ticks(15.0))
@@ -141,10 +143,10 @@ def test_numbers_that_move_by_themselves_are_not_looked_at_each_second(
 ) -> None:
     """Queues, rates, and the time: `AskedAnew` above finds the same in each second."""
     looks: list[int] = []
-    look = Lean._look
-    monkeypatch.setattr(Lean, "_look", lambda self: (looks.append(self.tick), look(self)))
+    look = SearchDrill._poll_conditions
+    monkeypatch.setattr(SearchDrill, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))
     scenario = load_scenario(Path(f"scenarios/{name}.toml").read_text(encoding="utf-8"), name)
-    Lean(scenario, scenario.seed).advance_to(ticks(600.0))
+    SearchDrill(scenario, scenario.seed).advance_to(ticks(600.0))
     assert len(looks) < 60
 
 
@@ -157,9 +159,9 @@ def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
     monkeypatch.setitem(simulator.HANDLERS, "reuse", reuse)
     small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
-    for kind in (AskedAnew, Lean):
+    for kind in (AskedAnew, SearchDrill):
         drill = kind(small, small.seed)
-        drill.world.at(ticks(5.0), "reuse")
+        drill.world.call_at(ticks(5.0), "reuse")
         drill.advance_to(ticks(8.0))
         news.append([(event.t_s, event.get("news")) for event in drill.events if event.kind == "goal"])
     assert news == [[(5.0, "met"), (6.0, "lost")]] * 2
@@ -181,12 +183,12 @@ def test_an_act_that_changes_no_condition_is_looked_at() -> None:
         ('target = "10s"\nlimit = "60s"\n', ""),
     )
     ends = []
-    for kind in (Drill, Lean):
+    for kind in (Drill, SearchDrill):
         drill = kind(asking)
         drill.advance_to(ticks(40.0))
         drill.do("power-on SERVER_A")
         drill.advance_to(ticks(250.0))
-        assert all(state.met for state in drill.goals.values())
+        assert all(state.is_reached for state in drill.goals.values())
         assert not drill.finished
         drill.advance_to(ticks(250.5))
         drill.do("answer q 1")

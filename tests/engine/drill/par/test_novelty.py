@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.par.search import Search
+from engine.drill.par.search import ParSearch
 from tests.engine.drill import texts
 
 FAULTS = ("stop-service SERVER_A", "stop-service SERVER_B", "hang SERVER_W")
@@ -50,7 +50,7 @@ def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario
 
 def found(scenario: Scenario, *lines: str) -> bool:
     """Whether so few nodes are enough to find all points."""
-    search = Search(scenario, scenario.seed, points_max=9, offered=lines)
+    search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
     for _ in search.steps():
         if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
             break

@@ -9,19 +9,19 @@ import pytest
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.agents import acts
+from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par import certificate
-from engine.drill.par.certificate import Certifying, plans
-from engine.drill.par.lean import Lean, what_matters
-from engine.drill.par.offers import offers
-from engine.drill.par.search import Search
-from engine.drill.par.sight import blind, too_early
-from engine.drill.par.waiting import Waiting
+from engine.drill.par.candidate_actions import list_candidates
+from engine.drill.par.certificate import CertificateBuilder, read_fair_plans
+from engine.drill.par.cost_of_waiting import WaitingCost
+from engine.drill.par.observability import find_premature_inputs, lacks_evidence
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
-from engine.inputs import Input, InputProblem
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
 from engine.model import ticks
-from engine.stepwise import at_once
 from tests.engine.drill import texts
 from tests.shipped import shipped
 
@@ -31,7 +31,7 @@ NODES = 12
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches from late moments are short here."""
-    monkeypatch.setattr("engine.drill.par.waiting.HARDER", 25)
+    monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 25)
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +40,17 @@ def small() -> Scenario:
 
 
 @pytest.fixture(scope="module")
-def fair(small: Scenario) -> Search:
-    return Search(small, small.seed).run(NODES)
+def fair(small: Scenario) -> ParSearch:
+    return ParSearch(small, small.seed).run(NODES)
 
 
 def test_a_lean_drill_is_worth_what_the_whole_one_is(small: Scenario) -> None:
-    lines = [line for line in acts(small) if not line.startswith(("revert", "hint"))]
-    whole, lean = Drill(small), Lean(small)
+    lines = [line for line in list_candidate_lines(small) if not line.startswith(("revert", "hint"))]
+    whole, lean = Drill(small), SearchDrill(small)
     for number, line in enumerate(lines[::3]):
         for drill in (whole, lean):
             drill.advance_to(ticks(5.0 + 7 * number))
-            with suppress(InputProblem):
+            with suppress(InputError):
                 drill.do(line)
             assert drill.total() == drill.score().total
     for drill in (whole, lean):
@@ -63,19 +63,19 @@ def test_a_lean_drill_is_worth_what_the_whole_one_is(small: Scenario) -> None:
 
 
 def test_equal_states_are_one_and_others_are_not(small: Scenario) -> None:
-    drill = Lean(small)
+    drill = SearchDrill(small)
     drill.advance_to(ticks(30.0))
     twin = drill.fork()
-    assert what_matters(drill) == what_matters(twin)
+    assert compute_transposition_key(drill) == compute_transposition_key(twin)
     twin.do("power-on SERVER_A")
-    assert what_matters(drill) != what_matters(twin)
+    assert compute_transposition_key(drill) != compute_transposition_key(twin)
 
 
 def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
-    work = Certifying(small, small.seed)
+    work = CertificateBuilder(small, small.seed)
     for _ in work.steps():
         if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
-            work.enough()
+            work.end_search()
     found = work.certificate()
     assert found["reference"]["fair"]
     assert found["clairvoyant"]["score"] >= found["par"]["score"] >= found["reference"]["score"] > 0
@@ -89,19 +89,21 @@ def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
 def test_a_certificate_tells_traps_and_the_plan_that_forgives_delay(small: Scenario) -> None:
     off = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
-    work = Certifying(small, small.seed)
-    work.fair = Search(small, small.seed, offered=()).run(4, [[off], [late]])
-    work.clairvoyant = Search(small, small.seed, fair=False).run(2)
+    work = CertificateBuilder(small, small.seed)
+    work.fair = ParSearch(small, small.seed, offered=()).run(4, [[off], [late]])
+    work.clairvoyant = ParSearch(small, small.seed, fair=False).run(2)
     found = work.certificate()
     plans = {plan.acts: plan for plan in work.fair.plans}
     assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
-    assert work._late(plans[(late,)], ticks(30.0)) < found["safest"]["least"] == found["par"]["score"]
+    assert (
+        work._score_delayed(plans[(late,)], ticks(30.0)) < found["safest"]["least"] == found["par"]["score"]
+    )
     assert found["safest"]["plan"] == found["par"]["plan"]
     (trap,) = found["traps"]
     assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
 
 
-def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: Search) -> None:
+def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: ParSearch) -> None:
     assert any(plan.acts for plan in fair.plans)
     for plan in fair.plans:
         drill = Drill(small)
@@ -116,9 +118,9 @@ def test_an_act_between_fault_and_symptom_is_too_early(small: Scenario) -> None:
     drill.advance_to(ticks(20.0))
     item = drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     drill.advance_to(ticks(40.0))
-    assert too_early(small, drill.story_ticks, drill.events, drill.journal) == [item]
-    assert blind(small, [], [], ticks(5.0)), "before anything has happened"
-    assert not blind(small, drill.story_ticks, drill.events, ticks(40.0))
+    assert find_premature_inputs(small, drill.story_ticks, drill.events, drill.journal) == [item]
+    assert lacks_evidence(small, [], [], ticks(5.0)), "before anything has happened"
+    assert not lacks_evidence(small, drill.story_ticks, drill.events, ticks(40.0))
 
 
 LOAD = '[[timeline]]\nat = "10s"\ndo = "bulk-load Sales rows=2000 batch_rows=100"\n'
@@ -143,21 +145,21 @@ def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
     drill = Drill(scenario)
     drill.advance_to(ticks(25.0))
     moments = (ticks(5.0), ticks(10.5), ticks(20.5))
-    assert [blind(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
+    assert [lacks_evidence(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
 
 
-def _waiting(search: Search) -> Waiting:
+def _waiting(search: ParSearch) -> WaitingCost:
     best = search.best
     idle = next(plan for plan in search.plans if not plan.acts)
     assert best is not None
-    return Waiting(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
+    return WaitingCost(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
 
 
-def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Search) -> None:
+def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: ParSearch) -> None:
     assert fair.best is not None
     work = _waiting(fair)
-    at_once(work.steps())
-    found = work.told()
+    run_to_completion(work.steps())
+    found = work.certificate_fields()
     best, lost_s = found["curve"]["best"], found["point_of_no_return_s"]
     assert best == sorted(best, reverse=True)
     assert best[0] == fair.best.score
@@ -171,12 +173,12 @@ def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Searc
         assert run.score().finished == reaches
 
 
-def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: Search) -> None:
+def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: ParSearch) -> None:
     work = _waiting(fair)
     told: list[dict[str, Any]] = []
     for _ in work.steps():  # it may end at any time
-        if not told or told[-1] != work.told():
-            told.append(work.told())
+        if not told or told[-1] != work.certificate_fields():
+            told.append(work.certificate_fields())
     assert len(told) > 3
     assert fair.best is not None
     assert told[0]["point_of_no_return_s"] == fair.best.acts[0].tick / TICKS_PER_S
@@ -195,13 +197,13 @@ def test_after_the_last_chance_that_is_known_another_is_sought(monkeypatch: pyte
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
     scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
     start = Input(ticks(30.0), "start-service", ("SERVER_A",))
-    search = Search(scenario, scenario.seed).run(2, [[start]])
+    search = ParSearch(scenario, scenario.seed).run(2, [[start]])
     assert search.best is not None
     assert search.best.reached
-    monkeypatch.setattr("engine.drill.par.waiting.HARDER", 80)
+    monkeypatch.setattr("engine.drill.par.cost_of_waiting.HARDER", 80)
     work = _waiting(search)
-    at_once(work.steps())
-    found = work.told()
+    run_to_completion(work.steps())
+    found = work.certificate_fields()
     assert found["point_of_no_return_s"] > 100.0
     assert any("power-on SERVER_A" in line for line in found["last_chance"])
     worth = dict(zip(found["curve"]["t_s"], found["curve"]["best"], strict=True))
@@ -209,12 +211,14 @@ def test_after_the_last_chance_that_is_known_another_is_sought(monkeypatch: pyte
     assert min(until) >= 70.0, "it is worth as much until then"
 
 
-def at_once_from(scenario: Scenario, before: dict[str, Any] | None) -> tuple[Certifying, dict[str, Any]]:
+def at_once_from(
+    scenario: Scenario, before: dict[str, Any] | None
+) -> tuple[CertificateBuilder, dict[str, Any]]:
     """What a search without any time has, and tells."""
-    work = Certifying(scenario, scenario.seed, before=before)
-    work.enough()
+    work = CertificateBuilder(scenario, scenario.seed, before=before)
+    work.end_search()
     for _ in work.steps():
-        work.enough()
+        work.end_search()
     return work, work.certificate(lambda _: True)
 
 
@@ -237,7 +241,9 @@ def test_a_search_that_goes_on_from_a_certificate_proves_as_much() -> None:
     work, renewed = at_once_from(small, new | known)
     assert new["point_of_no_return_s"] < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
-    assert any(plan.acts[0].words == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts)
+    assert any(
+        plan.acts[0].line_without_time == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts
+    )
     kept = ("last_chance", "safest", "robust", "nodes", "complete", "optimal", "acts_tried", "blunder_share")
     assert {name: renewed[name] for name in kept} == {name: known[name] for name in kept}
     assert renewed["traps"][0]["best"] == 80.0
@@ -251,23 +257,23 @@ def test_what_was_proved_of_other_bounds_does_not_count(small: Scenario) -> None
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
     other_moments = new | {"acts_tried": 400, "choices": new["choices"] + 1}
-    assert certificate._with(other_moments, dict(new))["acts_tried"] == new["acts_tried"]
+    assert certificate._merge_previous(other_moments, dict(new))["acts_tried"] == new["acts_tried"]
 
 
 def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:
-    run = Lean(small)
+    run = SearchDrill(small)
     run.advance_to(ticks(30.0))
     run.do("note so far")
-    search = Search(small, small.seed, start=run, offered=("power-on SERVER_A",)).run(6)
+    search = ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)).run(6)
     assert search.best is not None
     (act,) = search.best.acts
-    assert (act.words, act.tick) == ("power-on SERVER_A", run.tick)
-    assert search.best.score > Search(small, small.seed, start=run, offered=()).run(1).plans[0].score
+    assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
+    assert search.best.score > ParSearch(small, small.seed, start=run, offered=()).run(1).plans[0].score
 
 
 def test_what_may_be_told_a_group_is_on_offer() -> None:
-    drill = Lean(shipped("ag-planned-move"))
-    lines = offers(drill, ())
+    drill = SearchDrill(shipped("ag-planned-move"))
+    lines = list_candidates(drill, ())
     moves = {line.split()[1] for line in lines if line.endswith("FAILOVER")}
     primary = {server for server, _ in drill.world.replicas} - moves
     assert len(primary) == 1
@@ -277,14 +283,14 @@ def test_what_may_be_told_a_group_is_on_offer() -> None:
 
 
 def test_a_vote_that_was_taken_can_be_given_back() -> None:
-    drill = Lean(shipped("wsfc-site-votes"))
-    assert not any(line.startswith("set-weight") for line in offers(drill, ()))
+    drill = SearchDrill(shipped("wsfc-site-votes"))
+    assert not any(line.startswith("set-weight") for line in list_candidates(drill, ()))
     drill.do("ps LION (Get-ClusterNode LION).NodeWeight = 0")
     drill.advance_to(ticks(5.0))
-    assert "set-weight LION 1" in offers(drill, ())
+    assert "set-weight LION 1" in list_candidates(drill, ())
 
 
 def test_a_certificate_from_before_there_were_safest_plans_has_plans_to_begin_with() -> None:
     line = "20 power-on SERVER_A"
-    ((item,), (again,)) = plans({"par": {"plan": [line]}, "shortest": [line]})
+    ((item,), (again,)) = read_fair_plans({"par": {"plan": [line]}, "shortest": [line]})
     assert item.line == again.line == line

@@ -9,16 +9,25 @@ import pytest
 
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import retry
-from engine.drill.judging.agents import at_random
-from engine.drill.par import regret, ways
-from engine.drill.par.lean import Lean
-from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, stopped, tried_again
-from engine.drill.par.ways import Patient
+from engine.drill.judging.agents import build_random_player
+from engine.drill.par import continuations, regret
+from engine.drill.par.continuations import RetryingRun
+from engine.drill.par.regret import (
+    RISE_MAX,
+    WAITING,
+    Account,
+    RunSegment,
+    build_account,
+    compute_accuracy,
+    exclude_finish,
+    find_retry_start,
+)
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, play_inputs, replay
-from engine.drill.running.solution import default_end, left_alone, played
+from engine.drill.running.solution import default_end, play_idle, play_reference
+from engine.generators import run_to_completion
 from engine.inputs import Input
 from engine.model import ticks
-from engine.stepwise import at_once
 from tests import par_drills
 from tests.engine.drill import texts
 
@@ -29,11 +38,11 @@ def small() -> Scenario:
 
 
 def of(drill: Drill) -> Account:
-    return at_once(account(drill))
+    return run_to_completion(build_account(drill))
 
 
 def test_the_reference_loses_nothing(small: Scenario) -> None:
-    drill = played(small)
+    drill = play_reference(small)
     found = of(drill)
     assert {move.label for move in found.moves} == {"best"}
     assert (found.accuracy, found.no_return, found.worst) == (100.0, None, None)
@@ -48,18 +57,18 @@ def test_who_was_stopped_by_others_has_not_given_up(small: Scenario) -> None:
     assert found.moves[-1].line == "finish"
     assert found.accuracy < 50.0
     assert found.no_return is not None
-    still = stopped(found)
+    still = exclude_finish(found)
     assert still.moves == found.moves[:-1]
     assert (still.accuracy, still.no_return) == (100.0, None)
 
 
 def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:
-    drill = left_alone(small)
+    drill = play_idle(small)
     found = of(drill)
     assert {move.line for move in found.moves} == {WAITING}
     assert len(found.moves) > 1, "it is split where something could be seen"
     assert found.moves[0].until > ticks(20.0), "nothing could be seen before the failure"
-    assert found.curve[0][1] == played(small).score().total
+    assert found.curve[0][1] == play_reference(small).score().total
     assert found.curve[-1][1] == drill.score().total
     worst = found.worst
     assert worst is not None
@@ -99,12 +108,12 @@ def test_an_act_that_takes_the_last_chance_is_named(small: Scenario) -> None:
 
 def test_what_is_tried_again_begins_in_time_for_its_first_act(small: Scenario) -> None:
     own, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
-    waited = Move(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
-    assert tried_again(waited) == (min(8_001, retry.begin(9_000, first, ())), 9_000)
-    done = Move(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own, first), 1)
-    assert tried_again(done) == (retry.begin(8_000, first, ()), 8_000), "before what was done"
-    nothing = Move(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own,), 1)
-    assert tried_again(nothing) == (retry.begin(8_000, None, ()), 8_000)
+    waited = RunSegment(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
+    assert find_retry_start(waited) == (min(8_001, retry.find_retry_tick(9_000, first, ())), 9_000)
+    done = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own, first), 1)
+    assert find_retry_start(done) == (retry.find_retry_tick(8_000, first, ()), 8_000), "before what was done"
+    nothing = RunSegment(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own,), 1)
+    assert find_retry_start(nothing) == (retry.find_retry_tick(8_000, None, ()), 8_000)
 
 
 def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> None:
@@ -113,10 +122,10 @@ def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> Non
     drill.do("power-off SERVER_B")
     drill.advance_to(drill.end_tick or 0)
     found = of(drill)
-    worst = max(found.moves, key=lambda move: move.lost)
-    assert worst.lost > 5.0
+    worst = max(found.moves, key=lambda move: move.regret)
+    assert worst.regret > 5.0
     assert found.worst == worst
-    assert any(item.words == "power-on SERVER_A" for item in worst.best)
+    assert any(item.line_without_time == "power-on SERVER_A" for item in worst.best)
     assert all(item.tick >= worst.tick for item in worst.best)
 
 
@@ -127,9 +136,9 @@ def test_a_session_that_was_removed_can_be_set_up_again(small: Scenario) -> None
     drill.advance_to(drill.end_tick or 0)
     found = of(drill)
     removed = next(move for move in found.moves if move.line)
-    assert removed.lost == 20.0, "its price, and no more"
-    waited = next(move for move in found.moves if move.tick > removed.tick and move.lost)
-    told = [item.words.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
+    assert removed.regret == 20.0, "its price, and no more"
+    waited = next(move for move in found.moves if move.tick > removed.tick and move.regret)
+    told = [item.line_without_time.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
     assert told == ["PARTNER", "PARTNER", "WITNESS"]
     assert waited.until < ticks(20.0), "before the failure"
 
@@ -141,7 +150,7 @@ def test_who_takes_back_what_he_broke_has_done_nothing_brilliant(small: Scenario
     lines.append("70 power-on SERVER_A")
     drill = replay(small, small.seed, "practice", lines)
     drill.advance_to(default_end(drill))
-    found = at_once(account(drill, doubting=False))
+    found = run_to_completion(build_account(drill, doubting=False))
     assert found.risen <= RISE_MAX
     assert [move.line for move in found.moves if move.label == "brilliant"] == []
 
@@ -153,14 +162,14 @@ def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
     found = of(drill)
     last = found.moves[-1]
     assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
-    assert (last.before, last.after) == (played(small).score().total, drill.score().total)
+    assert (last.before, last.after) == (play_reference(small).score().total, drill.score().total)
     assert last.best
     assert found.no_return == drill.tick
 
 
 def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
-    found = of(left_alone(small.model_copy(update={"solution": ()})))
-    assert found.curve[0][1] == played(small).score().total
+    found = of(play_idle(small.model_copy(update={"solution": ()})))
+    assert found.curve[0][1] == play_reference(small).score().total
     assert found.no_return is not None
 
 
@@ -184,7 +193,7 @@ def test_looks_leave_room_for_acts_and_all_acts_are_done(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: int) -> None:
-    drill = at_random(random.Random(seed).randrange(1000))(small, small.seed)
+    drill = build_random_player(random.Random(seed).randrange(1000))(small, small.seed)
     found = of(drill)
     values = [value for _, value in found.curve]
     assert values == sorted(values, reverse=True)
@@ -193,7 +202,7 @@ def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: in
 
 
 def test_accuracy_is_that_of_the_source() -> None:
-    assert [round(accuracy(lost), 1) for lost in (1, 3, 5, 10, 15, 20, 40)] == [
+    assert [round(compute_accuracy(lost), 1) for lost in (1, 3, 5, 10, 15, 20, 40)] == [
         96.6,
         88.4,
         80.8,
@@ -210,7 +219,9 @@ def test_where_nothing_is_known_a_search_finds_what_the_player_did(small: Scenar
     drill.advance_to(ticks(40.0))
     drill.do("power-on SERVER_A")
     drill.advance_to(drill.end_tick or 0)
-    credulous, doubting = (at_once(account(drill, doubting=doubts)) for doubts in (False, True))
+    credulous, doubting = (
+        run_to_completion(build_account(drill, doubting=doubts)) for doubts in (False, True)
+    )
     assert credulous.risen > 50.0
     assert doubting.risen <= RISE_MAX
     assert "brilliant" in {move.label for move in credulous.moves}
@@ -219,9 +230,11 @@ def test_where_nothing_is_known_a_search_finds_what_the_player_did(small: Scenar
 
 def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
     lonely = texts.small(('witness = "SERVER_W"\n', ""))
-    run = Lean(lonely)
+    run = SearchDrill(lonely)
     run.advance_to(ticks(15.0))
-    forced = Patient(run).do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    forced = RetryingRun(run).do(
+        "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+    )
     assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
 
 
@@ -232,10 +245,10 @@ def test_who_breaks_one_thing_after_another_can_still_come_back() -> None:
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
     drill.advance_to(default_end(drill))
     first: list[Account] = []
-    found = at_once(account(drill, drawn=first.append))
+    found = run_to_completion(build_account(drill, on_progress=first.append))
     assert found.risen <= RISE_MAX
     in_vain, broken = (move for move in found.moves if move.line.startswith(("sql", "power-off")))
-    assert in_vain.lost < 1.0
+    assert in_vain.regret < 1.0
     assert broken.after > 60.0
     (drawn,) = first
     before, after = dict(drawn.curve), dict(found.curve)
@@ -244,12 +257,14 @@ def test_who_breaks_one_thing_after_another_can_still_come_back() -> None:
 
 
 def test_what_is_done_when_all_is_lost_is_not_accurate() -> None:
-    lost = Move(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
-    later = [Move(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)]
-    few, many = (stopped(Account(moves, 0.0, None)) for moves in ((lost,), (lost, *later)))
+    lost = RunSegment(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
+    later = [
+        RunSegment(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)
+    ]
+    few, many = (exclude_finish(Account(moves, 0.0, None)) for moves in ((lost,), (lost, *later)))
     assert many.accuracy == few.accuracy < 2.0
     right = replace(lost, line="power-on SERVER_B", after=100.0, label="best")
-    some = stopped(Account((*[right] * 8, lost), 0.0, None))
+    some = exclude_finish(Account((*[right] * 8, lost), 0.0, None))
     assert some.accuracy > 10.0 * few.accuracy, "what was right before does count"
 
 
@@ -258,8 +273,8 @@ def test_where_acts_have_left_it_low_a_search_goes_on(
 ) -> None:
     """No known way leads on from there, and what is needed is more than one act."""
     for known in ("plays", "whole"):
-        monkeypatch.setattr(ways, known, lambda *_: iter([ways.nothing()]))
-    monkeypatch.setattr(ways, "bridged", lambda *_: iter(()))
+        monkeypatch.setattr(continuations, known, lambda *_: iter([continuations.build_idle_continuation()]))
+    monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))
     drill = Drill(small)
     for at_s, line in ((40.0, "stop-service SERVER_B"), (41.0, "stop-service SERVER_W")):
         drill.advance_to(ticks(at_s))
@@ -275,8 +290,8 @@ def test_where_acts_have_left_it_low_a_search_goes_on(
 
 
 def test_it_is_told_where_more_may_have_been_possible(small: Scenario) -> None:
-    assert of(played(small)).doubt is None
-    assert of(left_alone(small)).doubt is None, "all that was lost was lost for good"
+    assert of(play_reference(small)).doubt is None
+    assert of(play_idle(small)).doubt is None, "all that was lost was lost for good"
     drill = Drill(small)
     drill.advance_to(ticks(30.0))
     drill.do("stop-service SERVER_B")

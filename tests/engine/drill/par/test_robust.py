@@ -11,12 +11,12 @@ from app.files.certificates import LUCK_MAX, warnings
 from app.files.proof import Certificate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.certificate import SEEDS, Certifying
-from engine.drill.par.lean import Lean
-from engine.drill.par.robust import archive, react, reactions
-from engine.drill.par.search import Search
-from engine.drill.par.sight import seen, too_early
-from engine.drill.par.trials import Plan
+from engine.drill.par.certificate import SEEDS, CertificateBuilder
+from engine.drill.par.multi_seed import build_reactions, play_reactions, select_archive
+from engine.drill.par.observability import find_premature_inputs, is_observable
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import SearchPlan
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
@@ -43,18 +43,18 @@ do = "start-service SERVER_A"'''),
 """The principal's service stops, and comes back sooner or later; who forces service at its mirror pays for it."""
 
 
-def certified(search: Search, nodes: int) -> Certificate:
-    work = Certifying(search.scenario, search.seed)
+def certified(search: ParSearch, nodes: int) -> Certificate:
+    work = CertificateBuilder(search.scenario, search.seed)
     work.fair = search.run(nodes)
-    work.enough()
-    for _ in work.clairvoyant.steps(after=search):
+    work.end_search()
+    for _ in work.clairvoyant.steps(narrower_search=search):
         if work.clairvoyant.begun_with_all:
             break
     return work.certificate()
 
 
 def test_a_plan_that_luck_has_found_is_worth_less_over_several_seeds() -> None:
-    found = certified(Search(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
+    found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12)
     robust = found["robust"]
     assert found["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
@@ -65,13 +65,13 @@ def test_a_plan_that_luck_has_found_is_worth_less_over_several_seeds() -> None:
 
 def test_acts_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.small(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
-    found = certified(Search(drill, 1, offered=()), 2)
+    found = certified(ParSearch(drill, 1, offered=()), 2)
     assert found["robust"]["plan"] == found["par"]["plan"]
     assert found["robust"]["least"] > found["par"]["score"] - 1.0
 
 
 def test_check_says_where_luck_has_found_the_best_plan() -> None:
-    found = certified(Search(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
+    found = certified(ParSearch(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
     assert found["robust"]["least"] < found["par"]["score"] - LUCK_MAX
     assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
     found["robust"]["least"] = found["par"]["score"]
@@ -117,32 +117,36 @@ kind = "downtime"'''),
 """Who asks why does so in the first fifty seconds only."""
 
 
-def reacted(scenario: Scenario, script: str, seed: int) -> Lean:
+def reacted(scenario: Scenario, script: str, seed: int) -> SearchDrill:
     """A run with another seed in which the plan of the scenario's own is played as reactions."""
     items, _ = parse_script(script)
-    run = Lean(scenario, seed)
-    react(run, reactions(scenario, scenario.seed, items))
+    run = SearchDrill(scenario, seed)
+    play_reactions(run, build_reactions(scenario, scenario.seed, items))
     return run
 
 
 def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
     """Seeds with which the power fails between these times."""
-    return (seed for seed in count() if low_s <= Lean(scenario, seed)._waiting[0][0] / TICKS_PER_S <= high_s)
+    return (
+        seed
+        for seed in count()
+        if low_s <= SearchDrill(scenario, seed)._waiting[0][0] / TICKS_PER_S <= high_s
+    )
 
 
 @pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
 def test_with_its_own_seed_a_plan_is_played_as_it_is(changes: tuple[tuple[str, str], ...]) -> None:
-    search = Search(texts.small(*changes), 3).run(8)
+    search = ParSearch(texts.small(*changes), 3).run(8)
     for plan in search.plans:
-        run = Lean(search.scenario, 3)
-        assert react(run, reactions(search.scenario, 3, plan.acts)) == plan.score
+        run = SearchDrill(search.scenario, 3)
+        assert play_reactions(run, build_reactions(search.scenario, 3, plan.acts)) == plan.score
         assert [item.line for item in run.journal] == plan.lines
 
 
 def test_an_act_waits_for_what_came_before_it_in_the_plan() -> None:
     """The mirror takes over another time after the failure with every seed."""
     drill = texts.small(DRAWN)
-    own = Lean(drill)
+    own = SearchDrill(drill)
     own.advance_to(ticks(100.0))
     over = max(event.tick for event in own.events if event.kind == "failover") / TICKS_PER_S
     delays = set()
@@ -157,7 +161,7 @@ def test_an_act_waits_for_what_came_before_it_in_the_plan() -> None:
 def test_a_locked_door_is_tried_until_it_opens() -> None:
     drill = texts.small(DRAWN, LOCKED)
     late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
-    plan = f"{Lean(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
+    plan = f"{SearchDrill(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
     run = reacted(drill.model_copy(update={"seed": late}), plan, early)
     assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
 
@@ -185,27 +189,29 @@ def test_what_was_refused_in_the_plan_does_not_wait() -> None:
 
 def test_no_reaction_comes_before_its_symptom() -> None:
     drill = texts.small(DRAWN)
-    own = Lean(drill)
+    own = SearchDrill(drill)
     own.advance_to(ticks(100.0))
     for seed in range(4, 10):
         run = reacted(drill, f"{first_symptom(own) / TICKS_PER_S} power-on SERVER_A", seed)
         assert [item.tick for item in run.journal] == [first_symptom(run)]
-        assert not too_early(
+        assert not find_premature_inputs(
             run.scenario, run.story_ticks, run.events, reacted(drill, "62 power-on SERVER_A", seed).journal
         )
 
 
-def first_symptom(run: Lean) -> Tick:
-    return min(event.tick for event in run.events if event.tick > run.story_ticks[-1] and seen(event))
+def first_symptom(run: SearchDrill) -> Tick:
+    return min(
+        event.tick for event in run.events if event.tick > run.story_ticks[-1] and is_observable(event)
+    )
 
 
 def test_of_each_kind_the_middle_one_is_tried_as_well() -> None:
-    def plan(second: int, words: str, score: float) -> Plan:
-        return Plan((Input(ticks(second), "power-on", (words,)),), score, True, True, happened=(1,))
+    def plan(second: int, words: str, score: float) -> SearchPlan:
+        return SearchPlan((Input(ticks(second), "power-on", (words,)),), score, True, True, happened=(1,))
 
     plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other = plan(5, "B", 40.0)
-    found = archive([*plans, other, plan(1, "A", 50.0)])
+    found = select_archive([*plans, other, plan(1, "A", 50.0)])
     assert [(one.acts[0].tick, one.score) for one in found] == [
         (ticks(5), 100.0), (ticks(5), 40.0), (ticks(7), 100.0),
     ]  # fmt: skip

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.par.lean import Lean
-from engine.drill.par.offers import offers
-from engine.drill.par.trials import Rules, Trials, tried
-from engine.drill.par.vain import in_vain
+from engine.drill.par.candidate_actions import list_candidates
+from engine.drill.par.noop_actions import is_noop
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import Rules, Trials, try_input
 from engine.inputs import Input
 from engine.model import ticks
 from tests.engine.drill import texts
@@ -31,10 +31,10 @@ def _shipped(name: str) -> Scenario:
     return load_scenario(file.read_text(encoding="utf-8"), file.name)
 
 
-def _done(run: Lean, line: str) -> Lean | None:
+def _done(run: SearchDrill, line: str) -> SearchDrill | None:
     verb, _, rest = line.partition(" ")
     drill = run.fork()
-    return drill if tried(drill, Input(run.tick, verb, (rest,))) else None
+    return drill if try_input(drill, Input(run.tick, verb, (rest,))) else None
 
 
 @pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
@@ -44,12 +44,12 @@ def test_what_was_in_vain_is_worth_no_more(name: str) -> None:
     run, vain, useful = trials.begun.fork(), 0, 0
     for point in idle.points[::2]:
         run.advance_to(point)
-        for line in offers(run, ()):
+        for line in list_candidates(run, ()):
             drill = _done(run, line)
             if drill is None:
                 continue
-            useful += not in_vain(run, drill)
-            if in_vain(run, drill):
+            useful += not is_noop(run, drill)
+            if is_noop(run, drill):
                 vain += 1
                 assert trials.play(drill, (), rules).score <= idle.score, (point, line)
     assert useful
@@ -72,8 +72,8 @@ def test_what_was_in_vain_is_worth_no_more(name: str) -> None:
 )
 def test_what_is_in_vain(line: str, goal: str, vain: bool) -> None:
     """SERVER_A is the principal of a session that is well."""
-    run = Lean(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
+    run = SearchDrill(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
     run.advance_to(ticks(5.0))
     drill = _done(run, line)
     assert drill is not None
-    assert in_vain(run, drill) is vain
+    assert is_noop(run, drill) is vain

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drill.running.drill import Drill, End, Mode, play_inputs, replay
-from engine.drill.running.solution import left_alone, played
-from engine.inputs import InputProblem
+from engine.drill.running.drill import Drill, DrillEnd, DrillMode, play_inputs, replay
+from engine.drill.running.solution import play_idle, play_reference
+from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import FREE, SMALL, drill, run, small
 
@@ -45,7 +45,7 @@ def take(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Dr
         if line and not taken.finished:
             try:
                 taken.do(line)
-            except InputProblem:
+            except InputError:
                 assert line.startswith("hint"), line
     taken.advance_to(7000)
     return taken
@@ -69,14 +69,14 @@ def test_the_same_run_in_any_slices_and_from_its_journal(
 def test_any_text_reads_back_from_the_journal_as_it_was_done(text: str) -> None:
     try:
         item = parse_line(f"sql SERVER_A {text}", 4125)
-    except InputProblem:
+    except InputError:
         assert not text.strip()
         return
     assert parse_script(item.line) == ([item], [])
 
 
 def test_another_seed_is_another_run() -> None:
-    assert played(small(), seed=4).state_hash() != played(small(), seed=5).state_hash()
+    assert play_reference(small(), seed=4).state_hash() != play_reference(small(), seed=5).state_hash()
 
 
 def test_a_fork_goes_its_own_way() -> None:
@@ -95,7 +95,7 @@ def test_a_fork_goes_its_own_way() -> None:
 
 def test_names_are_spelled_as_the_world_does() -> None:
     taken = run(drill(), 1)
-    assert taken.do("stop-service server_w").words == "stop-service SERVER_W"
+    assert taken.do("stop-service server_w").line_without_time == "stop-service SERVER_W"
     assert taken.journal[0].line == "1 stop-service SERVER_W"
 
 
@@ -103,7 +103,7 @@ def test_names_are_spelled_as_the_world_does() -> None:
 def test_what_cannot_be_done_changes_nothing(line: str) -> None:
     taken = run(drill(), 1)
     before, events = taken.state_hash(), len(taken.events)
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         taken.do(line)
     assert not taken.journal
     assert (taken.state_hash(), len(taken.events)) == (before, events)
@@ -113,26 +113,26 @@ def test_what_cannot_be_done_changes_nothing(line: str) -> None:
 
 
 def test_it_ends_when_all_goals_are_reached() -> None:
-    taken = played(small())
-    assert taken.ended_by is End.GOALS
+    taken = play_reference(small())
+    assert taken.ended_by is DrillEnd.GOALS
     at = taken.tick
     run(taken, 300)
     assert taken.tick == at
-    with pytest.raises(InputProblem, match="over"):
+    with pytest.raises(InputError, match="over"):
         taken.do("note more")
 
 
 def test_it_ends_with_its_time() -> None:
-    taken = left_alone(small())
-    assert (taken.ended_by, taken.tick) == (End.TIME, 30_000)
+    taken = play_idle(small())
+    assert (taken.ended_by, taken.tick) == (DrillEnd.TIME, 30_000)
 
 
 def test_it_ends_when_asked_and_again_so_in_a_replay() -> None:
     taken = run(drill(), 3.5)
     taken.finish()
-    assert (taken.ended_by, taken.tick) == (End.ASKED, 350)
+    assert (taken.ended_by, taken.tick) == (DrillEnd.ASKED, 350)
     again = replay(taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], 9000)
-    assert (again.ended_by, again.tick) == (End.ASKED, 350)
+    assert (again.ended_by, again.tick) == (DrillEnd.ASKED, 350)
 
 
 def test_it_does_not_end_before_its_story_is_told() -> None:
@@ -141,7 +141,7 @@ def test_it_does_not_end_before_its_story_is_told() -> None:
         ('when = "Sales is SYNC', 'when = "Sales serves or Sales is SYNC'),
     )
     run(taken, 19)
-    assert all(state.met for state in taken.goals.values())
+    assert all(state.is_reached for state in taken.goals.values())
     assert not taken.finished
 
 
@@ -150,20 +150,20 @@ def test_a_forbidden_state_may_end_it() -> None:
         '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
     )
     taken = run(drill(("[[solution]]", forbidden + "[[solution]]")), 100)
-    assert taken.ended_by is End.FORBIDDEN
+    assert taken.ended_by is DrillEnd.FORBIDDEN
     assert taken.tick == 2100
 
 
 def test_free_play_has_no_end_and_no_score() -> None:
     taken = run(drill(text=FREE), 700)
-    assert taken.mode is Mode.LAB
+    assert taken.mode is DrillMode.LAB
     assert not taken.finished
     assert not taken.score().scored
 
 
 def test_a_drill_may_be_taken_as_free_play() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nwhy = "no spare part"\n'
-    taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=Mode.LAB), 40)
+    taken = run(drill(("[[solution]]", lock + "[[solution]]"), mode=DrillMode.LAB), 40)
     taken.do("power-on SERVER_A")
     run(taken, 400)
     assert taken.tick == 40_000
@@ -196,7 +196,7 @@ def test_an_inject_may_wait_for_a_condition() -> None:
 def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
     taken = run(drill(("[[solution]]", lock + "[[solution]]")), 40)
-    with pytest.raises(InputProblem, match="no spare part"):
+    with pytest.raises(InputError, match="no spare part"):
         taken.do("power-on server_a")
     taken.do("note the lock is for SERVER_A alone")
     run(taken, 50)
@@ -204,9 +204,9 @@ def test_what_the_story_locks_cannot_be_done_until_its_time() -> None:
 
 
 def test_nobody_takes_all_back_at_once_where_something_is_scored() -> None:
-    with pytest.raises(InputProblem, match="the lab and free play allow it"):
+    with pytest.raises(InputError, match="the lab and free play allow it"):
         run(drill(), 40).do("revert-all")
-    run(drill(mode=Mode.LAB), 40).do("revert-all")
+    run(drill(mode=DrillMode.LAB), 40).do("revert-all")
     allowed = ("seed = 3", "seed = 3\nallow_revert_all = true")
     run(drill(allowed), 40).do("revert-all")
 
@@ -216,14 +216,14 @@ def test_a_lock_goes_before_what_the_scenario_allows() -> None:
     taken = run(
         drill(("seed = 3", "seed = 3\nallow_revert_all = true"), ("[[solution]]", lock + "[[solution]]")), 40
     )
-    with pytest.raises(InputProblem, match="no spare part"):
+    with pytest.raises(InputError, match="no spare part"):
         taken.do("revert-all")
 
 
 def test_an_exam_has_no_hints() -> None:
-    taken = run(drill(mode=Mode.EXAM), 40)
+    taken = run(drill(mode=DrillMode.EXAM), 40)
     assert taken.next_hint() is None
-    with pytest.raises(InputProblem, match="exam"):
+    with pytest.raises(InputError, match="exam"):
         taken.do("hint 1")
 
 

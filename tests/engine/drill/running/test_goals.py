@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from engine.drill.authoring.schema import Goal
-from engine.drill.running.goals import GoalState, judge
+from engine.drill.running.goals import GoalState, update_goal
 
 
 def course(goal: Goal, truth: str) -> list[str | None]:
     """News of each second of *truth* (T: holds, -: does not)."""
     state, news = GoalState(), []
     for second, sign in enumerate(truth):
-        state, said = judge(goal, state, sign == "T", second * 100)
+        state, said = update_goal(goal, state, sign == "T", second * 100)
         news.append(said)
     return news
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running import locks
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill, run, small
 from tests.engine.worlds import lab
@@ -29,12 +29,12 @@ from tests.engine.worlds import lab
     ],
 )
 def test_what_a_lock_keeps_away(lock: str, line: str, kept: bool) -> None:
-    assert locks.covers(locks.understood(lock, lab()), parse_line(line)) is kept
+    assert locks.covers(locks.parse_lock(lock, lab()), parse_line(line)) is kept
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])
 def test_what_cannot_be_locked(lock: str) -> None:
-    with pytest.raises(ScenarioProblems) as caught:
+    with pytest.raises(ScenarioError) as caught:
         small(("[[client]]", f'[[locked]]\ndo = "{lock}"\nwhy = "no"\n\n[[client]]'))
     (problem,) = caught.value.problems
     assert problem.where.startswith("locked")
@@ -44,5 +44,5 @@ def test_the_reason_is_told() -> None:
     taken = run(
         drill(("[[client]]", '[[locked]]\ndo = "workload"\nwhy = "they have to work"\n\n[[client]]')), 5
     )
-    with pytest.raises(InputProblem, match="they have to work"):
+    with pytest.raises(InputError, match="they have to work"):
         taken.do("workload Sales none")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.lint import lint
-from engine.drill.authoring.scenario import ScenarioProblems
-from engine.drill.judging.score import refusals
-from engine.inputs import InputProblem
+from engine.drill.authoring.scenario import ScenarioError
+from engine.drill.judging.score import find_refusals
+from engine.inputs import InputError
 from engine.model import DbState
 from tests.engine.drill.texts import FREE, drill, run, small
 
@@ -61,7 +61,7 @@ def test_a_copy_may_have_been_restored_elsewhere() -> None:
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_A:5022'")
     taken.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B:5022'")
     assert run(taken, 30).holds("Sales is SYNCHRONIZED")
-    with pytest.raises(ScenarioProblems, match="has a mirror already"):
+    with pytest.raises(ScenarioError, match="has a mirror already"):
         small(alone, text=FREE)
 
 
@@ -78,15 +78,15 @@ def test_what_the_story_sends_is_nobodys_conduct() -> None:
     (batch,) = taken.report()["sql"]
     assert (batch["window"], batch["messages"][0]["number"]) == ("SERVER_B#story", 1470)
     assert not taken.holds('tried "FAILOVER" or error 1470')
-    assert refusals(taken.events) == []
+    assert find_refusals(taken.events) == []
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     assert run(taken, 11).holds('tried "FAILOVER" and error 1470')
-    assert [number for _, number in refusals(taken.events)] == [1470]
+    assert [number for _, number in find_refusals(taken.events)] == [1470]
 
 
 def test_nobody_hides_behind_the_story() -> None:
     taken = drill(text=FREE)
-    with pytest.raises(InputProblem, match="belongs to the story"):
+    with pytest.raises(InputError, match="belongs to the story"):
         taken.do("sql SERVER_A#story ALTER DATABASE Sales SET PARTNER OFF")
     taken.do("sql SERVER_A#2 SELECT 1")
 

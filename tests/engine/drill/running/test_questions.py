@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.calibration import calibration
-from engine.drill.running.drill import Drill, Mode, replay
-from engine.inputs import InputProblem
+from engine.drill.running.drill import Drill, DrillMode, replay
+from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run, small
 
 ASKED = """
@@ -70,7 +70,7 @@ CHANGES = (
 )
 
 
-def asking(mode: Mode | None = None, *more: tuple[str, str]) -> Drill:
+def asking(mode: DrillMode | None = None, *more: tuple[str, str]) -> Drill:
     return drill(*CHANGES, *more, mode=mode)
 
 
@@ -109,7 +109,7 @@ def test_how_sure_an_answer_was_is_told_beside_whether_it_was_right() -> None:
     taken.do("answer next 1 sure_percent=90")
     run(taken, 60)
     taken.do("answer cause 2")
-    with pytest.raises(InputProblem, match="sure_percent"):
+    with pytest.raises(InputError, match="sure_percent"):
         taken.do("answer role 1 sure_percent=101")
     taken.do("answer role 1 sure_percent=60")
     assert calibration(taken.report()["questions"]) is None  # nothing is told before the end
@@ -148,7 +148,7 @@ def test_no_answer_no_points() -> None:
 )
 def test_what_cannot_be_answered(at_s: float, line: str, said: str) -> None:
     taken = run(asking(), at_s)
-    with pytest.raises(InputProblem, match=said):
+    with pytest.raises(InputError, match=said):
         taken.do(line)
     assert not taken.journal
 
@@ -156,12 +156,12 @@ def test_what_cannot_be_answered(at_s: float, line: str, said: str) -> None:
 def test_the_first_answer_counts() -> None:
     taken = run(asking(), 21)
     taken.do("answer next 2")
-    with pytest.raises(InputProblem, match="already"):
+    with pytest.raises(InputError, match="already"):
         taken.do("answer next 1")
 
 
-@pytest.mark.parametrize("mode", [Mode.PRACTICE, Mode.EXAM])
-def test_nothing_tells_what_is_right_before_the_end(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.EXAM])
+def test_nothing_tells_what_is_right_before_the_end(mode: DrillMode) -> None:
     taken = run(asking(mode), 21)
     taken.do("answer next 1")
     run(taken, 60)
@@ -180,7 +180,7 @@ def test_nothing_tells_what_is_right_before_the_end(mode: Mode) -> None:
 
 
 def test_guided_tells_at_once() -> None:
-    taken = run(asking(Mode.GUIDED), 60)
+    taken = run(asking(DrillMode.GUIDED), 60)
     taken.do("answer cause 1")
     event = taken.events[-1]
     assert (event.kind, event.get("right")) == ("answer", False)
@@ -189,7 +189,7 @@ def test_guided_tells_at_once() -> None:
 
 
 def test_free_play_asks_nothing() -> None:
-    assert not kinds(run(asking(Mode.LAB), 60), "question")
+    assert not kinds(run(asking(DrillMode.LAB), 60), "question")
 
 
 def test_the_drill_waits_for_what_it_has_asked() -> None:
@@ -197,7 +197,7 @@ def test_the_drill_waits_for_what_it_has_asked() -> None:
     taken.do("answer cause 2")
     taken.do("power-on SERVER_A")
     run(taken, 200)
-    assert all(state.met for state in taken.goals.values())
+    assert all(state.is_reached for state in taken.goals.values())
     assert not taken.finished
     taken.do("answer role 2")
     run(taken, 202)
@@ -217,5 +217,5 @@ def test_the_drill_waits_for_what_it_has_asked() -> None:
     ],
 )
 def test_what_is_wrong_with_a_question(change: tuple[str, str], said: str) -> None:
-    with pytest.raises(ScenarioProblems, match=said):
+    with pytest.raises(ScenarioError, match=said):
         small(*CHANGES, change)

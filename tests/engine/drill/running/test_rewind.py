@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.running import rewind
-from engine.drill.running.drill import Drill, Mode, replay
-from engine.inputs import InputProblem
+from engine.drill.running.drill import Drill, DrillMode, replay
+from engine.inputs import InputError
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
 
@@ -15,7 +15,7 @@ def gone_back(live: Drill, to_s: float) -> Drill:
     """A drill at *to_s* that knows what *live* knows."""
     early = [item.line for item in live.journal if item.tick < to_s * 100]
     back = replay(live.scenario, live.seed, live.mode, early, round(to_s * 100))
-    back.do(rewind.line(live, back))
+    back.do(rewind.format_rewind_line(live, back))
     return back
 
 
@@ -44,7 +44,7 @@ def test_answers_stay_given_and_missed_ones_missed() -> None:
     assert back.journal[-1].line == "10 rewind 60 answer:cause:1 missed:next"
     run(back, 55)
     assert [asked.name for asked in back.open_questions()] == ["role"]
-    with pytest.raises(InputProblem, match="already"):
+    with pytest.raises(InputError, match="already"):
         back.do("answer cause 2")
     again = gone_back(run(back, 60), 5)
     assert again.journal[-1].line == "5 rewind 60 answer:cause:1 missed:next", "known for ever"
@@ -66,8 +66,8 @@ def test_the_state_knows_nothing_of_it() -> None:
 
 
 def test_an_exam_has_no_way_back() -> None:
-    taken = run(drill(mode=Mode.EXAM), 30)
-    with pytest.raises(InputProblem, match="cannot be rewound"):
+    taken = run(drill(mode=DrillMode.EXAM), 30)
+    with pytest.raises(InputError, match="cannot be rewound"):
         taken.do("rewind 40")
 
 
@@ -76,7 +76,7 @@ def test_an_exam_has_no_way_back() -> None:
 )
 def test_only_what_can_be_known_is_taken(word: str) -> None:
     taken = run(drill(), 30)
-    with pytest.raises(InputProblem, match="known"):
+    with pytest.raises(InputError, match="known"):
         taken.do(f"rewind 40 {word}")
     assert not taken.journal
 
@@ -84,14 +84,16 @@ def test_only_what_can_be_known_is_taken(word: str) -> None:
 # --- modes --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mode", "told"), [(Mode.GUIDED, True), (Mode.EXAM, False), (Mode.LAB, False)])
-def test_progress_is_told_where_the_mode_tells_it(mode: Mode, told: bool) -> None:
+@pytest.mark.parametrize(
+    ("mode", "told"), [(DrillMode.GUIDED, True), (DrillMode.EXAM, False), (DrillMode.LAB, False)]
+)
+def test_progress_is_told_where_the_mode_tells_it(mode: DrillMode, told: bool) -> None:
     taken = drill(mode=mode)
     assert (taken.progress() is not None) is told
 
 
 def test_progress_goes_by_weight_and_by_how_long_a_goal_holds() -> None:
-    taken = drill(mode=Mode.GUIDED)
+    taken = drill(mode=DrillMode.GUIDED)
     assert taken.progress() == pytest.approx(75.0 * 0.0)
     run(taken, 40)
     assert taken.progress() == 25.0
@@ -108,7 +110,7 @@ def test_who_leaves_before_the_story_is_told_has_not_finished() -> None:
     taken = run(drill(('\n[[goal]]\nname = "served"', f'\n{later}\nname = "served"')), 40)
     taken.do("power-on SERVER_A")
     run(taken, 150)
-    assert all(state.met for state in taken.goals.values())
+    assert all(state.is_reached for state in taken.goals.values())
     taken.finish()
     assert not taken.score().finished
     assert taken.score().total == 40.0

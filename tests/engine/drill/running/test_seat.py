@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from engine.drill.running import seat
-from engine.drill.running.drill import Drill, Mode
-from engine.inputs import InputProblem
+from engine.drill.running import visibility
+from engine.drill.running.drill import Drill, DrillMode
+from engine.inputs import InputError
 from tests.engine.drill.texts import drill, run
 
 HIDDEN = (
@@ -18,7 +18,7 @@ HIDDEN = (
 """A firewall that is closed beside connections that live: nobody sees anything of it yet."""
 
 
-def worlds(mode: Mode = Mode.EXAM) -> tuple[Drill, Drill]:
+def worlds(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
     return run(drill(mode=mode), 10), run(drill(HIDDEN, mode=mode), 10)
 
 
@@ -26,8 +26,8 @@ def answers(taken: Drill, line: str) -> str:
     """All that a line tells whoever types it."""
     known = len(taken.events)
     try:
-        done = taken.do(line).words
-    except InputProblem as problem:
+        done = taken.do(line).line_without_time
+    except InputError as problem:
         return str(problem)
     return json.dumps([done, *[event.as_json() for event in taken.events[known:]]])
 
@@ -43,17 +43,17 @@ def test_a_repair_tells_nothing_of_what_was_broken(line: str) -> None:
 
 
 def test_who_practises_is_told() -> None:
-    healthy, broken = worlds(Mode.PRACTICE)
+    healthy, broken = worlds(DrillMode.PRACTICE)
     assert answers(healthy, "open-firewall SERVER_W 5022") != answers(broken, "open-firewall SERVER_W 5022")
 
 
 def test_the_truth_is_secret_until_the_exam_is_over() -> None:
-    taken = drill(mode=Mode.EXAM)
-    with pytest.raises(InputProblem, match="only the servers give information"):
-        seat.ask(taken)
+    taken = drill(mode=DrillMode.EXAM)
+    with pytest.raises(InputError, match="only the servers give information"):
+        visibility.require_visible_truth(taken)
     taken.finish()
-    seat.ask(taken)
-    seat.ask(drill(mode=Mode.PRACTICE))
+    visibility.require_visible_truth(taken)
+    visibility.require_visible_truth(drill(mode=DrillMode.PRACTICE))
 
 
 def test_what_an_exam_keeps_secret_the_world_still_does() -> None:

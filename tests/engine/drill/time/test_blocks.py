@@ -5,37 +5,37 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.drill.time.blocks import BLOCK, array_of, blocks, packed_array
+from engine.drill.time.snapshot_blocks import BLOCK, pack_array, split_into_blocks, unpack_array
 from tests.room import room
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5])
 def test_dictionaries_and_lists_come_back_in_their_order(count: int) -> None:
     whole = {str(-number): number for number in range(count)}
-    assert list(blocks(whole).as_dict().items()) == list(whole.items())
-    assert blocks(list(whole)).as_list() == list(whole)
+    assert list(split_into_blocks(whole).as_dict().items()) == list(whole.items())
+    assert split_into_blocks(list(whole)).as_list() == list(whole)
 
 
 def test_one_change_costs_one_block() -> None:
     whole = {str(number): object() for number in range(4 * BLOCK)}
-    before = blocks(whole)
-    assert blocks(whole.copy(), before) is before
+    before = split_into_blocks(whole)
+    assert split_into_blocks(whole.copy(), before) is before
     whole[str(BLOCK)] = object()
-    after = blocks(whole, before)
+    after = split_into_blocks(whole, before)
     assert after.keys is before.keys
     assert [a is b for a, b in zip(after.values, before.values, strict=True)] == [True, False, True, True]
     assert after.as_dict() == whole
 
 
 def test_what_is_equal_and_not_the_same_is_a_change() -> None:
-    before = blocks([1, 2])
-    assert isinstance(blocks([1.0, 2], before).as_list()[0], float)
+    before = split_into_blocks([1, 2])
+    assert isinstance(split_into_blocks([1.0, 2], before).as_list()[0], float)
 
 
 def test_more_and_fewer_entries() -> None:
-    before = blocks(list(range(1_000, 1_000 + 2 * BLOCK)))
-    more = blocks([*before.as_list(), 7], before)
-    fewer = blocks(before.as_list()[: BLOCK + 1], before)
+    before = split_into_blocks(list(range(1_000, 1_000 + 2 * BLOCK)))
+    more = split_into_blocks([*before.as_list(), 7], before)
+    fewer = split_into_blocks(before.as_list()[: BLOCK + 1], before)
     assert more.values[:2] == before.values
     assert more.values[0] is fewer.values[0] is before.values[0]
     assert (more.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
@@ -43,17 +43,17 @@ def test_more_and_fewer_entries() -> None:
 
 def test_what_is_packed_takes_little_and_comes_back_with_its_types() -> None:
     whole = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
-    before = blocks(whole)
+    before = split_into_blocks(whole)
     taken = room([before.values])
-    after = blocks(whole | {"0": (1, 2.0, None)}, before)
+    after = split_into_blocks(whole | {"0": (1, 2.0, None)}, before)
     before.pack(after)
     assert repr(before.as_dict()) == repr(whole)
     assert repr(after.as_dict()) == repr(whole | {"0": (1, 2.0, None)})
     assert after.values[1:] == before.values[1:], (
         "what the newest moment has stays as it is, to be shared further"
     )
-    assert blocks(after.as_dict(), after) is after
-    before.pack(blocks({}))
+    assert split_into_blocks(after.as_dict(), after) is after
+    before.pack(split_into_blocks({}))
     assert room([before.values]) < taken / 5
     assert repr(before.as_dict()) == repr(whole)
 
@@ -61,6 +61,6 @@ def test_what_is_packed_takes_little_and_comes_back_with_its_types() -> None:
 @pytest.mark.parametrize("count", [0, 1, 21])
 def test_arrays_come_back_and_can_be_written_to(count: int) -> None:
     array = np.arange(count * 6, dtype=float).reshape(count, 2, 3)
-    back = array_of(packed_array(array), like=np.zeros((0, 2, 3)))
+    back = unpack_array(pack_array(array), template=np.zeros((0, 2, 3)))
     assert np.array_equal(back, array)
     assert back.flags.writeable

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.judging import difference
-from engine.drill.running.drill import Mode
-from engine.drill.time.branches import Branches, BranchProblem, grown
+from engine.drill.running.drill import DrillMode
+from engine.drill.time.branches import BranchError, Branches, restore_branches
 from engine.drill.time.history import History
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, small
 
 
-def tree(mode: Mode | None = None) -> Branches:
+def tree(mode: DrillMode | None = None) -> Branches:
     """The main branch waits until 90 s; `early` mends at 30 s, `late` at 70 s."""
     branches = Branches(History(drill(mode=mode)))
     branches.history.advance_to(4000)
@@ -32,13 +32,13 @@ def test_branches_share_the_past_and_nothing_else() -> None:
     branches = tree()
     assert branches.names() == ["main", "early", "late"]
     assert branches.current == "late"
-    assert [item.line for item in branches.of("late").drill.journal] == [
+    assert [item.line for item in branches.history_of("late").drill.journal] == [
         "40 note waiting",
         "70 rewind 90",
         "70 power-on SERVER_A",
     ]
-    assert branches.of("main").drill.tick == 9000
-    assert not branches.of("main").drill.finished
+    assert branches.history_of("main").drill.tick == 9000
+    assert not branches.history_of("main").drill.finished
 
 
 def test_only_what_differs_is_stored() -> None:
@@ -62,18 +62,18 @@ def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
     assert branches.root("second").inputs == 2
 
 
-@pytest.mark.parametrize("mode", [Mode.PRACTICE, Mode.LAB])
-def test_a_stored_tree_grows_again(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.LAB])
+def test_a_stored_tree_grows_again(mode: DrillMode) -> None:
     branches = tree(mode)
     branches.fork(7500, "deeper")
     branches.history.do("power-off SERVER_W")
     branches.history.advance_to(9000)
     branches.rename("main", "waiting")
-    again = grown(small(), 3, branches.stored())
+    again = restore_branches(small(), 3, branches.stored())
     assert again.names() == branches.names() == ["waiting", "early", "late", "deeper"]
     assert again.stored() == branches.stored()
     for name in branches.names():
-        assert again.of(name).drill.report() == branches.of(name).drill.report()
+        assert again.history_of(name).drill.report() == branches.history_of(name).drill.report()
 
 
 def test_names() -> None:
@@ -84,9 +84,9 @@ def test_names() -> None:
     assert branches.current == "branch 1"
     assert branches.root("branch 1").parent == "too late"
     for name in ("early", "", "x" * 61):
-        with pytest.raises(BranchProblem):
+        with pytest.raises(BranchError):
             branches.rename("main", name)
-    with pytest.raises(BranchProblem, match="no branch"):
+    with pytest.raises(BranchError, match="no branch"):
         branches.switch("late")
 
 
@@ -94,7 +94,7 @@ def test_pruning_takes_what_grew_on_it() -> None:
     branches = tree()
     branches.fork(7500, "deeper")
     for name, said in (("main", "first"), ("late", "current"), ("deeper", "current"), ("x", "no branch")):
-        with pytest.raises(BranchProblem, match=said):
+        with pytest.raises(BranchError, match=said):
             branches.prune(name)
     branches.switch("early")
     branches.prune("late")
@@ -114,7 +114,7 @@ def test_what_another_branch_has_learnt_is_known_everywhere() -> None:
     assert (
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
     )
-    assert grown(small(*CHANGES), 3, branches.stored()).stored() == branches.stored()
+    assert restore_branches(small(*CHANGES), 3, branches.stored()).stored() == branches.stored()
 
 
 # --- two of them side by side -------------------------------------------------------------------------------
@@ -122,35 +122,35 @@ def test_what_another_branch_has_learnt_is_known_everywhere() -> None:
 
 def test_where_two_branches_part() -> None:
     branches = tree()
-    early, late = branches.of("early").drill, branches.of("late").drill
-    found = difference.first_difference(early, late)
+    early, late = branches.history_of("early").drill, branches.history_of("late").drill
+    found = difference.find_first_difference(early, late)
     assert found is not None
     assert (found.tick, found.left and found.left.text) == (3000, "power-on SERVER_A")
     assert found.right is not None
     assert found.right.tick == 4000
-    assert difference.first_difference(early, branches.of("early").seek(9000)) is None
-    main = branches.of("main").drill
-    assert difference.first_difference(main, branches.of("late").seek(6900)) is None, (
+    assert difference.find_first_difference(early, branches.history_of("early").seek(9000)) is None
+    main = branches.history_of("main").drill
+    assert difference.find_first_difference(main, branches.history_of("late").seek(6900)) is None, (
         "a rewind is no difference"
     )
 
 
 def test_states_curves_and_outcomes_side_by_side() -> None:
     branches = tree()
-    early, late = branches.of("early"), branches.of("late")
-    rows = {row.what: row for row in difference.states(early.seek(6000), late.seek(6000))}
+    early, late = branches.history_of("early"), branches.history_of("late")
+    rows = {row.what: row for row in difference.compare_states(early.seek(6000), late.seek(6000))}
     assert (rows["SERVER_A"].left, rows["SERVER_A"].right) == ("STOPPED", "OFF")
     assert rows["Sales on SERVER_A"].right == "instance is down, was PRINCIPAL"
-    assert rows["Sales on SERVER_B"].same
+    assert rows["Sales on SERVER_B"].is_equal
     assert rows["APP"].left == "on SERVER_B"
-    (curve, *_) = difference.curves(early.seek(9000), late.seek(8000))
+    (curve, *_) = difference.compare_curves(early.seek(9000), late.seek(8000))
     assert (curve.database, curve.counter, len(curve.left), len(curve.right)) == (
         "Sales",
         "send_queue_kb",
         90,
         80,
     )
-    sums = {row.name: row for row in difference.outcomes(early.drill, late.drill)}
+    sums = {row.name: row for row in difference.compare_outcomes(early.drill, late.drill)}
     assert sums["exposed_s"].delta == pytest.approx(40.0, abs=5.0)
     assert sums["downtime_s"].delta == 0.0
     assert sums["score"].right == 98.0, "a way back"

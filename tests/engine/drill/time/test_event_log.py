@@ -6,12 +6,12 @@ from typing import cast
 
 import pytest
 
-from engine.drill.judging.report import plain
+from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.drill.time.event_log import EventLog, of
+from engine.drill.time.event_log import EventLog, select_events
 from engine.drill.time.history import History
-from engine.drill.time.moments import keep
-from engine.drill.time.packed_results import ROWS_AS_THEY_ARE, Packed
+from engine.drill.time.packed_results import ROWS_AS_THEY_ARE, PackedList
+from engine.drill.time.snapshots import take_snapshot
 from engine.events import Event
 from tests.engine.drill.texts import drill, run
 
@@ -47,50 +47,50 @@ def test_what_repeats_is_held_once() -> None:
 def test_those_of_a_kind_or_of_a_server() -> None:
     log = EventLog(SOME)
     wanted = [event for event in SOME if event.kind in ("state", "sql_done")]
-    assert list(log.of("state", "sql_done")) == wanted == list(of(SOME, "state", "sql_done"))
-    assert log.only({"state"}) == [SOME[0], SOME[5]]
-    assert log.places(("state", "log"), "SERVER_B").tolist() == [5]
-    assert log.places(first=4).tolist() == [4, 5]
+    assert list(log.select("state", "sql_done")) == wanted == list(select_events(SOME, "state", "sql_done"))
+    assert log.filter_kinds({"state"}) == [SOME[0], SOME[5]]
+    assert log.find_indices(("state", "log"), "SERVER_B").tolist() == [5]
+    assert log.find_indices(start=4).tolist() == [4, 5]
     wanted_rows = [(e.tick, e.get("kb"), e.get("new"), e.text) for e in SOME[:4]]
-    assert repr(list(log.rows(log.places(until=4), ("kb", "new")))) == repr(wanted_rows)
+    assert repr(list(log.rows(log.find_indices(stop=4), ("kb", "new")))) == repr(wanted_rows)
 
 
 def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:
     log = EventLog(SOME)
-    fork = log.first(3)
-    assert (fork.agrees(log), log.agrees(fork)) == (3, 3)
+    fork = log.take_first(3)
+    assert (fork.count_shared(log), log.count_shared(fork)) == (3, 3)
     fork.append(SOME[4])
     log.append(SOME[0])
     assert fork == [*SOME[:3], SOME[4]]
     assert log == [*SOME, SOME[0]]
-    assert log.agrees(fork) == 3
-    assert log.agrees(EventLog(SOME)) == 0, "nothing is known of a log with another past"
+    assert log.count_shared(fork) == 3
+    assert log.count_shared(EventLog(SOME)) == 0, "nothing is known of a log with another past"
 
 
 def test_a_moment_of_a_run_agrees_with_it() -> None:
     taken = run(drill(), 5)
-    kept = keep(taken)
+    kept = take_snapshot(taken)
     run(taken, 100)
-    past: Drill = kept.again(taken)
-    assert taken.events.agrees(past.events) == len(past.events) == kept.events < len(taken.events)
+    past: Drill = kept.restore(taken)
+    assert taken.events.count_shared(past.events) == len(past.events) == kept.events < len(taken.events)
     run(past, 100)
-    assert taken.events.agrees(past.events) == len(past.events) == len(taken.events)
+    assert taken.events.count_shared(past.events) == len(past.events) == len(taken.events)
 
 
 def test_large_result_sets_are_packed_and_read_as_before() -> None:
     taken = run(drill(), 5)
     taken.do("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     run(taken, 8)
-    *_, done = taken.events.of("sql_done")
+    *_, done = taken.events.select("sql_done")
     results = done.get("results")
-    assert isinstance(results, Packed)
+    assert isinstance(results, PackedList)
     (one,) = results
     assert results[0] == one
-    assert results == Packed([one])
+    assert results == PackedList([one])
     assert len(cast(dict[str, list[object]], one)["rows"]) > ROWS_AS_THEY_ARE
     assert len(results._packed) < len(repr(results)) / 2
-    assert plain(results) == [plain(one)]
-    assert taken.report()["sql"][-1]["results"] == [plain(one)]
+    assert to_json_types(results) == [to_json_types(one)]
+    assert taken.report()["sql"][-1]["results"] == [to_json_types(one)]
 
 
 def test_a_batch_that_is_played_again_takes_no_more_room() -> None:
@@ -100,5 +100,5 @@ def test_a_batch_that_is_played_again_takes_no_more_room() -> None:
     held = len(history.drill.events._words.data)
     for tick in (0, 500, 1_000, 0, 2_900):
         again = history.seek(tick)
-        assert history.drill.events.agrees(again.events) == len(again.events)
+        assert history.drill.events.count_shared(again.events) == len(again.events)
     assert len(history.drill.events._words.data) == held

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drill.judging.markers import markers
-from engine.drill.running.drill import Drill, Mode, replay
+from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time import history as module
 from engine.drill.time.history import History
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from tests.engine.drill.running.test_drill import LINES
 from tests.engine.drill.texts import FREE, drill, small
 
@@ -24,7 +24,7 @@ def lived(deeds: list[tuple[int, str]], until: int = 8000) -> History:
         history.advance_to(tick)
         try:
             history.do(line)
-        except InputProblem:
+        except InputError:
             assert line.startswith("hint")
     history.advance_to(until)
     return history
@@ -97,15 +97,15 @@ def test_the_past_of_a_drill_that_comes_with_one() -> None:
 
 
 def test_an_exam_can_be_looked_back_on_only_when_it_is_over() -> None:
-    history = History(drill(mode=Mode.EXAM))
+    history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     for way in (history.seek, history.fork):
-        with pytest.raises(InputProblem, match="exam"):
+        with pytest.raises(InputError, match="exam"):
             way(2000)
     history.do("finish")
     assert history.seek(2000).tick == 2000
     retry = history.fork(2000)
-    assert retry.drill.mode is Mode.PRACTICE
+    assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.drill.journal[-1].line == "20 rewind 40"
     retry.do("hint 1")
 
@@ -121,7 +121,7 @@ def test_a_fork_knows_its_past_and_writes_down_where_it_comes_from() -> None:
     fork.do("power-on SERVER_A")
     fork.advance_to(12_000)
     lines = [item.line for item in fork.drill.journal]
-    assert fork.drill.report() == replay(small(), 3, Mode.PRACTICE, lines, 12_000).report()
+    assert fork.drill.report() == replay(small(), 3, DrillMode.PRACTICE, lines, 12_000).report()
     for tick in (2000, 3000, 5500):
         assert fork.seek(tick).report() == exact(fork, tick, False).report()
 

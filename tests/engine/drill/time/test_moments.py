@@ -7,8 +7,8 @@ import pytest
 
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.state import HASH_EVERY
-from engine.drill.time import moments as kept_module
-from engine.drill.time.moments import DICTIONARIES, LOGS, keep
+from engine.drill.time import snapshots as kept_module
+from engine.drill.time.snapshots import DICTIONARIES, LOGS, take_snapshot
 from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run
@@ -16,7 +16,7 @@ from tests.engine.drill.texts import drill, run
 
 def test_a_kept_moment_holds_none_of_the_past() -> None:
     taken = run(drill(), 40)
-    kept = keep(taken)
+    kept = take_snapshot(taken)
     assert all(getattr(taken, name) for name in ("events", "hashes", "logs", "standings"))
     assert not any(getattr(kept.drill, name) for name in LOGS)
     assert kept.drill.samples.count == 0
@@ -24,10 +24,10 @@ def test_a_kept_moment_holds_none_of_the_past() -> None:
 
 def test_it_can_be_taken_up_again_and_again_while_the_drill_goes_on() -> None:
     taken = run(drill(), 40)
-    kept, digest, past = keep(taken), taken.state_hash(), len(taken.events)
+    kept, digest, past = take_snapshot(taken), taken.state_hash(), len(taken.events)
     taken.do("power-on SERVER_A")
     run(taken, 140)
-    first, second = kept.again(taken), kept.again(taken)
+    first, second = kept.restore(taken), kept.restore(taken)
     run(first, 60)
     assert second.state_hash() == digest
     assert second.events == taken.events[:past]
@@ -60,25 +60,25 @@ def test_a_replay_comes_by_with_the_same_hashes() -> None:
 
 def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
     taken = run(drill(), 5)
-    first = keep(taken)
+    first = take_snapshot(taken)
     run(taken, 6)
-    second = keep(taken, first)
+    second = take_snapshot(taken, first)
     assert second.parts[DICTIONARIES.index("computers")] is first.parts[DICTIONARIES.index("computers")]
     assert second.parts[DICTIONARIES.index("copies")] is first.parts[DICTIONARIES.index("copies")]
     digest = taken.state_hash()
-    assert second.again(taken).state_hash() == digest
+    assert second.restore(taken).state_hash() == digest
     taken.do("power-off SERVER_B")
-    third = keep(taken, second)
+    third = take_snapshot(taken, second)
     assert third.parts[DICTIONARIES.index("computers")] is not second.parts[DICTIONARIES.index("computers")]
-    assert second.again(taken).state_hash() == digest, "a kept world never changes"
+    assert second.restore(taken).state_hash() == digest, "a kept world never changes"
 
 
 def test_samples_of_a_moment_are_those_of_the_run_and_go_their_own_way() -> None:
     taken = run(drill(), 2 * BLOCK + 40)
-    kept = keep(taken)
+    kept = take_snapshot(taken)
     run(taken, 4 * BLOCK)
-    back = kept.again(taken)
-    assert back.samples.agrees(taken.samples) == 2 * BLOCK, "what is packed is held once"
+    back = kept.restore(taken)
+    assert back.samples.count_common_entries(taken.samples) == 2 * BLOCK, "what is packed is held once"
     assert back.samples.ticks.tolist() == taken.samples.ticks[: 2 * BLOCK + 40].tolist()
     whole = taken.samples.streams.values.copy()
     run(back, 4 * BLOCK)
@@ -97,7 +97,7 @@ def test_lines_of_error_logs_come_back_from_the_events(monkeypatch: pytest.Monke
     for until in (40, 45, 60):
         run(taken, until)
         taken.do("stop-service SERVER_B" if until == 45 else "plug-cable SERVER_A")
-        assert keep(taken).again(taken).world.errorlog == taken.world.errorlog
+        assert take_snapshot(taken).restore(taken).world.errorlog == taken.world.errorlog
         lengths.add(sum(map(len, taken.world.errorlog.values())))
     assert len(lengths) > 1, "lines were written"
 
@@ -109,4 +109,4 @@ def test_conditions_know_a_batch_by_its_text_and_errors_alone() -> None:
     (batch,) = taken._batches
     assert [name for name, _ in batch.data] == ["batch", "messages"]
     assert [message["severity"] for message in batch.get("messages")] == [16]
-    assert next(taken.events.of("sql_done")).get("results")
+    assert next(taken.events.select("sql_done")).get("results")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.judging.review import review, reviewing
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_solution, solving
-from engine.drill.time.branches import Branches, grown
+from engine.drill.time.branches import Branches, restore_branches
+from engine.drill.time.cooperative_tasks import SLICE_ROWS, Slices, replay_inputs, scale_progress
 from engine.drill.time.history import History
-from engine.drill.time.slices import SLICE_ROWS, Slices, again, part
-from engine.inputs import Input, InputProblem
-from engine.stepwise import at_once
+from engine.generators import run_to_completion
+from engine.inputs import Input, InputError
 from tests.engine.drill.texts import drill
 
 LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
@@ -37,7 +37,7 @@ def shares_of(work: Slices[object]) -> list[float]:
 def test_a_run_played_in_slices_is_the_same_run() -> None:
     whole, history = lived(), History(drill())
     longest, before = 0, 0
-    for share in again(history, JOURNAL, END):
+    for share in replay_inputs(history, JOURNAL, END):
         assert 0.0 <= share <= 1.0
         longest, before = max(longest, history.drill.tick - before), history.drill.tick
     assert longest <= SLICE_ROWS
@@ -47,16 +47,16 @@ def test_a_run_played_in_slices_is_the_same_run() -> None:
 
 def test_another_world_than_the_recorded_one_is_refused() -> None:
     right = lived().seek(2000).state_hash()
-    at_once(again(History(drill()), JOURNAL, END, [(2000, right)]))
-    with pytest.raises(InputProblem, match=r"at 0:20\.00 the state differs from the recorded one"):
-        at_once(again(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
+    run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, right)]))
+    with pytest.raises(InputError, match=r"at 0:20\.00 the state differs from the recorded one"):
+        run_to_completion(replay_inputs(History(drill()), JOURNAL, END, [(2000, "0" * 32)]))
 
 
 def test_an_input_after_the_end_of_the_drill_is_refused_and_does_not_keep_it_going_for_ever() -> None:
     over = [Input(1000, "finish"), Input(2000, "note", ("late",))]
-    with pytest.raises(InputProblem, match="over"):
-        at_once(again(drill(), over, 3000))
-    assert at_once(again(drill(), over, 3000, lenient=True)).tick == 1000
+    with pytest.raises(InputError, match="over"):
+        run_to_completion(replay_inputs(drill(), over, 3000))
+    assert run_to_completion(replay_inputs(drill(), over, 3000, lenient=True)).tick == 1000
 
 
 def test_a_debrief_in_slices_tells_the_same() -> None:
@@ -64,7 +64,7 @@ def test_a_debrief_in_slices_tells_the_same() -> None:
     play_solution(over)
     slices = reviewing(over)
     assert next(slices) < 1.0
-    assert at_once(reviewing(over)) == review(over)
+    assert run_to_completion(reviewing(over)) == review(over)
     shares = shares_of(reviewing(over))
     assert len(shares) > 10
     assert shares == sorted(shares)
@@ -72,7 +72,7 @@ def test_a_debrief_in_slices_tells_the_same() -> None:
 
 def test_a_solution_played_into_a_history_can_be_looked_back_on() -> None:
     history, whole = History(drill()), drill()
-    at_once(solving(history))
+    run_to_completion(solving(history))
     play_solution(whole)
     assert history.drill.state_hash() == whole.state_hash()
     assert history.seek(0).tick == 0
@@ -81,12 +81,12 @@ def test_a_solution_played_into_a_history_can_be_looked_back_on() -> None:
 def test_a_tree_is_as_it_was_until_the_last_slice_of_a_fork() -> None:
     tree = Branches(lived())
     tree.fork(2000, "early")
-    stored = grown(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
+    stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
     given_up = stored.forking(1500)
     next(given_up)
     given_up.close()
     assert (stored.names(), stored.current) == (["main", "early"], "main")
-    forked = at_once(stored.forking(1500))
+    forked = run_to_completion(stored.forking(1500))
     assert stored.names() == ["main", "early", "branch 1"]
     assert forked.drill.state_hash() == stored.history.drill.state_hash()
 
@@ -94,19 +94,19 @@ def test_a_tree_is_as_it_was_until_the_last_slice_of_a_fork() -> None:
 def test_stored_branches_are_recalled_in_slices() -> None:
     tree = Branches(lived())
     tree.fork(2000, "early").advance_to(30_000)
-    stored = grown(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
+    stored = restore_branches(tree.history.drill.scenario, tree.history.drill.seed, tree.stored())
     assert shares_of(stored.recalling())
     assert shares_of(stored.recalling()) == []  # they are there
-    assert stored.of("early").drill.state_hash() == tree.of("early").drill.state_hash()
+    assert stored.history_of("early").drill.state_hash() == tree.history_of("early").drill.state_hash()
 
 
 def test_an_exam_branches_as_practice_in_slices() -> None:
-    history = History(drill(mode=Mode.EXAM))
+    history = History(drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     history.do("finish")
     assert shares_of(history.forking(2000))
     retry = history.fork(2000)
-    assert retry.drill.mode is Mode.PRACTICE
+    assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.seek(500).tick == 500
 
 
@@ -117,7 +117,7 @@ def test_what_could_not_be_recorded_is_taken_back() -> None:
         run.do("power-off SERVER_A")
         run.advance_to(2000)
     history.do("power-on SERVER_A")
-    history.take_back()
+    history.undo_last_input()
     assert history.drill.report() == other.drill.report()
     for run in (history, other):
         run.advance_to(2500)
@@ -131,4 +131,4 @@ def test_a_part_of_a_larger_work_tells_its_share_of_that() -> None:
         yield 0.5
         return None
 
-    assert shares_of(part(half(), 0.5, 1.0)) == [0.5, 0.75]
+    assert shares_of(scale_progress(half(), 0.5, 1.0)) == [0.5, 0.75]

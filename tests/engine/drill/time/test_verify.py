@@ -12,7 +12,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
 from engine.drill.time.verify import Divergence, divergence, verify, verify_report
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from tests.engine.drill.texts import drill, small
 
 
@@ -102,7 +102,7 @@ def test_a_report_that_is_played_again_as_something_else_is_found(taken: Drill, 
 
 
 def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
-    with pytest.raises(InputProblem, match="dance"):
+    with pytest.raises(InputError, match="dance"):
         verify(small(), 3, "practice", ["1 dance"], [], 100)
 
 

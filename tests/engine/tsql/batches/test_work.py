@@ -96,7 +96,7 @@ def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
 
 @pytest.mark.parametrize("stops", [[0, 5, 6, 100], [5, 6], [100], [6], [0, 1, 2, 3, 4, 5, 6]])
 def test_how_much_a_result_takes_does_not_depend_on_when_it_is_asked_for(stops: list[int]) -> None:
-    stepwise = work.Stepwise(_steps([1, 2, 3]))
+    stepwise = work.ResumableComputation(_steps([1, 2, 3]))
     for stop in stops:
         assert stepwise.reached(stop) == (stop >= 6)
     assert not stepwise.reached(5)
@@ -104,7 +104,7 @@ def test_how_much_a_result_takes_does_not_depend_on_when_it_is_asked_for(stops: 
 
 
 def test_a_failure_is_a_result_too() -> None:
-    stepwise = work.Stepwise(_steps([4], fails=True))
+    stepwise = work.ResumableComputation(_steps([4], fails=True))
     assert not stepwise.reached(3)
     assert stepwise.reached(4)
     for _ in range(2):

@@ -8,7 +8,7 @@ import pytest
 
 from engine import simulator
 from engine.events import Event
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 from engine.model import Program, World, ticks
 from engine.verbs.lines import parse_line
 from tests.engine.tsql.console import ask
@@ -22,7 +22,7 @@ FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
     """Do *line* now and run on. Raises InputProblem."""
-    simulator.perform(world, parse_line(line, world.tick))
+    simulator.apply_input(world, parse_line(line, world.tick))
     return simulator.advance(world, world.tick + ticks(then_s))
 
 
@@ -85,7 +85,7 @@ def test_a_login_that_is_refused_stands_in_the_errorlog(
     event = connect(world, server, **said)
     assert (event.get("what"), numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
-    with pytest.raises(InputProblem, match="not connected"):
+    with pytest.raises(InputError, match="not connected"):
         act(world, f'batch {server}#c1 "SELECT 1"')
 
 
@@ -130,7 +130,7 @@ def test_what_no_program_could_send_changes_nothing(line: str) -> None:
     if not line.startswith("connect"):
         connect(world)
     before = world.state_hash()
-    with pytest.raises(InputProblem):
+    with pytest.raises(InputError):
         act(world, line)
     assert world.state_hash() == before
 
@@ -141,9 +141,9 @@ def test_a_connection_that_is_lost_stays_lost(fault: str) -> None:
     connect(world)
     events = act(world, f"batch {P}#c1 \"WAITFOR DELAY '01:00:00'\"") + act(world, fault, 20)
     assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
-    with pytest.raises(InputProblem, match="not connected"):
+    with pytest.raises(InputError, match="not connected"):
         act(world, f'batch {P}#c1 "SELECT 1"')
-    with pytest.raises(InputProblem, match="does not answer"):
+    with pytest.raises(InputError, match="does not answer"):
         connect(world)
 
 
@@ -227,11 +227,11 @@ def test_of_a_query_that_ends_its_transaction_note_is_taken() -> None:
     batch(world, "BEGIN TRAN")
     assert world.copies[P, DB].window_transactions
     before = world.settlings
-    simulator.perform(world, parse_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
+    simulator.apply_input(world, parse_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
     assert world.settlings > before
     assert not world.copies[P, DB].window_transactions
     before = world.settlings
-    simulator.perform(world, parse_line(f'batch {P}#c1 "SELECT 1"', world.tick))
+    simulator.apply_input(world, parse_line(f'batch {P}#c1 "SELECT 1"', world.tick))
     assert world.settlings == before
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.drill.time import history as history_module
 from engine.drill.time.history import History
-from engine.drill.time.moments import Kept, keep
+from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
 from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line
@@ -59,8 +59,10 @@ def test_a_monitoring_script_costs_few_moments_and_no_hash_and_replays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     history = History(drill())
-    moments: list[Kept] = []
-    monkeypatch.setattr(history_module, "keep", lambda *of: moments.append(keep(*of)) or moments[-1])
+    moments: list[RunSnapshot] = []
+    monkeypatch.setattr(
+        history_module, "take_snapshot", lambda *of: moments.append(take_snapshot(*of)) or moments[-1]
+    )
     hashes = len(history.drill.hashes)
     for second in range(1, 11):
         history.advance_to(100 * second)
@@ -74,5 +76,5 @@ def test_a_monitoring_script_costs_few_moments_and_no_hash_and_replays(
     twin = drill()
     for item in history.drill.journal:
         twin.advance_to(item.tick)
-        twin.do(item.words)
+        twin.do(item.line_without_time)
     assert twin.state_hash() == history.drill.state_hash()

@@ -1,0 +1,72 @@
+"""Names of people and groups taken out of what was typed, for a report that names nobody."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final
+
+from engine.tsql.language.reserved_words import KEYWORDS
+from engine.verbs import REMARKS, VERBS
+
+Pairs = tuple[tuple[str, str], ...]
+"""What is not to be read -> what stands there instead, a word also where a name of SQL is expected."""
+
+LETTERS_MIN: Final = 3
+"""Of a part of a name that is looked for on its own; shorter ones are words of many languages."""
+SOMEBODY: Final = "somebody"
+"""Whose part of a name it is cannot be told."""
+
+
+def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
+    """Of seats by number, and of groups. Words of the *scenario* tell nothing of people and stay."""
+    own = {word.casefold() for word in re.findall(r"\w+", scenario)}
+    whole = {name: f"seat_{number}" for number, name in people.items() if name}
+    parts = [(part, f"seat_{number}") for number, name in people.items() for part in _parts(name)]
+    shared = Counter(part.casefold() for part, _ in parts)
+    known = {part: seat if shared[part.casefold()] == 1 else SOMEBODY for part, seat in parts}
+    known |= {name: f"group_{number}" for number, name in enumerate(groups, 1)} | whole
+    hidden = [(name, instead) for name, instead in known.items() if name.casefold() not in own]
+    return tuple(sorted(hidden, key=lambda pair: (-len(pair[0]), pair[0])))
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in re.findall(r"[^\W_]+", name) if len(part) >= LETTERS_MIN]
+
+
+def anonymize_line(line: str, names: Pairs) -> str:
+    """An input line without *names*. In a command those stay that are words of commands or of SQL themselves."""
+    verb, space, rest = line.partition(" ")
+    if not names or not space:
+        return line
+    return verb + space + _replace_names(rest, names, verb.lower() in REMARKS)
+
+
+def anonymize_text(text: str, names: Pairs) -> str:
+    """A text without *names*."""
+    return _replace_names(text, names, remark=True)
+
+
+def _replace_names(text: str, names: Pairs, remark: bool) -> str:
+    pattern, instead = _pattern(names, remark)
+    if pattern is None:
+        return text
+    return pattern.sub(lambda found: instead[found[0].casefold()], text)
+
+
+@cache
+def _pattern(names: Pairs, remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
+    known = [pair for pair in names if remark or pair[0].casefold() not in _COMMAND]
+    if not known:
+        return None, {}
+    any_of = "|".join(re.escape(name) for name, _ in known)
+    # An underscore is no letter of a name: Ann_backup names Ann.
+    pattern = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])", re.IGNORECASE)
+    return pattern, {name.casefold(): instead for name, instead in reversed(known)}
+
+
+_COMMAND: Final = frozenset(
+    word.casefold() for word in (*KEYWORDS, *VERBS, *(part for verb in VERBS for part in verb.split("-")))
+)

@@ -1,0 +1,259 @@
+"""What host, seats and instructor say to one another: one JSON object a message, checked as it comes in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from app.classroom.acts import LINE_MAX, TICK_MAX
+
+BYTES_MAX: Final = 400_000
+"""Of a message to the host: an act of the longest line, each sign of it escaped. More ends the connection."""
+WELCOME_BYTES_MAX: Final = 8_000_000
+"""Of a message to a seat or a console, which hold a scenario or a board."""
+NAME_MAX: Final = 60
+"""Characters of a person's name."""
+HAND_MAX: Final = 200
+"""Characters of what is asked with a raised hand."""
+REFLECTION_MAX: Final = 4_000
+"""Characters of each answer of a self-debrief."""
+PINGS_S: Final = 10.0
+"""A seat that is silent for twice as long counts as gone: a laptop that sleeps says no goodbye."""
+REFUSED: Final = 4000
+"""WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
+LATER: Final = 4001
+"""The same of one that may try again."""
+
+Tick = Annotated[int, Field(ge=0, le=TICK_MAX)]
+Group = Annotated[str, Field(pattern=r"^[^\s@]{1,30}$")]
+Key = Annotated[str, Field(min_length=16, max_length=100)]
+
+
+class WireMessage(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Join(WireMessage):
+    """A seat's first message ever, and again until it knows its number: the same token is the same seat."""
+
+    kind: Literal["join"] = "join"
+    secret: Annotated[str, Field(max_length=20)]
+    name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
+    token: Key
+    """The seat has made it; the host keeps its SHA-256 alone."""
+    consent: bool = False
+
+
+class Resume(WireMessage):
+    """A seat's first message after a break."""
+
+    kind: Literal["resume"] = "resume"
+    seat: int
+    token: Key
+
+
+class AppendEntries(WireMessage):
+    kind: Literal["acts"] = "acts"
+    acts: Annotated[list[object], Field(max_length=500)]
+    """As in app/classroom/acts.py."""
+
+
+class SeatStatus(WireMessage):
+    """How a seat is; at least every few seconds."""
+
+    kind: Literal["at"] = "at"
+    tick: Tick
+    frozen: bool
+    over: bool = False
+    """The seat has nothing more to do; it waits for what its log comes to."""
+    hand: Annotated[str, Field(max_length=HAND_MAX)] | None = None
+    """What the seat asks with its hand raised, perhaps nothing in words; None: it is not raised."""
+    consent: bool = False
+    """The instructor may look at the seat."""
+    held: bool = False
+    """The seat does nothing of its own, as the instructor has taken it over."""
+
+
+class Reflect(WireMessage):
+    """What the person thinks of the run before its points are shown; the last word counts."""
+
+    kind: Literal["reflect"] = "reflect"
+    happened: Annotated[str, Field(max_length=REFLECTION_MAX)]
+    otherwise: Annotated[str, Field(max_length=REFLECTION_MAX)]
+    expected_score: Annotated[float, Field(ge=0, le=100)] | None
+
+
+class Steer(WireMessage):
+    """A console's first message."""
+
+    kind: Literal["steer"] = "steer"
+    key: Key
+
+
+class SeatTarget(WireMessage):
+    """Whom it is for: a seat, a group, or without either all."""
+
+    seat: int | None = None
+    group: Group | None = None
+
+
+class Freeze(SeatTarget):
+    kind: Literal["freeze"] = "freeze"
+    tick: Tick | None = None
+    """None: at once; otherwise as soon as a seat has come so far."""
+
+
+class Go(SeatTarget):
+    """Go on, also beyond a limit that is reached."""
+
+    kind: Literal["go"] = "go"
+
+
+class Extend(SeatTarget):
+    """The limit of some seats is so much later."""
+
+    kind: Literal["extend"] = "extend"
+    ticks: Tick
+
+
+class RewindSeats(SeatTarget):
+    """Seats go on from a moment that they have behind them; what they did since stays in their logs."""
+
+    kind: Literal["back"] = "back"
+    tick: Tick
+    text: Annotated[str, Field(max_length=HAND_MAX)] = ""
+    """Why, for the seat to read."""
+
+
+class AssignGroup(WireMessage):
+    """A seat is in another group, or with an empty name in none."""
+
+    kind: Literal["group"] = "group"
+    seat: int
+    name: Annotated[str, Field(pattern=r"^[^\s@]{0,30}$")]
+
+
+class Break(WireMessage):
+    """All are frozen; the class goes on by itself."""
+
+    kind: Literal["break"] = "break"
+    minutes: Annotated[float, Field(gt=0, le=600)]
+
+
+class Clock(WireMessage):
+    """The class clock's simulated seconds a second; None: each seat has its own pace."""
+
+    kind: Literal["clock"] = "clock"
+    speed: Annotated[float, Field(gt=0, le=1000)] | None = None
+
+
+class Finish(WireMessage):
+    """The class is over: seats end their runs."""
+
+    kind: Literal["finish"] = "finish"
+
+
+class StartNextPart(WireMessage):
+    """The class goes on with its next part: every seat has a new run."""
+
+    kind: Literal["next"] = "next"
+
+
+class Instruct(SeatTarget):
+    """A message or an inject for one seat, a group or all, now or at a time."""
+
+    kind: Literal["instruct"] = "instruct"
+    what: Literal["message", "inject"]
+    tick: Tick | None = None
+    text: Annotated[str, Field(min_length=1, max_length=LINE_MAX)]
+
+
+class Lower(WireMessage):
+    """The question of a seat is answered: its hand goes down."""
+
+    kind: Literal["lower"] = "lower"
+    seat: int
+
+
+class ObserveSeat(WireMessage):
+    """Look at a seat live, or at none any more."""
+
+    kind: Literal["look"] = "look"
+    seat: int | None = None
+
+
+class TakeOverSeat(WireMessage):
+    """Take a seat over: what happens there then are injects of the instructor."""
+
+    kind: Literal["take"] = "take"
+    seat: int
+
+
+class Give(WireMessage):
+    """Give a seat back to who has it."""
+
+    kind: Literal["give"] = "give"
+    seat: int
+
+
+class Show(WireMessage):
+    """Show the run of a seat, as it stands, to all others; None: each has its own again."""
+
+    kind: Literal["show"] = "show"
+    seat: int | None = None
+
+
+class HandIn(WireMessage):
+    """Acts from the log of a seat that came by file; those that the host has already may be among them."""
+
+    kind: Literal["hand_in"] = "hand_in"
+    seat: int
+    """Its number; below zero where no host has given it one."""
+    name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
+    digest: Annotated[str, Field(min_length=64, max_length=64)]
+    """Of what was played (app/classroom/seat_log.py)."""
+    acts: Annotated[list[object], Field(max_length=500)]
+
+
+OfSeat = Lower | ObserveSeat | TakeOverSeat | Give | Show
+OfPace = Freeze | Go | Finish | StartNextPart | Extend | RewindSeats | AssignGroup | Break | Clock
+Request = Join | Resume | AppendEntries | SeatStatus | Reflect | Steer | Instruct | HandIn | OfSeat | OfPace
+_REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
+
+MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
+    "seat": (AppendEntries, SeatStatus, Reflect),
+    "instructor": (
+        Freeze,
+        Go,
+        Finish,
+        StartNextPart,
+        Extend,
+        RewindSeats,
+        AssignGroup,
+        Break,
+        Clock,
+        Instruct,
+        HandIn,
+        Lower,
+        ObserveSeat,
+        TakeOverSeat,
+        Give,
+        Show,
+    ),
+}
+"""What each role may ask for."""
+
+
+class ProtocolError(Exception):
+    """A message that nobody here sends; the text says what is wrong with it."""
+
+
+def read(raw: str | bytes) -> Request:
+    """Raises Garbage."""
+    try:
+        return _REQUEST.validate_json(raw)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ProtocolError(f"{where}: {first['msg']}" if where else first["msg"]) from None

@@ -1,0 +1,100 @@
+"""Where the seats of a class parted: at a moment at which all had done the same, some did one thing and some another.
+
+What that cost is the points that those who chose another way came to on average less than those who chose best. It is
+what happened afterwards, not what the choice alone was worth: that the debrief of each seat says (V(t)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final
+
+from engine.model import Tick, ticks
+
+WINDOW: Final = ticks(60.0)
+"""The same deed so much later is the same choice; whoever has done nothing by then has waited. Assumed."""
+
+SEATS_MIN: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SeatAction:
+    """What a seat did."""
+
+    tick: Tick
+    key: str
+    """Equal where two deeds do the same."""
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHistory:
+    """What a seat did, in order, and what it came to."""
+
+    seat: int
+    deeds: tuple[SeatAction, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceChoice:
+    """What some seats did next."""
+
+    words: str
+    """Empty: they waited."""
+    seats: tuple[int, ...]
+    mean: float
+    """Points to which they came in the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A moment up to which all its seats had done the same."""
+
+    tick: Tick
+    """When the first of them did something."""
+    choices: tuple[DivergenceChoice, ...]
+    """The best one first."""
+
+    @property
+    def cost(self) -> float:
+        """Points that all other choices together came to less than the best one."""
+        best = self.choices[0].mean
+        return sum(len(choice.seats) * (best - choice.mean) for choice in self.choices)
+
+
+def find_divergences(courses: Sequence[SeatHistory]) -> list[Divergence]:
+    """All of them, the dearest first."""
+    return sorted(_find_divergences(courses, 0, 0), key=lambda one: (-one.cost, one.tick))
+
+
+def _find_divergences(courses: Sequence[SeatHistory], depth: int, start_tick: Tick) -> Iterator[Divergence]:
+    """Of seats that have done the same *done* deeds; who is here has waited until *since*."""
+    left = [course for course in courses if len(course.deeds) > depth]
+    if len(courses) < SEATS_MIN or not left:
+        return
+    first = max(start_tick, min(course.deeds[depth].tick for course in left))
+    groups: dict[str, list[SeatHistory]] = {}
+    waited = []
+    for course in courses:
+        if len(course.deeds) > depth and course.deeds[depth].tick <= first + WINDOW:
+            groups.setdefault(course.deeds[depth].key, []).append(course)
+        else:
+            waited.append(course)
+    choices = [
+        DivergenceChoice(some[0].deeds[depth].words, *_summarize_outcome(some)) for some in groups.values()
+    ]
+    if waited:
+        choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
+    if len(choices) > 1:
+        yield Divergence(first, tuple(sorted(choices, key=lambda one: (-one.mean, one.words))))
+    for some in groups.values():
+        yield from _find_divergences(some, depth + 1, 0)
+    if groups:
+        yield from _find_divergences(waited, depth, first + WINDOW)
+
+
+def _summarize_outcome(courses: Sequence[SeatHistory]) -> tuple[tuple[int, ...], float]:
+    return tuple(course.seat for course in courses), fmean(course.score for course in courses)

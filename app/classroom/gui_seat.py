@@ -1,0 +1,184 @@
+"""A seat in a program that holds its run itself: what is recorded of it goes into the seat's log and to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from app.classroom.acts import SENT_BACK, answered, effective
+from app.classroom.client_messages import HAND_MAX, REFLECTION_MAX, Reflect
+from app.classroom.code import Invitation
+from app.classroom.link import HostLink
+from app.classroom.scenario import loaded
+from app.classroom.seat import MARK_TICKS
+from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.server_messages import SeatWelcome
+from app.classroom.verdict import NOT_IN_A_CLASS
+from app.host import RecordingError
+from app.learning.reflection import Reflection
+from app.words.language import tr
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from engine.inputs import Input
+from engine.model import Tick
+from engine.verbs.lines import parse_line
+
+
+class GuiSeat:
+    """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
+
+    def __init__(
+        self, where: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
+    ) -> None:
+        """Dial, or begin without a network. *part*: at which the class is, where that is known. Raises NoLog."""
+        self._kept = SeatLog(folder_of(where), name)
+        if part is not None:
+            self._kept.turn_to(part)
+        self.link = HostLink(where, self._kept, consent)
+        self.answered = answered(self._kept.acts)
+        """Instructions that were carried out or read."""
+        self._history: History | None = None
+        self._instruction: tuple[int, str] | None = None
+        """The inject that is being carried out."""
+        self._ended = False
+        self.link.start()
+
+    @property
+    def file(self) -> Path:
+        """The log, which can be handed in."""
+        return self._kept.file
+
+    def is_same_part(self, welcome: SeatWelcome) -> bool:
+        """The class is at the part that the log is of."""
+        return self._kept.given is None or self._kept.given.part == welcome["part"]
+
+    @property
+    def has_run(self) -> bool:
+        """There is a run."""
+        return self._history is not None
+
+    def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
+        """The run at its beginning, what was done in it so far, and how far it had come."""
+        kept = self._kept
+        if kept.given is None:
+            kept.begin(build_assignment(welcome, kept.name))
+            self.link.wake()
+        given = kept.given
+        assert given is not None
+        drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
+        self._history = History(drill)
+        tick = kept.acts[-1].tick if kept.acts else 0
+        if not drill.terms.rewind:
+            tick = max(tick, welcome["tick"])  # in an exam a kill gives no time back
+        inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
+        return self._history, inputs, tick
+
+    def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
+        """The run at its beginning, and what was done in it before *tick*."""
+        before = self._drill
+        self._history = History(Drill(before.scenario, before.seed, before.mode))
+        acts = [act for act in effective(self._kept.acts) if act.line and act.tick < tick]
+        self.link.over = False
+        return self._history, [parse_line(act.line, act.tick) for act in acts]
+
+    def finish_rewind(self, number: int) -> None:
+        """The run that `rewind` began is at its moment."""
+        drill = self._drill
+        self.link.tick = drill.tick
+        self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
+        self.answered = answered(self._kept.acts)
+
+    def end(self) -> None:
+        """Hang up; the log stays."""
+        if not self._ended:
+            self._ended = True
+            self.link.end()
+            self._kept.close()
+
+    # --- as a recorder
+
+    def line(self, tick: int, line: str) -> None:
+        item = self._drill.journal[-1]
+        if item.verb in NOT_IN_A_CLASS:
+            raise RecordingError(tr("A class cannot go back in time."))
+        if self.link.held and self._instruction is None:
+            raise RecordingError(tr("The instructor has taken over your seat."))
+        number, words = self._instruction or (0, item.line_without_time)
+        self._note(tick, words, self._drill.state_hash(), number)
+
+    def heartbeat(self, tick: int) -> None:
+        self.link.tick = tick
+        last = self._kept.acts[-1].tick if self._kept.acts else 0
+        if tick - last >= MARK_TICKS:
+            self.checkpoint(tick, self._drill.state_hash())
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        self._note(tick, "", state_hash)
+
+    def finish(self, report: Mapping[str, object]) -> None:
+        self._note(self._drill.tick, "", str(report["state_hash"]))
+        self.link.over = True
+        self.link.wake()
+
+    # --- the instructor
+
+    def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
+        """Have *do* apply the inject. One that is refused is noted, too: played again, it changes nothing."""
+        self.answered.add(number)
+        self._instruction = (number, line)
+        try:
+            done = do(line)
+        finally:
+            self._instruction = None
+        if not done:
+            self._note(self._drill.tick, line, self._drill.state_hash(), number)
+
+    def read(self, number: int) -> None:
+        """A message was shown."""
+        self.answered.add(number)
+        self._note(self._drill.tick, "", "", number)
+
+    def tell_frozen(self, frozen: bool) -> None:
+        self.link.frozen = frozen
+        self.link.wake()
+
+    def raise_hand(self, question: str | None) -> None:
+        """None lowers it."""
+        self.link.hand = question if question is None else question.strip()[:HAND_MAX]
+        self.link.wake()
+
+    def reflect(self, reflection: Reflection) -> None:
+        """What the person thinks of the run goes to the host."""
+        self.link.reflection = Reflect(
+            happened=reflection.happened[:REFLECTION_MAX],
+            otherwise=reflection.otherwise[:REFLECTION_MAX],
+            expected_score=reflection.expected_score,
+        )
+        self.link.wake()
+
+    def allow_looks(self, consent: bool) -> None:
+        self.link.consent = consent
+        self.link.wake()
+
+    def tell_held(self, takeover: bool) -> None:
+        self.link.held = takeover
+        self.link.wake()
+
+    # --- inside
+
+    @property
+    def _drill(self) -> Drill:
+        assert self._history is not None, "a run is recorded"
+        return self._history.drill
+
+    def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
+        if self._ended:
+            raise RecordingError(tr("You have left the class: this run is no longer recorded."))
+        try:
+            self._kept.append(tick, line, digest, instruction)
+        except OSError as problem:
+            raise RecordingError(
+                tr("The log of this seat cannot be written: {why}.").format(why=problem.strerror)
+            ) from problem
+        self.link.tick = tick
+        self.link.wake()

@@ -1,0 +1,80 @@
+"""The other hosts of a class as this one knows them: who is alive, which seats they look at, what they are told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+
+from app.classroom.bus import ALIVE_S, GONE_S, Bus, News, SeatNews, Seats
+from app.classroom.seat_state import SeatState
+
+
+class PeerHosts:
+    """Without a *bus* the class has one host, and nothing that is told goes anywhere."""
+
+    def __init__(
+        self,
+        bus: Bus | None,
+        seats: Mapping[int, SeatState],
+        looks: Callable[[], set[int]],
+        do: Callable[[Coroutine[None, None, None]], None],
+    ) -> None:
+        """*looks*: the seats that are looked at here; *do* begins what is not waited for."""
+        self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
+        self.own = bus.own if bus is not None else "own"
+        """The name of this host among them."""
+        self._heard_at: dict[str, float] = {}
+        """Host -> when it said something last."""
+        self._their_looks: dict[str, set[int]] = {}
+        """Host -> the seats that its consoles look at."""
+
+    def tell(self, *said: News) -> None:
+        """Whether they can be reached or not, the host does not wait for it."""
+        if self._bus is not None:
+            self._do(self._bus.tell(*said))
+
+    def tell_of(self, seats: Iterable[SeatState] = ()) -> None:
+        """How *seats* are that are connected here, and which are looked at."""
+        if self._bus is not None:
+            self.tell(self.news(seats))
+
+    def news(self, seats: Iterable[SeatState] = ()) -> Seats:
+        return Seats(
+            seats=tuple(
+                SeatNews(
+                    number=seat.number, acknowledged=seat.acknowledged, visit=seat.visit,
+                    connected=seat.socket is not None, tick=seat.tick, frozen=seat.frozen, over=seat.over,
+                    hand=seat.hand, consent=seat.consent, held=seat.held,
+                )
+                for seat in seats
+                if seat.host == self.own
+            ),
+            looks=tuple(sorted(self._looks())),
+        )  # fmt: skip
+
+    def look_at(self, number: int) -> bool:
+        return any(number in seats for seats in self._their_looks.values())
+
+    def process_news(self, message: News) -> set[int]:
+        """Another host has said something; the seats that it has begun or ceased to look at."""
+        self._heard_at[message.host] = time.monotonic()
+        if not isinstance(message, Seats):
+            return set()
+        before, now = self._their_looks.get(message.host, set()), set(message.looks)
+        self._their_looks[message.host] = now
+        return now ^ before
+
+    async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
+        """Again and again; a host that says nothing has gone, and its seats with it: *gone* hears of each."""
+        while True:
+            self.tell_of()
+            await asyncio.sleep(ALIVE_S)
+            now = time.monotonic()
+            for host in [host for host, at in self._heard_at.items() if now - at > GONE_S]:
+                del self._heard_at[host]
+                self._their_looks.pop(host, None)
+            for seat in self._seats.values():
+                if seat.away and seat.host not in self._heard_at:
+                    seat.away = False
+                    on_seat_lost(seat)

@@ -1,0 +1,44 @@
+"""Who may knock how often: a wrong code costs the address it came from time."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Final
+
+BURST: Final = 40
+"""Wrong codes that one address may try at once: a class behind one router mistypes. Assumed."""
+PER_S: Final = 2.0
+"""Wrong codes that one address may try a second from then on. Assumed."""
+ADDRESSES_MAX: Final = 10_000
+"""So many are remembered; then those that have waited long enough are forgotten."""
+
+
+class RateLimiter:
+    """A bucket of wrong tries for each address, which fills again with time."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._tries: dict[str, tuple[float, float]] = {}
+        """Address -> tries that were left, and when."""
+
+    def is_allowed(self, address: str) -> bool:
+        """Whether a code from *address* is looked at now."""
+        return self._count_remaining_tries(address) >= 1.0
+
+    def record_failure(self, address: str) -> None:
+        """The code was wrong."""
+        if len(self._tries) >= ADDRESSES_MAX:
+            self._tries = {
+                one: tries for one, tries in self._tries.items() if self._count_remaining_tries(one) < BURST
+            }
+        self._tries[address] = (self._count_remaining_tries(address) - 1.0, self._clock())
+
+    def _count_remaining_tries(self, address: str) -> float:
+        left, at = self._tries.get(address, (float(BURST), self._clock()))
+        return min(float(BURST), left + (self._clock() - at) * PER_S)
+
+
+def is_same_secret(secret: str, candidate: str) -> bool:
+    """Whether two secrets are one; how long that takes tells nothing."""
+    return hmac.compare_digest(secret.encode(), candidate.encode())

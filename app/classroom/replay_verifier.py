@@ -1,0 +1,124 @@
+"""The runs of a class played again: which worker has had which acts, and what each run has come to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from app.classroom.acts import LogEntry
+from app.classroom.models import ClassPart
+from app.classroom.server_messages import Verdict
+from app.classroom.verdict import build_failed_verdict
+from app.classroom.workers import Workers
+from engine.constants import TICKS_PER_S
+
+logger = logging.getLogger(__name__)
+
+UNJUDGEABLE: Final = "the simulation did not come to an end"
+
+TOGETHER: Final = 50
+"""Seats whose acts go to a worker at once."""
+
+BREAKS_MAX: Final = 2
+"""Workers that may end while they play one seat's run alone; then that run is given up."""
+
+RESTS: Final = 4.0
+"""How much longer than it has weighed a seat a worker rests then: others need the processor, too. Assumed."""
+
+
+class ReplayVerifier:
+    def __init__(
+        self,
+        the_class: ClassPart,
+        log_of: Callable[[int], Awaitable[Sequence[LogEntry]]],
+        judged: Callable[[int, Verdict], Awaitable[None]],
+        weighed: Callable[[int, float, float], None],
+    ) -> None:
+        """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to,
+        *weighed* a second of its run and the points that it can still reach from there."""
+        self._workers = Workers(
+            the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
+        )
+        self._log_of, self._judged, self._weighed = log_of, judged, weighed
+        self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
+        """For each worker the acts of its seats that it has not had."""
+        self._to_do = [asyncio.Event() for _ in self._unjudged]
+        self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
+        """For each worker its seats that have come to something else since they were weighed, the first one first."""
+        self._breaks: dict[int, int] = {}
+        """Seat -> how many workers have ended while they played its run alone."""
+        self._alone = [False for _ in self._unjudged]
+        """For each worker: its seats are played one at a time, as one of them has ended it."""
+        self._unweighable: set[int] = set()
+        """Seats whose weighing has ended a worker."""
+
+    @property
+    def places(self) -> range:
+        return range(self._workers.count)
+
+    def close(self) -> None:
+        self._workers.close()
+
+    def add(self, number: int, entries: Sequence[LogEntry]) -> None:
+        """Acts of a seat that are to be judged; those that are waiting already may be among them, as the record was
+        read while another host wrote to it. A run that was given up is not played again."""
+        if self._breaks.get(number, 0) >= BREAKS_MAX:
+            return
+        place = self._workers.get_worker(number)
+        acts = {act.number: act for act in (*self._unjudged[place].get(number, ()), *entries)}
+        self._unjudged[place][number] = [acts[one] for one in sorted(acts)]
+        self._to_do[place].set()
+
+    async def run(self, worker: int) -> None:
+        """Have the worker at *place* play again what its seats have done since, some seats at a time."""
+        unjudged, to_do = self._unjudged[worker], self._to_do[worker]
+        await self._workers.replay(worker, {})  # it starts now, not with the first act
+        while True:
+            await self._weigh_until(worker, to_do)
+            count = 1 if self._alone[worker] else TOGETHER
+            some = {number: unjudged.pop(number) for number in list(unjudged)[:count]}
+            if not unjudged:
+                to_do.clear()
+            found = await self._workers.replay(worker, some)
+            for number, acts in some.items():
+                verdict = found.get(number)
+                if verdict is None and (
+                    not acts or acts[0].number == 1
+                ):  # it had the whole log, and has ended
+                    self._alone[worker] = True
+                    self._breaks[number] = self._breaks.get(number, 0) + (len(some) == 1)
+                    if self._breaks[number] >= BREAKS_MAX:
+                        last = acts[-1] if acts else LogEntry(0, 0, "", "", 0)
+                        verdict = build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
+                if verdict is not None:
+                    await self._tell(number, verdict, worker)
+                else:  # the worker is a new one: from the beginning, and what came meanwhile
+                    log = await self._log_of(number)
+                    since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
+                    self.add(number, [*log, *since])
+
+    async def _tell(self, number: int, verdict: Verdict, worker: int) -> None:
+        if verdict["state_hash"] and number not in self._unweighable:
+            self._unweighed[worker][number] = None
+        try:
+            await self._judged(number, verdict)
+        except Exception:  # the other seats are judged all the same
+            logger.exception("seat %d", number)
+
+    async def _weigh_until(self, worker: int, to_do: asyncio.Event) -> None:
+        """Find out what seats can still reach, one after the other, while nothing is to be judged."""
+        loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
+        while unweighed and not to_do.is_set():
+            number, begun = next(iter(unweighed)), loop.time()
+            del unweighed[number]
+            worth, ended = await self._workers.reachable(worker, number)
+            if ended:
+                self._unweighable.add(number)
+            if worth is not None:
+                self._weighed(number, *worth)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - begun))
+        await to_do.wait()

@@ -1,0 +1,92 @@
+"""Which consoles look at which seats, with the consent of the seat: the run so far, then what is done as it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from contextlib import suppress
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.classroom import acts
+from app.classroom.acts import LogEntry
+from app.classroom.conversation import send_message
+from app.classroom.models import ClassPart
+from app.classroom.seat_state import SeatState
+from app.words.language import tr
+
+
+class SeatObservers:
+    def __init__(
+        self,
+        the_class: ClassPart,
+        seats: Mapping[int, SeatState],
+        log_of: Callable[[int], Awaitable[list[LogEntry]]],
+        changed: Callable[[SeatState], Awaitable[None]],
+    ) -> None:
+        """*changed* is called with a seat that is looked at from now on, or no longer."""
+        self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
+        self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
+        """Console -> the seat that it looks at, and what it has not been sent yet."""
+
+    def observed_seats(self) -> set[int]:
+        """Seats that are looked at."""
+        return {seat for seat, _ in self._looks.values()}
+
+    def _who_look_at(self, number: int) -> list[WebSocket]:
+        return [console for console, (seat, _) in self._looks.items() if seat == number]
+
+    def add(self, number: int, entries: Sequence[LogEntry]) -> None:
+        """What a seat has done since."""
+        for console in self._who_look_at(number):
+            self._looks[console][1].extend(entries)
+
+    async def begin(self, console: WebSocket, line: SeatState) -> None:
+        """The seat is told of it before anything is seen."""
+        await self.end(console)
+        async with line.taking:  # nothing is taken in between what was read and what comes
+            log = acts.effective(await self._log_of(line.number))
+            self._looks[console] = (line.number, [])
+        await self._changed(line)
+        await send_message(
+            console,
+            {
+                "kind": "seen",
+                "seat": line.number,
+                "name": line.name,
+                "scenario": self._class.scenario_name,
+                "text": self._class.scenario_text,
+                "seed": self._class.seed,
+                "mode": self._class.mode,
+                "tick": line.tick,
+                "acts": log,
+            },
+        )
+
+    async def end(self, console: WebSocket) -> None:
+        before, _ = self._looks.pop(console, (None, []))
+        if before is not None:
+            await self._changed(self._seats[before])
+
+    async def begin_again(self, line: SeatState) -> None:
+        """The seat has gone back to an earlier moment."""
+        for console in self._who_look_at(line.number):
+            await self.begin(console, line)
+
+    async def forbid(self, line: SeatState) -> None:
+        """The seat allows it no more."""
+        for console in self._who_look_at(line.number):
+            await self.end(console)
+            text = tr("{name} has not allowed to be looked at").format(name=line.name)
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await send_message(console, {"kind": "unseen", "seat": line.number, "text": text})
+
+    async def show(self, changed: Container[int]) -> None:
+        """Send what the seats that are looked at have done since; *changed*: seats that are other ones than before."""
+        for console, (number, more) in list(self._looks.items()):
+            new, more[:] = list(more), []
+            if new or number in changed:
+                tick = self._seats[number].tick
+                with suppress(WebSocketDisconnect, RuntimeError):
+                    await send_message(
+                        console, {"kind": "seen_more", "seat": number, "tick": tick, "acts": new}
+                    )

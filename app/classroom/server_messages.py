@@ -1,0 +1,268 @@
+"""What a host says, as JSON: to a seat, and to the instructor's board. What is said to a host stands in wire.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from app.classroom.acts import LogEntry
+from engine.drill.judging.shapes import Report
+
+
+class Verdict(TypedDict):
+    """A seat's run as far as its log goes."""
+
+    acts: int
+    """Entries of the log."""
+    t_s: float
+    """How far the run has come."""
+    done: int
+    """The seat's own acts among them."""
+    sent_back: int
+    """How often the instructor has sent the seat back to a moment."""
+    last_act_t_s: float | None
+    last_act: str
+    stuck_since_s: float | None
+    """Since when nothing was done and nothing reached, if that is longer than STUCK_S."""
+    goals: dict[str, float | None]
+    """Name -> when it was reached."""
+    progress: float | None
+    """Percent of the goals' weights that are reached."""
+    score: float | None
+    """So far; final when the run is over. None where nothing is scored."""
+    downtime_s: float
+    ended_by: str | None
+    state_hash: str
+    parted_t_s: float | None
+    """The first moment at which the seat's run is not what follows from its log."""
+    parted: str
+    """What was different there."""
+
+
+class SeatReportSection(TypedDict):
+    """What a seat adds to the report of its run."""
+
+    seat: int
+    name: str
+    verdict: Verdict | None
+
+
+_Of = TypedDict("_Of", {"class": SeatReportSection})
+
+
+class SeatReport(Report, _Of):
+    """As of `run --json`, with the score that the host has computed."""
+
+
+# --- to a seat ----------------------------------------------------------------------------------------------
+
+
+class SeatWelcome(TypedDict):
+    """What the seat plays, and how far its log and its run have come."""
+
+    kind: Literal["welcome"]
+    seat: int
+    acknowledged: int
+    scenario: str
+    text: str
+    seed: int
+    mode: str
+    state: str
+    tick: int
+    part: int
+    """Of the class, from 1."""
+    reflect: bool
+    """The person is asked what they think of the run before its points are shown."""
+
+
+class Acknowledged(TypedDict):
+    """So many acts of the seat are on disk."""
+
+    kind: Literal["acknowledged"]
+    number: int
+
+
+class ClassClock(TypedDict):
+    """No seat is ahead of it."""
+
+    tick: int
+    """As the message is sent."""
+    speed: float
+    """Simulated seconds a second; 0: it stands."""
+
+
+class PaceState(TypedDict):
+    """What the seat may do at present: go on, wait, or end."""
+
+    kind: Literal["state"]
+    state: str
+    until: int | None
+    """Tick at which it stops until the instructor lets it go on."""
+    clock: ClassClock | None
+    """None: its own pace."""
+    break_s: float | None
+    """The class is frozen for a break that lasts so long yet."""
+    hosts: list[str]
+    """HOST:PORT of each host, where the class has several: the next one has the class too."""
+
+
+class InstructionMessage(TypedDict):
+    """A text to read, or an input line that happens at the seat."""
+
+    kind: Literal["instruction"]
+    number: int
+    what: str
+    tick: int | None
+    """None: as soon as it comes."""
+    text: str
+
+
+class Attention(TypedDict):
+    """What the instructor does with this seat at present; said again after every break."""
+
+    kind: Literal["attention"]
+    looked_at: bool
+    held: bool
+    """The seat is taken over: only the instructor acts."""
+
+
+class HandLowered(TypedDict):
+    """The question is answered; the seat lowers its hand."""
+
+    kind: Literal["lowered"]
+
+
+class RunShown(TypedDict):
+    """The run of a seat, to look at; None: one's own again."""
+
+    kind: Literal["shown"]
+    name: str | None
+    acts: Sequence[LogEntry]
+
+
+class VerdictMessage(TypedDict):
+    """What the whole log has come to."""
+
+    kind: Literal["result"]
+    verdict: Verdict
+
+
+class SeatRefusal(TypedDict):
+    kind: Literal["refused"]
+    text: str
+
+
+ToSeat = (
+    SeatWelcome
+    | Acknowledged
+    | PaceState
+    | InstructionMessage
+    | Attention
+    | HandLowered
+    | RunShown
+    | VerdictMessage
+    | SeatRefusal
+)
+
+
+# --- to the instructor --------------------------------------------------------------------------------------
+
+
+class Tile(TypedDict):
+    """A seat as the instructor sees it."""
+
+    seat: int
+    name: str
+    connected: bool
+    group: str
+    """Empty: none."""
+    frozen: bool
+    stopped: bool
+    """It should be frozen: on its own, with the class, or at its limit."""
+    over: bool
+    until_s: float | None
+    """Where it stops."""
+    ends_in_s: float | None
+    """Wall time until its drill has its whole length at the pace that it has; None: unknown, or it is over."""
+    at_s: float
+    acknowledged: int
+    unanswered: list[int]
+    """Instructions that are due."""
+    hand: str | None
+    """What is asked; None: the hand is not raised."""
+    hand_place: int | None
+    """In the queue of raised hands, from 1."""
+    consent: bool
+    """The seat may be looked at."""
+    held: bool
+    """The instructor has it, and the seat has acknowledged that."""
+    verdict: Verdict | None
+    reachable: float | None
+    """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
+    worth: Sequence[tuple[float, float]]
+    """Seconds of its run, and the points that it could still reach from there; they never rise."""
+
+
+class DashboardUpdate(TypedDict):
+    """The class, and the tiles of some or all of its seats."""
+
+    kind: Literal["board"]
+    state: str
+    part: str
+    """What the present part is (app/classroom/plan.py); empty: the class has but one."""
+    part_number: int
+    parts: int
+    not_frozen: list[str]
+    """Names of those who go on although they should be frozen."""
+    ends_in_s: float | None
+    """Wall time until the last seat that is connected ends, breaks counted."""
+    break_s: float | None
+    """What is left of the break."""
+    clock_s: float | None
+    """The class clock; None: each seat has its own pace."""
+    tiles: list[Tile]
+
+
+class ObservedRun(TypedDict):
+    """A seat that is looked at: what is played and what it has done so far."""
+
+    kind: Literal["seen"]
+    seat: int
+    name: str
+    scenario: str
+    text: str
+    seed: int
+    mode: str
+    tick: int
+    acts: Sequence[LogEntry]
+
+
+class ObservedRunUpdate(TypedDict):
+    """What the seat that is looked at has done since, and how far it is."""
+
+    kind: Literal["seen_more"]
+    seat: int
+    tick: int
+    acts: Sequence[LogEntry]
+
+
+class Unseen(TypedDict):
+    """The seat allows it no more."""
+
+    kind: Literal["unseen"]
+    seat: int
+    text: str
+
+
+class RequestDone(TypedDict):
+    kind: Literal["done"]
+    of: str
+
+
+class RequestFailed(TypedDict):
+    kind: Literal["refused"]
+    of: str
+    text: str
+
+
+ToInstructor = DashboardUpdate | ObservedRun | ObservedRunUpdate | Unseen | RequestDone | RequestFailed

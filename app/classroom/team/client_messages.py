@@ -1,0 +1,52 @@
+"""What the members of a team say to the computer that holds its world: one JSON object a message."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from app.classroom.acts import LINE_MAX
+from app.classroom.client_messages import HAND_MAX, NAME_MAX, Key, ProtocolError, WireMessage
+
+
+class ClaimRole(WireMessage):
+    """A member's first message: the role that it wants or has. Without a role it only asks which ones there are."""
+
+    kind: Literal["take"] = "take"
+    secret: Annotated[str, Field(max_length=20)]
+    name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
+    token: Key
+    """The member has made it; the same token is the same member. It is kept as its SHA-256 alone."""
+    role: Annotated[str, Field(max_length=60)] = ""
+    instead: bool = False
+    """Take the role over from a member who is not connected: another computer goes on for a dead one."""
+
+
+class SubmitInput(WireMessage):
+    """An input line, without its role."""
+
+    kind: Literal["do"] = "do"
+    number: Annotated[int, Field(ge=1)]
+    """One more than the lines of this role that were done: so none is done twice."""
+    line: Annotated[str, Field(min_length=1, max_length=LINE_MAX)]
+
+
+class Ask(WireMessage):
+    """The instructor is asked; None: no longer."""
+
+    kind: Literal["ask"] = "ask"
+    question: Annotated[str, Field(max_length=HAND_MAX)] | None
+
+
+_SAID: Final[TypeAdapter[ClaimRole | SubmitInput | Ask]] = TypeAdapter(
+    Annotated[ClaimRole | SubmitInput | Ask, Field(discriminator="kind")]
+)
+
+
+def read(raw: str | bytes) -> ClaimRole | SubmitInput | Ask:
+    """Raises Garbage."""
+    try:
+        return _SAID.validate_json(raw)
+    except ValidationError as problem:
+        raise ProtocolError(problem.errors(include_url=False, include_input=False)[0]["msg"]) from None

@@ -1,0 +1,96 @@
+"""What the computer that holds the world of a team says to its members, as JSON.
+
+Texts of the engine travel with template and arguments (`engine.localization.as_json`): each member reads its own language.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from app.classroom.server_messages import Verdict
+from engine.drill.team.view import RoleObservation
+
+
+class TeamRole(TypedDict):
+    """A role of the team, and who has it."""
+
+    key: str
+    name: str
+    taken_by: str | None
+    """Name of the member; None: the scenario plays it."""
+    connected: bool
+    """Its member is there; otherwise the role can be taken over."""
+
+
+class Roles(TypedDict):
+    kind: Literal["roles"]
+    title: str
+    roles: list[TeamRole]
+
+
+class MemberWelcome(TypedDict):
+    """What the member plays, and what is known of the drill."""
+
+    kind: Literal["welcome"]
+    role: str
+    role_name: str
+    role_text: str
+    does: list[str]
+    title: str
+    brief: str
+    roles: list[TeamRole]
+    done: int
+    """Lines of the role that were done so far."""
+
+
+class RoleView(TypedDict):
+    """One moment of the world as the member's role sees it."""
+
+    kind: Literal["view"]
+    frozen: bool
+    done: int
+    view: RoleObservation
+
+
+class InputDone(TypedDict):
+    kind: Literal["done"]
+    number: int
+
+
+class InputFailed(TypedDict):
+    kind: Literal["not_done"]
+    number: int
+    text: str
+
+
+class InstructorMessage(TypedDict):
+    """Of the instructor."""
+
+    kind: Literal["message"]
+    text: str
+
+
+class TeamDrillEnded(TypedDict):
+    """The drill has ended; None: nothing was computed."""
+
+    kind: Literal["over"]
+    verdict: Verdict | None
+
+
+class TeamRefusal(TypedDict):
+    """The connection makes no sense; only within a member's own program."""
+
+    kind: Literal["refused"]
+    text: str
+
+
+ToMember = (
+    Roles
+    | MemberWelcome
+    | RoleView
+    | InputDone
+    | InputFailed
+    | InstructorMessage
+    | TeamDrillEnded
+    | TeamRefusal
+)

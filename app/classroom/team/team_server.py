@@ -1,0 +1,219 @@
+"""Where the members of a team dial in: over TLS, with a code of the team's own. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.classroom import certificate
+from app.classroom.client_messages import LATER, REFUSED, ProtocolError
+from app.classroom.code import Invitation, fingerprint, new_secret
+from app.classroom.join import Participation
+from app.classroom.rate_limit import RateLimiter
+from app.classroom.service import open_socket, reachable, server_of
+from app.classroom.team import client_messages
+from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
+from app.classroom.team.server_messages import ToMember
+from app.classroom.team.world import InputRejectedError, TeamWorld, Viewer
+from app.files import atomic_write
+from app.words.language import tr
+from engine.inputs import InputError
+from engine.localization import as_json
+
+FIRST_WORD_S: Final = 10.0
+"""A connection that has said nothing by then is closed."""
+BEGIN_S: Final = 0.05
+"""Wall time between two looks whether the world is there."""
+UNSENT_MAX: Final = 200
+"""Messages that wait for a member who does not read; one more and the connection ends."""
+LAST_WORD_S: Final = 1.0
+"""Wall time for the last messages of a drill that is over."""
+
+
+class TeamServer:
+    """Lets members in, does what they ask for in the name of their role, and sends them what it sees."""
+
+    def __init__(self, world: TeamWorld, secret: str) -> None:
+        self._world, self._secret = world, secret
+        self._gate = RateLimiter(time.monotonic)
+        self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
+
+    async def _meet(self, connection: WebSocket) -> None:
+        await connection.accept()
+        why: tuple[int, str] | None = None
+        try:
+            async with asyncio.timeout(FIRST_WORD_S):
+                first = await _hear(connection)
+            await self._attend(connection, first)
+        except (InputRejectedError, ProtocolError, InputError) as problem:
+            why = REFUSED, str(problem)
+        except (TimeoutError, OSError) as problem:
+            why = LATER, str(problem)
+        except WebSocketDisconnect:
+            pass
+        if why is not None:
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await connection.close(why[0], why[1].encode()[:123].decode(errors="ignore"))
+
+    async def _attend(self, connection: WebSocket, request: ClaimRole | SubmitInput | Ask) -> None:
+        address = connection.client.host if connection.client else ""
+        if not isinstance(request, ClaimRole):
+            raise InputRejectedError(tr("say first who you are"))
+        if not self._gate.is_allowed(address):
+            raise TimeoutError(tr("too many tries from your address: wait a moment"))
+        if not hmac.compare_digest(request.secret.encode(), self._secret.encode()):
+            self._gate.record_failure(address)
+            raise InputRejectedError(tr("this is not the code of the team"))
+        scenario = self._world.scenario
+        if scenario is None:
+            raise TimeoutError(tr("the world is not there yet"))
+        if not request.role:
+            told: ToMember = {"kind": "roles", "title": scenario.title, "roles": self._world.roles()}
+            await connection.send_text(json.dumps(told, ensure_ascii=False))
+            return
+        self._world.welcome(request.role)  # the role is there
+        if not request.name.isprintable() or not request.name.strip():
+            raise InputRejectedError(tr("a name needs printable characters"))
+        self._world.take(request.role, request.name.strip(), request.token, request.instead)
+        await self._seated(connection, request, self._world.welcome(request.role))
+
+    async def _seated(self, connection: WebSocket, member: ClaimRole, welcome: ToMember) -> None:
+        loop = asyncio.get_running_loop()
+        unsent: asyncio.Queue[ToMember] = asyncio.Queue()
+
+        def tell(message: ToMember) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(unsent.put_nowait, message)
+
+        async def send() -> None:
+            while unsent.qsize() <= UNSENT_MAX:
+                await connection.send_text(json.dumps(await unsent.get(), ensure_ascii=False))
+            await connection.close(LATER, "")
+
+        unsent.put_nowait(welcome)
+        viewer = Viewer(member.role, tell)
+        sending = asyncio.create_task(send())
+        self._world.viewers.add(viewer)
+        try:
+            while True:
+                said = await _hear(connection)
+                if isinstance(said, SubmitInput):
+                    tell(await self._apply_input(member.role, said))
+                elif isinstance(said, Ask):
+                    self._world.ask(member.name, said.question)
+                else:
+                    raise InputRejectedError(tr("you have a role already"))
+        finally:
+            self._world.viewers.discard(viewer)
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+    async def _apply_input(self, role: str, message: SubmitInput) -> ToMember:
+        try:
+            await asyncio.wrap_future(self._world.do(role, message.number, message.line))
+        except InputRejectedError as why:
+            return {"kind": "not_done", "number": message.number, "text": as_json(str(why))}
+        return {"kind": "done", "number": message.number}
+
+
+async def _hear(connection: WebSocket) -> ClaimRole | SubmitInput | Ask:
+    message = await connection.receive()
+    if message["type"] != "websocket.receive":
+        raise WebSocketDisconnect(message.get("code", 1006))
+    return client_messages.read(message.get("text") or message.get("bytes") or b"")
+
+
+def hold(
+    folder: Path,
+    world: TeamWorld,
+    play: Callable[[], Participation],
+    listen: str | None,
+    show: Callable[[str], object],
+) -> Participation:
+    """Let members in until the drill is over, or SIGTERM or SIGINT ends the program. *play* runs the world; *show* gets
+    the code, which is the same after a restart. Raises NoPort, and what *play* raises."""
+    kept = _load_credentials(folder / "team.json")
+    listening = open_socket(listen or ("0.0.0.0:0" if not kept["address"] else None), kept["address"])
+    address, port = listening.getsockname()[:2]
+    _save_credentials(folder / "team.json", {**kept, "address": f"{address}:{port}"})
+    named = fingerprint(certificate.convert_to_der(kept["certificate"]))
+    invited = Invitation(kept["secret"], named, reachable(address), port)
+    return asyncio.run(_run_team(world, play, kept, listening, lambda: show(str(invited))))
+
+
+async def _run_team(
+    world: TeamWorld,
+    play: Callable[[], Participation],
+    credentials: dict[str, str],
+    listening: socket.socket,
+    ready: Callable[[], object],
+) -> Participation:
+    loop = asyncio.get_running_loop()
+    server = server_of(
+        TeamServer(world, credentials["secret"]).app, credentials["certificate"], credentials["key"]
+    )
+    ended: asyncio.Future[Participation] = loop.create_future()
+
+    def run() -> None:
+        try:
+            found = play()
+        except BaseException as problem:
+            loop.call_soon_threadsafe(_settle, ended, None, problem)
+        else:
+            loop.call_soon_threadsafe(_settle, ended, found, None)
+
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # what was done is on disk
+    threading.Thread(target=run, daemon=True, name="world of a team").start()
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while world.scenario is None and not ended.done():  # the host of the class has to answer first
+        await asyncio.sleep(BEGIN_S)
+    ready()
+    try:
+        found = await ended
+        world.tell({"kind": "over", "verdict": found.report["class"]["verdict"]})
+        await asyncio.sleep(LAST_WORD_S)
+        return found
+    finally:
+        server.stop()
+        await serving
+
+
+def _settle(
+    future: asyncio.Future[Participation], participation: Participation | None, problem: BaseException | None
+) -> None:
+    if problem is not None:
+        future.set_exception(problem)
+    elif participation is not None:
+        future.set_result(participation)
+
+
+def _load_credentials(file: Path) -> dict[str, str]:
+    """Secret, certificate, key and address of the team: made once."""
+    if file.exists():
+        found: dict[str, str] = json.loads(file.read_text("utf-8"))
+        return found
+    shown, key = certificate.create_certificate()
+    made = {"secret": new_secret(), "certificate": shown, "key": key, "address": ""}
+    _save_credentials(file, made)
+    return made
+
+
+def _save_credentials(file: Path, credentials: dict[str, str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    atomic_write.write(file, json.dumps(credentials))
+    file.chmod(0o600)

@@ -1,0 +1,130 @@
+"""New drills: a shipped generator with a seed drawn by chance, kept only when a search has proved it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.files import certificates, proof
+from app.files.proof import Certificate
+from app.files.seeds import any_seed
+from app.files.summary import LEVELS
+from app.words.language import tr
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import Scenario, select_variant
+from engine.drill.authoring.variants import pick_values
+from engine.drill.par.search import ParSearch
+from engine.drill.time.cooperative_tasks import Slices
+
+GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
+"""Shipped drills in which the seed decides what is wrong, and when."""
+
+NODES: Final = 50
+"""Plans that are played to find one that is better than the reference. Assumed: half a second."""
+
+TRIES: Final = 8
+"""Drills that are tried for a difficulty that is wanted before another is offered. Assumed; measured: each takes one
+to six seconds of a processor."""
+
+DRAWN_MAX: Final = 200
+"""Seeds that are drawn of a generator to find such as pick different things. Assumed: four times as many as the largest
+one has."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedDrill:
+    """A drill that was generated and proved."""
+
+    scenario: Scenario
+    """The variant that the seed picks; its level is the measured one."""
+    seed: int
+    proved: Certificate
+    """Parts of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
+
+    @property
+    def difficulty(self) -> str:
+        """One of LEVELS; empty: too little was tried to tell."""
+        return proof.difficulty(self.proved)
+
+    @property
+    def description(self) -> str:
+        """What is offered, in a sentence or two."""
+        measured = f", {tr(self.difficulty)}" if self.difficulty else ""
+        said = tr("A new drill, made by chance: {minutes} min{difficulty}.")
+        more = tr("Proved by {count} tries: {points:g} points can be reached.")
+        return " ".join(
+            (
+                said.format(minutes=self.scenario.minutes, difficulty=measured),
+                more.format(count=self.proved["nodes"], points=self.proved["par"]["score"]),
+            )
+        )
+
+
+def candidates(
+    generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = any_seed
+) -> Iterator[tuple[Scenario, int]]:
+    """(scenario, seed) of which each picks something else; of the generator first whose shipped variant was measured
+    nearest to *wanted*, one of LEVELS."""
+    for generator in sorted(
+        generators, key=lambda each: _level_distance(proof.level(each.name) or each.level, wanted)
+    ):
+        known = []
+        for seed in (draw_seed() for _ in range(DRAWN_MAX)):
+            picks = pick_values(generator.variants, seed)
+            if picks not in known:
+                known.append(picks)
+                yield generator, seed
+
+
+def generate_drill(
+    candidates: Iterable[tuple[Scenario, int]], wanted: str = ""
+) -> Slices[GeneratedDrill | None]:
+    """The first of the *candidates* (scenario, seed) that is proved and as difficult as *wanted* (one of
+    LEVELS; empty: whatever it is); after TRIES the one that is proved and nearest to it. None: none is.
+
+    Proved is what `check` has nothing against: the reference is fair, reaches every goal and is as good as any plan
+    that was found, and doing nothing is not.
+    """
+    others: list[GeneratedDrill] = []
+    for number, (scenario, seed) in enumerate(candidates):
+        if others and number >= TRIES:
+            break
+        try:
+            variant = select_variant(scenario, seed)
+        except ScenarioError:
+            continue
+        proved = yield from _proved(variant, seed, number)
+        if proved is None:
+            continue
+        level = proof.difficulty(proved) or variant.level
+        found = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
+        if wanted in ("", found.difficulty):
+            return found
+        others.append(found)
+    return min(others, key=lambda each: _level_distance(each.scenario.level, wanted), default=None)
+
+
+def _level_distance(level: str, wanted: str) -> int:
+    return abs(LEVELS.index(level) - LEVELS.index(wanted))
+
+
+def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | None]:
+    search = ParSearch(scenario, seed)
+    for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.steps()):
+        yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES
+    best, reference = search.best, search.reference
+    if best is None or reference is None or not (reference.fair and reference.reached):
+        return None
+    blunders = search.blunders()
+    for share in blunders.steps():
+        yield (number + 0.5 + 0.49 * share) / TRIES
+    found: Certificate = {
+        "par": {"score": best.score, "plan": best.lines},
+        "reference": {"score": reference.score, "fair": reference.fair},
+        "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},
+        **blunders.certificate_fields,
+        "nodes": search.nodes + blunders.tried,
+    }
+    return None if certificates.warnings(found, scenario.name) else found

@@ -1,0 +1,52 @@
+"""Long work between two frames of the window: its share done, what it comes to, and the way to give it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.drill.time.cooperative_tasks import Slices
+
+
+class BackgroundTask:
+    """Goes on with *slices*; what they come to goes to *then*, what hinders them to *failed*."""
+
+    def __init__(
+        self,
+        slices: Slices[Any],
+        then: Callable[[Any], None],
+        stopped: Callable[[], None],
+        failed: Callable[[Exception], None],
+        faults: tuple[type[Exception], ...],
+    ) -> None:
+        """*stopped*: the user does not want to wait. *faults*: what may hinder it; anything else is a defect."""
+        self._slices = slices
+        self._then, self._failed = then, failed
+        self._faults = faults
+        self.stopped = stopped
+        self.share = 0.0
+        """How much of it is done, 0 to 1."""
+        self._told: Callable[[], None] | None = None
+
+    def run_slices(self, in_time: Callable[[], bool]) -> bool:
+        """At least one slice, and more while it is *in_time*; True: it is over, and `tell` says what came of it."""
+        try:
+            self.share = next(self._slices)
+            while in_time():
+                self.share = next(self._slices)
+        except StopIteration as end:
+            result = end.value
+            self._told = lambda: self._then(result)
+        except self._faults as fault:
+            problem = fault
+            self._told = lambda: self._failed(problem)
+        return self._told is not None
+
+    def tell(self) -> None:
+        """Hand on what it has come to."""
+        assert self._told is not None
+        self._told()
+
+    def give_up(self) -> None:
+        """No further slice; what it holds is let go."""
+        self._slices.close()

@@ -1,0 +1,46 @@
+"""A past moment of a run that is looked at, and the way from there to where the run stands. No Qt."""
+
+from __future__ import annotations
+
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from engine.events import Event
+from engine.model import Tick
+
+
+class Playback:
+    """A past moment of a run, and from it what happened then, up to where the run stands."""
+
+    def __init__(self, run: History, drill: Drill, stays: bool, at_each_deed: bool) -> None:
+        self.drill = drill
+        self.stays = stays
+        """At the end it is still looked at; the run is over."""
+        self.at_each_deed = at_each_deed
+        self._until = run.drill.tick
+        self._ahead = run.drill.journal[len(drill.journal) :]
+        self._deed = False
+
+    @property
+    def has_finished(self) -> bool:
+        return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
+
+    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
+        """What happened up to *tick*; with *to_event* no further than the first tick with an event, with
+        `at_each_deed` no further than the next deed."""
+        drill, known = self.drill, len(self.drill.events)
+        while True:
+            deed = bool(self._ahead) and self._ahead[0].tick <= tick
+            end = self._ahead[0].tick if deed else min(tick, self._until)
+            if drill.tick < end and not (to_event and len(drill.events) > known):
+                drill.advance_to(end, to_event)
+            if drill.tick < end or not deed:
+                return drill.events[known:]
+            drill.do(self._ahead.pop(0).line_without_time)
+            self._deed = True
+            if self.at_each_deed:
+                return drill.events[known:]
+
+    def take_deed(self) -> bool:
+        """Whether time is to pause for what was just done."""
+        deed, self._deed = self._deed, False
+        return deed and self.at_each_deed

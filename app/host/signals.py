@@ -1,0 +1,27 @@
+"""What a host tells its guests, in the host's thread and in the order in which it happened. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Said = TypeVar("Said")
+
+
+class HostSignal(Generic[Said]):
+    """One kind of news; a listener hears all of it from then on."""
+
+    def __init__(self) -> None:
+        self._guests: list[Callable[[Said], object]] = []
+
+    def connect(self, guest: Callable[[Said], object]) -> None:
+        self._guests.append(guest)
+
+    def disconnect(self, guest: Callable[[Said], object]) -> None:
+        """Raises ValueError for a guest that was not connected."""
+        self._guests.remove(guest)
+
+    def emit(self, message: Said) -> None:
+        """Tell every guest; one that leaves meanwhile is told once more at most."""
+        for guest in tuple(self._guests):
+            guest(message)

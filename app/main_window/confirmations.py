@@ -1,0 +1,226 @@
+"""The one policy for what cannot be undone: which acts ask first, in which words, and how they are asked.
+
+`ACTIONS` and `LINES` name what goes through here; a part of the window that has such an act of its own calls `confirm`.
+What can be undone is not asked about: it is done, and the notice offers to undo it for `UNDO_S`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from app.widgets.input_guard import guard
+from app.words import formatting
+from app.words.language import mark, tr
+
+if TYPE_CHECKING:
+    from app.main_window.session import HostSession
+    from engine.drill.running.drill import Drill
+
+UNDO_S: Final = 10.0
+"""Wall time for which something that was done can be undone from its notice. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationText:
+    """How an act asks first. The harmless answer is the one that Enter, Space and Escape give."""
+
+    text: str
+    more: str
+    yes: str
+    no: str
+
+
+QUESTIONS: Final = {
+    "finish": ConfirmationText(
+        mark("Finish this run and score it?"),
+        mark("After that the run cannot be continued."),
+        mark("Finish and score"),
+        mark("Keep playing"),
+    ),
+    "finish_free": ConfirmationText(
+        mark("End this run?"),
+        mark("After that the run cannot be continued; no score is kept of it."),
+        mark("End the run"),
+        mark("Keep playing"),
+    ),
+    "restart": ConfirmationText(
+        mark("Start this drill again?"),
+        mark("The run on screen stops; {kept}"),
+        mark("Start again"),
+        mark("Keep playing"),
+    ),
+    "leave": ConfirmationText(
+        mark("Leave this run?"),
+        mark("The run on screen stops; {kept}"),
+        mark("Leave"),
+        mark("Stay"),
+    ),
+    "quit": ConfirmationText(
+        mark("Quit during a run?"),
+        mark("The run on screen stops; {kept}"),
+        mark("Quit"),
+        mark("Stay"),
+    ),
+    "give_up": ConfirmationText(
+        mark("Give up this run?"),
+        mark("It cannot be continued after that, and it is not scored."),
+        mark("Give up"),
+        mark("Keep it"),
+    ),
+    "hint": ConfirmationText(
+        mark("Open this hint?"),
+        mark("It costs {points} of your points, even if it does not help."),
+        mark("Open it"),
+        mark("Not now"),
+    ),
+    "close_busy": ConfirmationText(
+        mark("Cancel the executing query?"),
+        mark("{window} closes, and its query is cancelled."),
+        mark("Cancel and close"),
+        mark("Leave it open"),
+    ),
+    "finish_class": ConfirmationText(
+        mark("End the runs of all seats?"),
+        mark("No seat can continue after that."),
+        mark("End for all"),
+        mark("Continue the class"),
+    ),
+    "send_back": ConfirmationText(
+        mark("Send back to an earlier moment?"),
+        mark("{who}: what was done since then stays in the log, but no longer counts."),
+        mark("Send back"),
+        mark("Leave as it is"),
+    ),
+    "start_over": ConfirmationText(
+        mark("Start over from the beginning?"),
+        mark("{who}: what was done so far stays in the log, but no longer counts."),
+        mark("Start over"),
+        mark("Leave as it is"),
+    ),
+    "close_class": ConfirmationText(
+        mark("Close the class?"),
+        mark("The seats are disconnected; their runs up to now are kept."),
+        mark("Close it"),
+        mark("Keep it open"),
+    ),
+}
+"""Act -> how it asks."""
+
+KEPT: Final = mark("it is kept, and the start page lets you continue it.")
+IN_CLASS: Final = mark("it is kept: join the class with the same code and name to continue it.")
+NOT_KEPT: Final = mark("it is not recorded and will be lost.")
+
+ACTIONS: Final = {
+    "drill.open": "leave",
+    "drill.restart": "restart",
+    "drill.finish": "finish",
+    "drill.quit": "quit",
+}
+"""Actions of the window (menu, button, key and palette alike) that ask while a run is under way -> their question."""
+
+LINES: Final = {"finish": "finish", "hint": "hint"}
+"""Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""
+
+CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
+"""Verbs of lines of `class console` that the board sends and that ask -> their question."""
+
+
+class Confirmations(QObject):
+    """Asks over *parent*; while it asks, the run of *session* stands still."""
+
+    def __init__(
+        self,
+        parent: QWidget,
+        session: HostSession,
+        watching: Callable[[], bool],
+        describe_consequence: Callable[[], str],
+    ) -> None:
+        """*watching*: what is on screen is the reference solution. *kept*: what becomes of the run that is left."""
+        super().__init__(parent)
+        self._parent, self._session = parent, session
+        self._watching, self._kept = watching, describe_consequence
+        self.box: QMessageBox | None = None
+        """The question on screen."""
+
+    @property
+    def is_run_at_risk(self) -> bool:
+        """A run is under way that is played, not watched."""
+        drill = self._session.live
+        return drill is not None and not drill.finished and not self._watching()
+
+    def guarded(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
+        """What the action *name* does, after its question where there is one."""
+        act = ACTIONS.get(name)
+        return do if act is None else lambda: self.confirm_if_needed(act, do)
+
+    def confirm_if_needed(self, act: str, callback: Callable[[], object]) -> None:
+        """Ask before an act that ends or leaves the run; without such a run it is done at once."""
+        if self.is_run_at_risk:
+            self.confirm(act, callback, kept=tr(self._kept()))
+        else:
+            callback()
+
+    def confirm_input(self, line: str, callback: Callable[[str], object]) -> None:
+        """An input line of a panel: asked about if it has a price or ends the run, else done at once."""
+        verb, _, words = line.partition(" ")
+        cost = _hint_cost(self._session.live, words) if verb == "hint" else None
+        if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
+            callback(line)
+        else:
+            self.confirm(LINES[verb], lambda: callback(line), points=formatting.plain_number(cost or 0.0))
+
+    def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
+        """A line of the board of a class, for *who*: asked about if seats cannot go on where they were."""
+        act = CLASS_LINES.get(line.partition(" ")[0])
+        if act is None:
+            callback(line)
+        else:
+            self.confirm(act, lambda: callback(line), who=audience)
+
+    def confirm(self, act: str, callback: Callable[[], object], **facts: str) -> None:
+        """Put the question of *act* and do *then* if the answer is yes. A second question replaces the first."""
+        if self.box is not None:
+            self.box.reject()
+        running, drill = self._session.running, self._session.live
+        self._session.pause()
+        free = drill is not None and not drill.scenario.scored
+        question = QUESTIONS["finish_free" if act == "finish" and free else act]
+        box = self.box = QMessageBox(self._parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr(question.text))
+        box.setInformativeText(tr(question.more).format(**facts))
+        yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
+        no = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
+        for button in (yes, no):
+            button.setAutoDefault(False)
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+
+        def on_answered() -> None:
+            said_yes = box.clickedButton() is yes
+            self.box = None
+            box.deleteLater()
+            if said_yes:
+                callback()
+            live = self._session.live
+            if running and live is drill and live is not None and not live.finished:
+                self._session.play()
+
+        box.finished.connect(on_answered)
+        box.open()
+        no.setFocus()
+        guard().appeared(box)
+
+
+def _hint_cost(drill: Drill | None, arguments: str) -> float:
+    """What the hint of that layer costs now; 0 where hints are free, or there is none."""
+    layer = arguments.split()[-1:] or [""]
+    if drill is None or not layer[0].isdigit() or drill.next_hint() is None:
+        return 0.0
+    return drill.hint_cost(int(layer[0]))

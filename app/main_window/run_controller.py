@@ -1,0 +1,452 @@
+"""Runs from beginning to end: begun, taken up again, gone back in, branched, watched. Knows session and profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal
+
+from app.files.seeds import any_seed
+from app.host import NoRecorder, Recorder, RecordingError
+from app.main_window import recorder
+from app.main_window.recorder import LateRecorder, ProfileRecorder
+from app.main_window.session import HostSession
+from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
+from app.words.language import tr
+from app.words.localization import localize as said_of
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
+from engine.drill.judging.shapes import Report
+from engine.drill.par.regret import Best, find_retry_start
+from engine.drill.running.drill import Drill, DrillMode
+from engine.drill.running.modes import TERMS
+from engine.drill.running.solution import default_end, solving
+from engine.drill.time.branches import Branch, BranchError, Branches, Root
+from engine.drill.time.cooperative_tasks import replay_inputs
+from engine.drill.time.history import History
+from engine.inputs import InputError
+from engine.model import Tick, ticks
+from engine.verbs.lines import parse_script
+
+TRIES: Final = 20
+"""Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
+
+RETRY_SPEED_MAX: Final = 1.0
+"""Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
+
+
+class RunController(QObject):
+    """What the pages ask for, done with the session and written into the profile (None: nothing is kept)."""
+
+    began = Signal(object)
+    """A drill is in the session, ready to run."""
+    said = Signal(str)
+    """One sentence for the user."""
+    branches_changed = Signal()
+    went_back = Signal(int, str)
+    """A branch goes on from this tick, and what is to be said of that."""
+    reflected = Signal(object)
+    """What the person thinks of the run: a `Reflection`, or None."""
+    recorded = Signal(object)
+    """A drill that could not be recorded at its beginning is by now, whole."""
+
+    def __init__(self, session: HostSession, profile: Profile | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._profile = profile
+        self._then: Callable[[History], None] | None = None
+        self._begun: set[str] = set()
+        """Scenarios that were begun since the start, for those of whom no profile knows."""
+        self._runs: dict[str, RunId] = {}
+        """Branch -> its run in the profile."""
+        self.branches: Branches | None = None
+        """The run that is played or looked back on, with all that left it."""
+        self._unrecorded = ""
+        """Why the run that is about to open is not recorded."""
+        self.watching = False
+        """The reference solution is being shown, or the best possible, not the user's own run."""
+        self.best: Best | None = None
+        """The best possible from this act or wait on is being shown."""
+        self.reflects = False
+        """The class wants to know what the person thinks of the run before its points are shown."""
+        self.attending = False
+        """The run is a seat's of a class, which has it in its record."""
+        session.loaded.connect(self._on_loaded)
+
+    @property
+    def run_id(self) -> RunId | None:
+        """The run of the profile that the current branch is."""
+        return self._runs.get(self.branches.current) if self.branches is not None else None
+
+    @property
+    def first_run_id(self) -> RunId | None:
+        """The run of the profile that the others of this tree have left."""
+        tree = self.branches
+        return self._runs.get(tree.names()[0]) if tree is not None else None
+
+    # --- beginning ------------------------------------------------------------------------------------------
+
+    def seed_for(self, scenario: Scenario) -> int:
+        """The seed of a new run: the file's own for free play and for the first run, later one that nobody knows.
+
+        So a class begins with the same numbers, and a repeated drill has other ones.
+        """
+        if not scenario.scored or not self._has_earlier_run(scenario.name):
+            return scenario.seed
+        for _ in range(TRIES):
+            seed = any_seed()
+            try:
+                select_variant(scenario, seed)
+            except ScenarioError:
+                continue
+            return seed
+        return scenario.seed
+
+    def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
+        """The variant of *scenario* that a new run would have, and its seed."""
+        seed = self.seed_for(scenario)
+        return select_variant(scenario, seed), seed
+
+    def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
+        """A new run of *scenario*. *seed* None: as `seed_for` chooses; the same one again repeats a run's numbers."""
+        self.leave()
+        history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, DrillMode(mode)))
+        self._begun.add(scenario.name)
+        self.branches = Branches(history)
+        self._open(history, self._record(history.drill))
+
+    def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
+        """A run of a class, which *recorder* alone records; nobody goes back in it. *reflects*: the person is asked
+        what they think of it before its points are shown."""
+        self.leave()
+        self.attending, self.reflects = True, reflects
+        self._open(history, recorder)
+
+    def resume(self, run: UnfinishedRun) -> None:
+        """Go on with a run that was interrupted, at the tick that it had reached."""
+        self.leave()
+        try:
+            scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
+        except ScenarioError as problem:
+            said = tr("This run cannot be continued: this version cannot use its scenario ({problem}).")
+            self.said.emit(said.format(problem=said_of(str(problem))))
+            return
+        inputs, problems = parse_script("\n".join(line.text for line in run.lines))
+        if problems:
+            said = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
+            self.said.emit(said.format(problem=said_of(problems[0])))
+            return
+        hashes = [(known.tick, known.state_hash) for known in run.checkpoints]
+        self._then = lambda history: self._on_resumed(history, run.run_id)
+        self._session.load(scenario, run.seed, DrillMode(run.mode), inputs, run.tick, hashes)
+
+    def reopen(
+        self,
+        report: Report,
+        scenario: Scenario,
+        run_id: RunId | None,
+        callback: Callable[[Drill | None], None],
+    ) -> None:
+        """Play a run that is over again to look back on it, and call *then*; its other branches come along.
+
+        A long one takes its time, with progress and the way to cancel; a short one is there at once. *then* gets
+        None, after a sentence, if the inputs make no sense here.
+        """
+        self.leave()
+        inputs, problems = parse_script("\n".join(report["inputs"]))
+        if problems:
+            said = tr("The run cannot be replayed: {problem}.")
+            self.said.emit(said.format(problem=said_of("; ".join(problems))))
+            callback(None)
+            return
+
+        def reopened(history: History) -> None:
+            self._take_tree(history, run_id)
+            callback(history.drill)
+
+        self._then = reopened
+        tick = ticks(report["ended_at_s"])
+        mode = DrillMode(report["mode"])
+        self._session.load(scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=None)
+
+    # --- going back -----------------------------------------------------------------------------------------
+
+    def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
+        """A branch that leaves the run at *tick*, to go its own way; that time went back is written into it, and *said*
+        is told."""
+        if self.branches is None:
+            return
+
+        def forked(history: History) -> None:
+            self._open(history, self._record(history.drill))
+            self._keep_tree()
+            self.branches_changed.emit()
+            self.went_back.emit(history.drill.tick, message)
+
+        self._session.work(
+            self.branches.forking(tick, before_inputs=before_inputs), forked, on_error=self._report_problem
+        )
+
+    def retry(self, t_s: float, message: str = "") -> None:
+        """The run once more from *t_s* on, where *said* is told; from the start it is a run of its own. An exam becomes
+        practice."""
+        if self.branches is None:
+            return
+        self._slow_down()
+        drill = self.branches.history.drill
+        if t_s <= 0.0:
+            mode = drill.mode if TERMS[drill.mode].rewind else DrillMode.PRACTICE
+            self.begin(drill.scenario, mode, drill.seed)
+        else:
+            self.branch_at(ticks(t_s), before_inputs=True, message=message)
+
+    # --- branches -------------------------------------------------------------------------------------------
+
+    def switch(self, name: str) -> None:
+        """Go on with another branch where it stands; one that is over shows its debrief."""
+        tree = self.branches
+        if tree is None:
+            return
+
+        def open_branch(_: None) -> None:
+            try:
+                history = tree.switch(name)
+            except (BranchError, InputError) as problem:
+                self._report_problem(problem)
+                return
+            run_id = self._runs.get(name)
+            over = history.drill.finished or run_id is None
+            self._open(history, NoRecorder() if over or run_id is None else self._recorder_of(run_id))
+            self.branches_changed.emit()
+
+        self._session.work(tree.recalling(name), open_branch, on_error=self._report_problem)
+
+    def rename(self, name: str, new_name: str) -> None:
+        self._change(lambda tree: tree.rename(name, new_name))
+        if name in self._runs and self.branches is not None and name not in self.branches.names():
+            self._runs[" ".join(new_name.split())] = self._runs.pop(name)
+        self._keep_tree()
+
+    def prune(self, name: str) -> None:
+        """Remove a branch and all that left it; as runs they stay in the history."""
+        self._change(lambda tree: tree.prune(name))
+        kept = self.branches.names() if self.branches is not None else []
+        for gone in [name for name in self._runs if name not in kept]:
+            run_id = self._runs.pop(gone)
+            self._write(partial(_give_up_branch, run_id=run_id))
+
+    def _change(self, change: Callable[[Branches], None]) -> None:
+        if self.branches is None:
+            return
+        try:
+            change(self.branches)
+        except BranchError as problem:
+            self._report_problem(problem)
+        self.branches_changed.emit()
+
+    def _keep_tree(self) -> None:
+        """Write down who left whom; a run that nobody left needs no note."""
+        tree = self.branches
+        if tree is None or len(self._runs) < 2:
+            return
+        first = self._runs.get(tree.names()[0])
+        for name, run_id in self._runs.items():
+            root = tree.root(name)
+            parent = self._runs.get(root.parent or "")
+            if first is not None:
+                self._write(partial(_keep_branch, ids=(run_id, first, parent), name=name, root=root))
+
+    # --- watching -------------------------------------------------------------------------------------------
+
+    def watch(self, scenario: Scenario, seed: int | None = None) -> None:
+        """Show the reference solution, deed by deed; nothing is recorded."""
+        history = History(Drill(scenario, seed, DrillMode.GUIDED))
+
+        def start_watching(_: None) -> None:
+            self.leave()  # not before: who would rather not wait still has the run that was on screen
+            self.watching = True
+            self.began.emit(history.drill)
+            self._session.watch(history, at_each_deed=True)
+
+        said = tr("The reference solution cannot be played: {problem}.")
+        self._session.work(
+            solving(history),
+            start_watching,
+            on_error=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
+        )
+
+    def look_at(self, history: History) -> None:
+        """Show the run of somebody else as far as it has come; nothing is recorded."""
+        self.leave()
+        self.began.emit(history.drill)
+        self._session.watch(history, tick=history.drill.tick)
+
+    def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
+        """Show the best that is known from a moment on, deed by deed; nothing is recorded until it is taken over."""
+        history = History(Drill(scenario, seed, DrillMode.PRACTICE))
+        begin, due = find_retry_start(best)  # who takes over has time to act
+        end = default_end(history.drill, max([due, *(item.tick for item in best.plan)]))
+
+        def start_watching(_: History) -> None:
+            self.leave()
+            self.watching, self.best = True, best
+            self.began.emit(history.drill)
+            self._session.watch(history, at_each_deed=True, tick=begin)
+
+        self._session.work(
+            replay_inputs(history, best.plan, end, lenient=True),
+            start_watching,
+            on_error=self._report_problem,
+        )
+
+    def take_over(self, tick: Tick) -> None:
+        """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
+        watched = self._session.history
+        if watched is None or self.best is None:
+            return
+        self._slow_down()
+
+        def forked(history: History) -> None:
+            self.leave()
+            self.branches = Branches(history)
+            self._open(history, self._record(history.drill))
+            self.went_back.emit(history.drill.tick, "")
+
+        self._session.work(watched.forking(tick), forked, on_error=self._report_problem)
+
+    def _slow_down(self) -> None:
+        """To a speed at which a person can do something: a run is often watched faster than it is played."""
+        self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
+
+    def look_back(self, tick: Tick = 0) -> None:
+        """Show the run that is over once more from *tick* on."""
+        if self.branches is not None:
+            history = self.branches.history
+            self.began.emit(history.drill)
+            self._session.watch(history, tick=tick)
+
+    # --- ending ---------------------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """Let go of the run; unless it is finished it can be taken up again."""
+        self._then = None
+        self.watching = self.attending = self.reflects = False
+        self.best = None
+        self.branches = None
+        self._runs = {}
+        self._session.close()
+
+    def give_up(self, run_id: int) -> None:
+        """End an interrupted run without a result."""
+        self._write(lambda profile: profile.abandon(RunId(run_id)))
+
+    def unfinished(self) -> Sequence[UnfinishedRun]:
+        try:
+            return self._profile.unfinished() if self._profile is not None else ()
+        except StorageError as problem:
+            self.said.emit(str(problem))
+            return ()
+
+    # --- inside ---------------------------------------------------------------------------------------------
+
+    def _has_earlier_run(self, name: str) -> bool:
+        if name in self._begun or self._profile is None:
+            return name in self._begun
+        try:
+            return self._profile.has_run_of(name)
+        except StorageError as problem:
+            self.said.emit(str(problem))
+            return False
+
+    def _on_loaded(self, history: History) -> None:
+        then, self._then = self._then, None
+        if then is not None:
+            then(history)
+
+    def _on_resumed(self, history: History, run_id: RunId) -> None:
+        self._take_tree(history, run_id)
+        self._open(history, self._recorder_of(run_id))
+
+    def _take_tree(self, history: History, run_id: RunId | None) -> None:
+        """The tree to which a run of the profile belongs, with *history* as its current branch."""
+        stored: list[StoredBranch] = []
+        if run_id is not None and self._profile is not None:
+            try:
+                stored = self._profile.branches(run_id)
+            except StorageError as problem:
+                self.said.emit(str(problem))
+        names = {branch.run_id: branch.name for branch in stored}
+        if run_id is not None and run_id in names:
+            self.branches = Branches(history, [_branch(each, names) for each in stored], names[run_id])
+            self._runs = {name: branch_id for branch_id, name in names.items()}
+        else:
+            self.branches = Branches(history)
+            self._runs = {self.branches.current: run_id} if run_id is not None else {}
+        self.branches_changed.emit()
+
+    def _record(self, drill: Drill) -> Recorder:
+        """A new run of the profile for the current branch."""
+        assert self.branches is not None
+        if self._profile is None:
+            return NoRecorder()
+        try:
+            return self._create_recorder(self._profile, drill)
+        except RecordingError as problem:
+            said = tr("{problem} Until then nothing of this run is recorded, afterwards all of it.")
+            self._unrecorded = said.format(problem=problem)
+            return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
+
+    def _create_recorder(self, profile: Profile, drill: Drill) -> ProfileRecorder:
+        assert self.branches is not None
+        run = recorder.begin(profile, drill)
+        self._runs[self.branches.current] = run.run_id
+        return run
+
+    def _record_late(self, profile: Profile, history: History) -> ProfileRecorder:
+        run = self._create_recorder(profile, history.drill)
+        self._keep_tree()
+        self.recorded.emit(history.drill)
+        return run
+
+    def _recorder_of(self, run_id: RunId) -> Recorder:
+        return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
+
+    def _open(self, history: History, run: Recorder) -> None:
+        self.watching, self.best = False, None
+        self.began.emit(history.drill)
+        self._session.open(history, run)
+        said, self._unrecorded = self._unrecorded, ""
+        if said:  # not before: a new run clears what was said of the last one
+            self.said.emit(said)
+
+    def _write(self, change: Callable[[Profile], None]) -> None:
+        try:
+            if self._profile is not None:
+                change(self._profile)
+        except StorageError as problem:
+            self.said.emit(str(problem))
+
+    def _report_problem(self, problem: Exception) -> None:
+        text = said_of(str(problem))
+        self.said.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
+
+
+def _give_up_branch(profile: Profile, run_id: RunId) -> None:
+    profile.forget_branch(run_id)
+    if any(run.run_id == run_id for run in profile.unfinished()):
+        profile.abandon(run_id)
+
+
+def _keep_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
+    """*ids*: of the run, of the first run of its tree, of its parent."""
+    profile.keep_branch(*ids, name, root.tick, root.inputs)
+
+
+def _branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:
+    root = Root(
+        names.get(stored.parent_id) if stored.parent_id is not None else None, stored.tick, stored.inputs
+    )
+    lines = tuple(line.text for line in stored.lines[stored.inputs :])
+    return Branch(stored.name, root, DrillMode(stored.mode), lines, stored.until_tick)

@@ -1,0 +1,49 @@
+"""Where the cards of the topology stand, by scenario, kept for the next time."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import QObject
+
+from app import settings
+from app.settings import WindowSettings
+from app.views.topology import Topology
+from engine.drill.running.drill import Drill
+
+
+class TopologyLayout(QObject):
+    """Puts the cards of a drill where they were left last time in its scenario."""
+
+    def __init__(self, topology: Topology, store: WindowSettings, parent: QObject) -> None:
+        super().__init__(parent)
+        self._topology, self._store = topology, store
+
+    def put(self, drill: Drill) -> None:
+        places = _places(self._store).get(drill.scenario.name, {})
+        self._topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+
+    def keep(self, drill: Drill) -> None:
+        places = _places(self._store)
+        places[drill.scenario.name] = {name: list(place) for name, place in self._topology.places().items()}
+        self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
+
+
+def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
+    """What was stored; nothing if it makes no sense any more."""
+    found = store.json(settings.PLACES)
+    if not isinstance(found, dict):
+        return {}
+    return {
+        scenario: {name: place for name, place in cards.items() if _is_position(place)}
+        for scenario, cards in found.items()
+        if isinstance(cards, dict)
+    }
+
+
+def _is_position(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value)
+    )

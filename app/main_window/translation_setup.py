@@ -1,0 +1,23 @@
+"""Which language the window speaks: ours by `app.words.language`, that of Qt's own dialogs by its catalogue."""
+
+from __future__ import annotations
+
+import os
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from app import settings
+from app.settings import WindowSettings
+from app.words import language
+
+
+def speak(app: QApplication, store: WindowSettings) -> None:
+    """Take the language for this start: from the environment, else as chosen in the menu, else the system's."""
+    wanted = os.environ.get(language.ENVIRONMENT, "")
+    language.use(language.choose_language(wanted, store.get(settings.LANGUAGE), QLocale.system().name()))
+    if language.current() not in (language.ENGLISH, language.PSEUDO):
+        words = QTranslator(app)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if words.load(f"qtbase_{language.current()}", folder):
+            app.installTranslator(words)

@@ -1,0 +1,54 @@
+"""What to give to a tool so that it connects, tool by tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a simulated instance, or the listener of a group, is to be found on this computer."""
+
+    host: str
+    port: int
+    login: str
+    password: str
+    database: str
+
+
+TOOLS: Final = {
+    "sqlcmd": "sqlcmd -S {host},{port} -U {login} -P {password} -d {database} -C",
+    "Management Studio": "Server={host},{port};User Id={login};Password={password};Database={database};"
+    "TrustServerCertificate=True",
+    "dbatools": "Connect-DbaInstance -SqlInstance '{host},{port}' -TrustServerCertificate -SqlCredential "
+    "(New-Object pscredential '{login}', (ConvertTo-SecureString '{password}' -AsPlainText -Force))",
+    "SqlClient (.NET)": "Data Source={host},{port};Initial Catalog={database};User ID={login};"
+    "Password={password};Encrypt=True;TrustServerCertificate=True",
+    "ODBC 18": "Driver={{ODBC Driver 18 for SQL Server}};Server={host},{port};Database={database};UID={login};"
+    "PWD={password};Encrypt=yes;TrustServerCertificate=yes",
+    "JDBC, DBeaver": "jdbc:sqlserver://{host}:{port};databaseName={database};user={login};password={password};"
+    "encrypt=true;trustServerCertificate=true",
+    "go-mssqldb": "sqlserver://{login}:{password}@{host}:{port}?database={database}&trustservercertificate=true",
+    "tedious, mssql (Node)": "Server={host},{port};Database={database};User Id={login};Password={password};"
+    "Encrypt=false",
+    "python-tds": "pytds.connect(dsn='{host}', port={port}, database='{database}', user='{login}', "
+    "password='{password}')",
+    "pymssql": "pymssql.connect(server='{host}', port='{port}', user='{login}', password='{password}', "
+    "database='{database}')",
+    "SQLAlchemy": "mssql+pymssql://{login}:{password}@{host}:{port}/{database}",
+    "FreeTDS tsql": "tsql -H {host} -p {port} -U {login} -P {password} -D {database}",
+}
+"""Each as the tool's own documentation has it. The certificate is made anew for each run, so that those that check
+certificates are told to trust it. SqlClient's form also suits Management Studio's field for additional parameters."""
+
+
+def format_connection_string(tool: str, address: Address) -> str:
+    """For one of TOOLS."""
+    return TOOLS[tool].format(
+        host=address.host,
+        port=address.port,
+        login=address.login,
+        password=address.password,
+        database=address.database,
+    )

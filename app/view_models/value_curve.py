@@ -1,0 +1,204 @@
+"""What the acts and waits of a run cost, as it is shown and exported. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from app.words import formatting
+from app.words.formatting import moment
+from app.words.input_lines import describe_input, short
+from app.words.language import mark, tr
+from engine.constants import TICKS_PER_S
+from engine.drill.par.regret import LABELS, WAITING, Account, LastChance, RunSegment
+from engine.inputs import Input
+from engine.model import Tick
+
+LOSSES: Final = {name: points for points, name in LABELS}
+NOTED: Final = LOSSES["good"]
+"""Points from which on a loss is shown."""
+
+TONES: Final = {
+    "brilliant": (mark("brilliant"), "info"),
+    "best": (mark("best"), "ok"),
+    "good": (mark("minor loss"), "ok"),
+    "inaccuracy": (mark("inaccuracy"), "warn"),
+    "mistake": (mark("mistake"), "warn"),
+    "blunder": (mark("blunder"), "bad"),
+}
+"""What an act or a wait is called, and its tone."""
+
+LINE_LENGTH_MAX: Final = 220
+"""Letters of an act that are shown."""
+
+LEVELS: Final = (0, 25, 50, 75, 100)
+"""Points at which the curve has a level line."""
+
+
+def format_points(points: float) -> str:
+    return formatting.plain_number(round(points, 1))
+
+
+# --- the curve ----------------------------------------------------------------------------------------------
+
+
+def legend() -> tuple[tuple[str, str], ...]:
+    """Tone and words of each colour of the curve; no tone where nothing is lost."""
+    least = {name: formatting.plain_number(points) for points, name in LABELS}
+    return (
+        ("", tr("nothing lost")),
+        ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**least)),
+        ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**least)),
+        ("bad", tr("blunder: {blunder} or more").format(**least)),
+    )
+
+
+def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
+    """One wait for several in a row that lose little each, but something."""
+    found: list[RunSegment] = []
+    for move in moves:
+        before = found[-1] if found else None
+        waits = before is not None and before.line == move.line == WAITING
+        if before is not None and waits and before.regret > 0.0 and 0.0 < move.regret < LOSSES["inaccuracy"]:
+            lost = before.before - move.after
+            label = next((name for points, name in LABELS if lost >= points), "best")
+            first = before if before.plan else move
+            found[-1] = replace(first, until=move.until, before=before.before, after=move.after, label=label)
+        else:
+            found.append(move)
+    return found
+
+
+def find_stops(account: Account) -> list[RunSegment]:
+    """What the curve tells of: every act, and each wait that lost something."""
+    return [move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= NOTED]
+
+
+def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
+    """Tone and points of each stretch in which the curve falls."""
+    waits = [move for move in account.moves if move.line == WAITING]
+    for stop in find_stops(account):
+        if stop.regret >= NOTED:
+            inside = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
+            ends = [((move.tick, move.before), (move.until, move.after)) for move in inside]
+            yield TONES[stop.label][1], list(chain(*ends))
+
+
+def end(account: Account) -> Tick:
+    """Where the curve ends; never at its beginning."""
+    return max((tick for tick, _ in account.curve), default=1) or 1
+
+
+def describe_curve(account: Account) -> str:
+    """The beginning of the curve, and wherever it is another one, for those who do not see it."""
+    said = tr("{moment}: {points} points")
+    falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
+    return "; ".join(said.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)
+
+
+def explain_curve() -> str:
+    """How the curve is read."""
+    return tr(
+        "The line shows how many points could still be reached at each moment by the best known way to go on: your "
+        "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
+        "for good, by an action (dot) or by waiting (thick line). After the point of no return no known way reaches "
+        "all goals."
+    )
+
+
+def format_uncertainty() -> str:
+    """Of any curve."""
+    return tr("More may have been possible than is known.")
+
+
+def format_certainty(account: Account) -> str:
+    """Whether more may have been possible than the curve tells."""
+    doubt = account.doubt
+    if doubt is None:
+        return tr("No more than that was possible at any moment.")
+    said = tr("At {moment} the line is at {known} points, and up to {most} cannot be ruled out.")
+    where = said.format(
+        moment=moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
+    )
+    return f"{format_uncertainty()} {where}"
+
+
+def format_no_return(tick: Tick) -> str:
+    return tr("point of no return {moment}").format(moment=moment(tick))
+
+
+# --- acts and waits -----------------------------------------------------------------------------------------
+
+
+def format_accuracy(account: Account) -> str:
+    return tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain_number(round(account.accuracy)))
+
+
+def format_cost(move: RunSegment) -> str:
+    """What it is called, and the points that it lost."""
+    called = tr(TONES[move.label][0])
+    return f"{called}, −{format_points(move.lost)}" if move.lost >= NOTED else called
+
+
+def format_move(
+    move: RunSegment, choices_by_question: Mapping[str, Sequence[str]], chance: LastChance | None = None
+) -> str:
+    """When, and what was done. *asked*: question -> its choices. *chance*: of the run, the last one to reach all
+    goals."""
+    if move.line != WAITING:
+        return f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
+    if chance is not None and is_last_chance(move, chance):
+        return tr("{moment}  the last chance goes by unused").format(moment=moment(move.tick))
+    return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
+
+
+def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
+    """What would have been best from *move* on was the last chance."""
+    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
+
+
+def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """Until when all goals could be reached, and what was the last chance or took it."""
+    said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
+    if chance.line == WAITING:
+        said = tr(
+            "All goals could still be reached until {moment}, the point of no return; last chance: {act}."
+        )
+    return said.format(moment=moment(chance.tick), act=format_last_chance(chance, choices_by_question))
+
+
+def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """What was the last chance, or took it."""
+    return (
+        format_first_step(chance, choices_by_question)
+        if chance.line == WAITING
+        else format_line(chance.line, choices_by_question)
+    )
+
+
+def format_missed_goals(chance: LastChance) -> str:
+    """Why there was none after it."""
+    goals = ", ".join(
+        f"“{goal}”"
+        if until is None
+        else tr("“{goal}” by {moment}").format(goal=goal, moment=formatting.run_time(until / TICKS_PER_S))
+        for goal, until in chance.missed
+    )
+    if chance.line == WAITING:
+        return tr("Begun a second later, these steps no longer reach {goals}.").format(goals=goals)
+    return tr("After what was done here, these steps no longer reach {goals}.").format(goals=goals)
+
+
+def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """What had to be done first."""
+    return format_input(chance.acts[0], choices_by_question) if chance.acts else tr("do nothing more")
+
+
+def format_input(item: Input, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    return format_line(item.line_without_time, choices_by_question)
+
+
+def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    return short(describe_input(line, choices_by_question), LINE_LENGTH_MAX)

@@ -1,0 +1,74 @@
+"""A box that asks for a condition to run to, checked while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from app.widgets.reader import announce, name_box
+from app.words.language import tr
+
+THINKING_MS: Final = 900
+"""Pause in typing after which what is wrong is said aloud."""
+
+
+class ConditionDialog(QDialog):
+    """Conditions are those of goals in scenarios; examples name what there is in this drill."""
+
+    wanted = Signal(str)
+    """A condition that can be understood."""
+
+    def __init__(
+        self, examples: Sequence[str], problem_of: Callable[[str], str], parent: QWidget | None = None
+    ) -> None:
+        """*problem_of* a text: what is wrong with it, or nothing."""
+        super().__init__(parent)
+        self._problem_of = problem_of
+        self.setWindowTitle(tr("Run until"))
+        self.text = QComboBox()
+        self.text.setEditable(True)
+        self.text.addItems(list(examples))
+        self.text.setMinimumContentsLength(44)
+        name_box(self.text, tr("Condition"))
+        self.text.editTextChanged.connect(lambda _: self._check())
+        label = QLabel(tr("Run at full speed until this condition holds:"))
+        label.setBuddy(self.text)
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._thinking = QTimer(self)
+        self._thinking.setSingleShot(True)
+        self._thinking.setInterval(THINKING_MS)
+        self._thinking.timeout.connect(lambda: announce(self, self.problem.text()))
+        hint = QLabel(tr("States, queues and times can be combined with and, or, not; for "
+"example:  {example}").format(
+            example=" and ".join(examples[:2])))  # fmt: skip
+        hint.setWordWrap(True)
+        hint.setProperty("muted", "true")
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self.run = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.run.setText(tr("Run"))
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        for part in (label, self.text, self.problem, hint, self.buttons):
+            column.addWidget(part)
+        self._check()
+        edit = self.text.lineEdit()
+        assert edit is not None
+        edit.selectAll()
+
+    def _check(self) -> None:
+        problem = self._problem_of(self.text.currentText())
+        self.problem.setText(problem or tr("The condition is valid."))
+        self.run.setEnabled(not problem)
+        self._thinking.start()
+
+    def _accept(self) -> None:
+        self.accept()
+        self.wanted.emit(self.text.currentText())

@@ -1,0 +1,40 @@
+"""Ways back into a run: from where it is tried again, and how long is left there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QPushButton
+
+from app.widgets.flow import FlowLayout
+from app.words import formatting
+from app.words.formatting import moment
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.model import Tick
+
+Retry = Callable[[float, str], None]
+"""Is given from when on, in seconds, and what to say there."""
+
+
+def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
+    """Tries the run again from *begin* on, early enough to act by *at*; *what* is then due or was done."""
+    left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
+    text, said = tr("Retry from {moment}"), ""
+    if due_tick > begin:
+        text = tr("Retry {left} before it ({moment})")
+        said = tr("{left} are left until {at}: {what}").format(left=left, at=moment(due_tick), what=action)
+    button = QPushButton(text.format(left=left, moment=moment(begin)))
+    button.setToolTip(tr("Early enough to look and to type; the clock stands still until you press Run"))
+    button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, said))
+    return button
+
+
+def buttons(*row: QPushButton) -> FlowLayout:
+    """Small ones, side by side."""
+    layout = FlowLayout(8)
+    layout.setContentsMargins(0, 4, 0, 0)
+    for button in row:
+        button.setProperty("small", "true")
+        layout.addWidget(button)
+    return layout

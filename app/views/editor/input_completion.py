@@ -1,0 +1,140 @@
+"""How an input line and a condition in a scenario may go on. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engine.drill.authoring import facts
+from engine.drill.authoring.conditions import OPERATORS
+from engine.verbs import VERBS
+
+Named = Callable[[str], list[str]]
+"""Names of a kind (server, database, client, …) that there are in the scenario."""
+
+_TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
+"""Before an act of the solution."""
+_TOKEN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
+UNFINISHED: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
+"""The word that is being written at the end of a text."""
+_BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
+_JOINED: Final = ("and", "or")
+_BEGIN: Final = ("", "(", "not", *_JOINED)
+"""After these a fact begins."""
+_LIKELY: Final = "SYNCHRONIZED"
+"""The state that most conditions are about."""
+_EVENTS: Final = ("ran", "tried", "error")
+
+
+def complete_input(prefix: str, named: Named) -> list[str]:
+    """How an input line that begins with *before*, with or without its time, may go on: words for its last one."""
+    time = _TIME.match(prefix)
+    *done, _ = prefix[time.end() if time else 0 :].split(" ")
+    if not done:
+        return sorted(VERBS)
+    verb = VERBS.get(done[0].lower())
+    if verb is None:
+        return []
+    place = len(done) - 1
+    if place >= len(verb.parameters):
+        used = {word.partition("=")[0] for word in done}
+        return [f"{name}=" for name in verb.options if name not in used]
+    parameter = verb.parameters[place]
+    found = parameter.choices or named(parameter.kind)
+    return [name for name in found if name not in done]
+
+
+def complete_condition(prefix: str, named: Named) -> list[str]:
+    """How a condition that begins with *before* may go on: words for the one that is unfinished, most likely first."""
+    words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
+    if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
+        return []  # within a piece of T-SQL anything may stand
+    last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
+    if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
+        states = sorted(_states(fact, named), key=lambda word: word != _LIKELY)
+        return [*states, *(["not"] if last == "is" else [])]
+    if last in _BEGIN and not (last == "(" and fact):
+        return _facts(named, negated=last == "not")
+    if last in ("on", "of"):
+        return _quote_names(named("server" if last == "on" else "database"))
+    if last == "(":
+        of = facts.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in facts.QUANTITIES else None
+        return _quote_names(named(of)) if of else [")"]
+    if last in OPERATORS:
+        return _quantities(named)
+    return _complete_after_term(fact, last, named)
+
+
+def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> list[str]:
+    """What may follow a name, a state, a text, a number or a closed bracket."""
+    low = [word.lower() for word in fact]
+    compared = any(word in OPERATORS for word in low)
+    if "is" in low or (compared and low[-1] not in OPERATORS) or not fact:
+        return list(_JOINED)
+    if last_token == ")" or (_is_number(last_token) and low[0] != "error"):
+        return list(OPERATORS)
+    if low[0] in _EVENTS:
+        return [*(["on"] if "on" not in low and len(fact) > 1 else []), *(_JOINED if len(fact) > 1 else ())]
+    if "serves" in low:
+        return [*(["on"] if "on" not in low else []), *_JOINED]
+    if low[0] in ("witness", "safety"):
+        return ["of"] if len(fact) == 1 else ["is"]
+    if "on" in low:
+        return ["is"]
+    kinds = [kind for kind in ("database", "client", "server") if _is_named(fact[0], named(kind))]
+    return {"database": ["is", "on", "serves"], "client": ["is", "on"]}.get((kinds or [""])[0], ["is"])
+
+
+def _find_current_fact(tokens: Sequence[str]) -> list[str]:
+    """The words of the fact that is being written; none where one is still to begin."""
+    start = len(tokens)
+    while start and tokens[start - 1].lower() not in _JOINED:
+        start -= 1
+    fact = list(tokens[start:])
+    while fact and fact[0].lower() in ("not", "("):
+        del fact[0]
+    while fact and fact[-1] == ")" and fact.count(")") > fact.count("("):
+        del fact[-1]  # of the brackets around it
+    return fact
+
+
+def _facts(named: Named, negated: bool) -> list[str]:
+    subjects = _quote_names([name for kind in ("database", "server", "client") for name in named(kind)])
+    return [*subjects, "witness", "safety", *_quantities(named), *_EVENTS, *([] if negated else ["not"])]
+
+
+def _quantities(named: Named) -> list[str]:
+    """Those of which the scenario has something to measure."""
+    return [
+        f"{name}(" for name, quantity in facts.QUANTITIES.items() if quantity.of is None or named(quantity.of)
+    ]
+
+
+def _states(fact: Sequence[str], named: Named) -> list[str]:
+    """The states that the thing may have of which the fact speaks."""
+    low = [word.lower() for word in fact]
+    if low[0] == "witness":
+        return list(facts.WITNESS_WORDS)
+    if low[0] == "safety":
+        return list(facts.SAFETY_WORDS)
+    if _is_named(fact[0], named("client")):
+        return list(facts.CLIENT_WORDS)
+    if "on" in low:
+        return list(facts.COPY_WORDS)
+    if _is_named(fact[0], named("server")):
+        return list(facts.SERVER_WORDS)
+    return list(facts.DATABASE_WORDS)
+
+
+def _is_named(token: str, names: Sequence[str]) -> bool:
+    return token.strip("[]").lower() in {name.lower() for name in names}
+
+
+def _quote_names(names: Sequence[str]) -> list[str]:
+    """Names as conditions write them: one that is more than a word in brackets."""
+    return [name if _BARE.fullmatch(name) else f"[{name}]" for name in names]
+
+
+def _is_number(token: str) -> bool:
+    return token.lstrip("-").replace(".", "", 1).isdigit()

@@ -1,0 +1,89 @@
+"""The comparison worked out beside the window, in steps after each of which it can be broken off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from app.views.fidelity.display_names import FAILOVERS
+from engine.planning.figures import FIGURES, Figure
+from engine.published import whitepaper_failover
+from engine.published.fidelity import EXCEPTIONS, SECTIONS
+from engine.published.rows import FigureRow, explain
+from engine.published.table6 import FAILOVER_S
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step came to: rows of a section, a figure by its name, or only groundwork."""
+
+    rows: tuple[FigureRow, ...] = ()
+    figures: tuple[tuple[str, Figure], ...] = ()
+
+
+@dataclass(frozen=True)
+class FidelityStep:
+    """A piece of work that takes well under a second."""
+
+    name: str
+    do: Callable[[], StepResult]
+
+
+def steps() -> tuple[FidelityStep, ...]:
+    """Quick sections and curves first; then the failovers, which take longest, cause by cause."""
+    sections = {name: FidelityStep(name, partial(_rows, name)) for name in SECTIONS}
+    curves = [FidelityStep(name, partial(_figure, name)) for name in FIGURES]
+    slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
+    seeds = [
+        FidelityStep(f"{FAILOVERS}{cause}", partial(_fail, cause, loaded))
+        for cause in FAILOVER_S
+        for loaded in (False, True)
+    ]
+    quick = [step for name, step in sections.items() if name != slow]
+    return (*quick, *curves, *seeds, sections[slow])
+
+
+def _rows(section: str) -> StepResult:
+    return StepResult(rows=tuple(explain(row, section, EXCEPTIONS) for row in SECTIONS[section]()))
+
+
+def _figure(name: str) -> StepResult:
+    return StepResult(figures=((name, FIGURES[name]()),))
+
+
+def _fail(cause: str, loaded: bool) -> StepResult:
+    whitepaper_failover.failovers(cause, loaded)  # remembered for the rows of its section
+    return StepResult()
+
+
+class FidelityWorker(QThread):
+    """Goes through *todo*; `stop` breaks it off after the step that is being done."""
+
+    began = Signal(int, str)
+    """Steps that are done, and the name of the next one."""
+    found = Signal(object)
+
+    def __init__(self, todo: Sequence[FidelityStep], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._todo = tuple(todo)
+        self.done = 0
+
+    def run(self) -> None:
+        for step in self._todo[self.done :]:
+            if self.isInterruptionRequested():
+                return
+            self.began.emit(self.done, step.name)
+            self.found.emit(step.do())
+            self.done += 1
+
+    @property
+    def complete(self) -> bool:
+        return self.done == len(self._todo)
+
+    def stop(self) -> None:
+        """Breaks off and waits until nothing runs any more."""
+        self.requestInterruption()
+        self.wait()

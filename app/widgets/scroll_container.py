@@ -1,0 +1,142 @@
+"""Room for what is larger than its place: with large text on a small screen everything can still be reached."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QStyle,
+    QWidget,
+)
+
+LAPTOP: Final = QSize(1000, 540)
+"""What is left for a window on a screen of 1024 x 600 with a title bar and a task bar. Assumed."""
+
+
+ANY_SIZE: Final = 16_777_215
+"""No greatest size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
+
+
+def scrolling(widget: QWidget) -> ScrollContainer:
+    """*widget* in a room of its own."""
+    area = ScrollContainer()
+    area.set_content(widget)
+    return area
+
+
+class ScrollContainer(QScrollArea):
+    """Shrinks further than what it holds, with scroll bars from there on. What gets the keyboard comes into sight,
+    however it got it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _connect_focus_tracking()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
+
+    def set_content(self, widget: QWidget) -> None:
+        """Let *widget* be what is in here."""
+        self.setWidget(widget)
+        widget.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
+
+    @Slot()
+    def follow(self) -> None:
+        """Bring what has the keyboard into sight, if it is in here."""
+        widget, held = QApplication.focusWidget(), self.widget()
+        by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton  # who clicks sees it, and holds it
+        if widget is not None and held is not None and self.isAncestorOf(widget) and not by_mouse:
+            self.ensureWidgetVisible(widget)  # of what is larger than the viewport: the place of the cursor
+            place = QRect(widget.mapTo(held, QPoint()), widget.size())
+            room = self.viewport().size()
+            if place.width() <= room.width() and place.height() <= room.height():
+                for corner in (place.bottomRight() + QPoint(1, 1), place.topLeft()):
+                    self.ensureVisible(corner.x(), corner.y(), 0, 0)
+
+
+_WATCHED: Final = "focus is followed"
+"""Property of the application: one look at the keyboard serves all areas, however many there are."""
+
+
+def _connect_focus_tracking() -> None:
+    app = QApplication.instance()
+    if isinstance(app, QApplication) and not app.property(_WATCHED):
+        app.setProperty(_WATCHED, True)
+        app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _follow))  # layouts are at rest by then
+
+
+def _follow() -> None:
+    place = QApplication.focusWidget()
+    while place is not None:
+        place = place.parentWidget()
+        if isinstance(place, ScrollContainer):
+            place.follow()
+
+
+class Pages(QStackedWidget):
+    """One page at a time; those that are not on screen ask for no room."""
+
+    went_to = Signal(QWidget, str)
+    """The page that is on screen from now on, and its title."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.currentChanged.connect(self._resize_to_page)
+        self.widgetRemoved.connect(self._resize_to_page)
+
+    def show_page(self, page: QWidget, title: str) -> None:
+        """Show *page*, which need not have been here before; no menu of the page before stays."""
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu):
+            menu.hide()
+        if self.indexOf(page) < 0:
+            self.addWidget(page)
+        self.setCurrentWidget(page)
+        self.went_to.emit(page, title)
+
+    def addWidget(self, page: QWidget) -> int:
+        at = super().addWidget(page)
+        self._resize_to_page()
+        return at
+
+    def heightForWidth(self, width: int) -> int:
+        """What the page needs at least: where words wrap, Qt would ask for all that tables and panels would like to
+        have, and a page would be scrolled before anything on it gives way."""
+        page = self.currentWidget()
+        layout = page.layout() if page is not None else None
+        return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
+
+    def _resize_to_page(self) -> None:
+        for at in range(self.count()):
+            page, asks = self.widget(at), at == self.currentIndex()
+            policy = QSizePolicy.Policy.Preferred if asks else QSizePolicy.Policy.Ignored
+            if page is not None:
+                page.setSizePolicy(policy, policy)
+
+
+def fit_on_screen(window: QWidget, width: int, height: int) -> None:
+    """Make *window* that large, or as large as its screen has room for."""
+    window.resize(QSize(width, height).boundedTo(room_for(window)))
+
+
+def room_for(window: QWidget) -> QSize:
+    """What the screen of *window* has room for below a title bar."""
+    room = window.screen().availableGeometry().size()
+    bar = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
+    return QSize(room.width(), room.height() - bar)
+
+
+def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
+    """Let nobody make *window* smaller than that many line heights, where its screen has room for them."""
+    line = window.fontMetrics().height()
+    room = room_for(window).boundedTo(LAPTOP)
+    window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

@@ -1,0 +1,111 @@
+"""What is said of events to who listens instead of looking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from app.words.language import mark, tr
+from app.words.localization import localize as said_of
+from engine.drill.running.modes import Terms
+from engine.events import Event
+from engine.localization import LocalizableMessage
+
+RANK: Final = (
+    "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
+    "client", "detected",
+)  # fmt: skip
+"""Kinds of events that are said, what matters most first: of a flood the least is left out. The other kinds repeat
+one of these, or answer a question that the user has put to a server."""
+
+OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
+"""Not about the simulated world: said in every way to take a drill."""
+
+LEADS: Final = {
+    "question": mark("Question: {text}"),
+    "hint": mark("Hint: {text}"),
+    "fault": mark("Fault: {text}"),
+}
+"""Kinds whose text alone does not say what it is."""
+
+SENTENCES_MAX: Final = 6
+"""More at once cannot be listened to."""
+NAMED_MAX: Final = 3
+"""Of more databases that share a change only the number is said."""
+
+
+def select_announced_kinds(terms: Terms) -> frozenset[str]:
+    """Kinds of events that may be said: in an exam nothing that is to be found out."""
+    if terms.truth:
+        return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}
+    return OF_THE_RUN | ({"goal"} if terms.progress else set())
+
+
+def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
+    """What has happened, in the order in which it did; empty if nothing worth saying has."""
+    kept = _without_echoes([event for event in events if event.kind in kinds])
+    found = [(RANK.index(group[0].kind), place, group) for place, group in enumerate(_grouped(kept))]
+    said = sorted(sorted(found)[:SENTENCES_MAX], key=lambda each: each[1])
+    left = sum(len(group) for _, _, group in found) - sum(len(group) for _, _, group in said)
+    words = [_sentence(group) for _, _, group in said]
+    if left:
+        words.append(tr("And {count} more.").format(count=left))
+    return " ".join(words)
+
+
+def _without_echoes(events: list[Event]) -> list[Event]:
+    """A copy's state and role only as they ended up; a fault of a server only where nothing else tells of it."""
+    last = {(event.kind, event.server, event.database): event for event in events}
+    services = {(event.tick, event.server) for event in events if event.kind == "service"}
+    return [
+        event
+        for event in events
+        if not (
+            event.kind in ("state", "role") and last[event.kind, event.server, event.database] is not event
+        )
+        and not (event.kind == "fault" and (event.tick, event.server) in services)
+    ]
+
+
+def _grouped(events: list[Event]) -> list[list[Event]]:
+    """What happened to many databases at once is one thing to say."""
+    groups: dict[tuple[str, str | None, object], list[Event]] = {}
+    for event in events:
+        groups.setdefault((event.kind, event.server, _change(event)), []).append(event)
+    found: list[list[Event]] = []
+    for group in groups.values():
+        found += [group] if len(group) > NAMED_MAX and group[0].database else [[event] for event in group]
+    place = {id(event): number for number, event in enumerate(events)}
+    return sorted(found, key=lambda group: place[id(group[0])])
+
+
+def _change(event: Event) -> object:
+    """What the event says of its database, whichever it is."""
+    if event.get("new"):
+        return event.get("new")
+    text = event.text
+    if not isinstance(text, LocalizableMessage):
+        return text
+    return text.template, tuple((name, value) for name, value in text.args if value != event.database)
+
+
+def _sentence(group: list[Event]) -> str:
+    event = group[0]
+    new = str(event.get("new", "")).replace("_", " ")
+    database = event.database or ""
+    if len(group) > 1:
+        database = tr("{count} databases").format(count=len(group))
+    if event.kind in ("state", "role") and new:
+        said = (
+            tr("{database} on {server}: {new}.") if len(group) > 1 else tr("{database} on {server} is {new}.")
+        )
+        return said.format(database=database, server=event.server, new=new)
+    text = said_of(event.text)
+    if len(group) > 1:
+        return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."
+    if event.kind in LEADS:
+        text = tr(LEADS[event.kind]).format(text=text)
+    elif event.kind not in OF_THE_RUN:
+        parts = [part for part in (event.server, event.database) if part and part not in text]
+        text = f"{' '.join(parts)}{': ' if parts else ''}{text}"
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

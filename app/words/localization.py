@@ -1,0 +1,30 @@
+"""What the engine says, in the language of the interface.
+
+The engine speaks English, so that a run is the same in every language; what it says knows its template and arguments.
+What stays English on purpose (see `app.localization.language`) is no `LocalizableMessage`, and is shown as it is.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+
+from app.words import formatting, language
+from app.words.language import tr
+from engine.localization import LocalizableMessage
+
+
+def localize(text: str) -> str:
+    """*text* in the language of the interface, its numbers, too; what is no `LocalizableMessage` as it is."""
+    if not isinstance(text, LocalizableMessage) or language.current() == language.ENGLISH:
+        return text
+    return _FIELDS.vformat(tr(text.template), (), dict(text.args))
+
+
+class _Fields(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        if isinstance(value, str):
+            return localize(value)
+        return formatting.local(format(value, format_spec))
+
+
+_FIELDS = _Fields()

@@ -1,0 +1,210 @@
+"""A run played again and watched from everywhere: who served, who was protected, what stood against a failover."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+
+from engine.availability import estimates
+from engine.availability.estimates import Estimate
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.running.drill import Drill
+from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.generators import run_to_completion
+from engine.localization import say
+from engine.model import Failover, Tick, World
+from engine.protocol import availability, preconditions
+
+SERVING, DOWN = say("serving"), say("down")
+PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothing to protect")
+HOLDS, FAILS = say("holds"), say("does not hold")
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpan:
+    """A stretch of time in which one thing was so."""
+
+    from_tick: Tick
+    to_tick: Tick
+    what: str
+
+    @property
+    def ticks(self) -> Tick:
+        return self.to_tick - self.from_tick
+
+    def as_json(self) -> dict[str, object]:
+        return {"from_s": self.from_tick / TICKS_PER_S, "to_s": self.to_tick / TICKS_PER_S, "what": self.what}
+
+
+class LaneRecorder:
+    """One thing over time, noted whenever it changes."""
+
+    def __init__(self) -> None:
+        self._changes: list[tuple[Tick, str]] = []
+
+    def note(self, tick: Tick, state: str, keep_instant: bool = False) -> None:
+        """Note that it is *what* from *tick* on; *keep_instant* keeps what was noted at the same tick before."""
+        if self._changes and self._changes[-1][1] == state:
+            return
+        if self._changes and self._changes[-1][0] == tick and not keep_instant:
+            self._changes.pop()
+            self.note(tick, state)
+        else:
+            self._changes.append((tick, state))
+
+    def spans(self, end_tick: Tick) -> tuple[StateSpan, ...]:
+        ends = [*(tick for tick, _ in self._changes[1:]), end_tick]
+        return tuple(
+            StateSpan(tick, end, what)
+            for (tick, what), end in zip(self._changes, ends, strict=True)
+            if end >= tick
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PreconditionHistory:
+    """One precondition of an automatic failover over the time in which the database had a mirror."""
+
+    name: str
+    seen_in: str
+    """Where a DBA could have seen it: the view or log, and the server."""
+    spans: tuple[StateSpan, ...]
+    """Where it holds, where not; gaps while nothing mirrored the database."""
+    begins: bool = False
+    """It says that the loss is noticed."""
+    target: str = ""
+    """The secondary, or the node, of which it was asked; empty: of all alike."""
+
+    def span_at(self, tick: Tick) -> StateSpan | None:
+        """How it was at *tick*; None: nothing mirrored the database."""
+        return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """One database over a run."""
+
+    database: str
+    service: tuple[StateSpan, ...]
+    where: tuple[StateSpan, ...]
+    """The server that served it; empty text while none did."""
+    protection: tuple[StateSpan, ...]
+    state: tuple[StateSpan, ...]
+    """Mirroring state as the principal knew it, or NONE."""
+    preconditions: tuple[PreconditionHistory, ...]
+    estimates: tuple[tuple[Tick, Estimate], ...] = ()
+    """For each failover of an availability group, by the tick of the loss: the formulas just before."""
+
+
+@dataclass(slots=True)
+class _DatabaseRecorder:
+    """Lanes of one database while they grow."""
+
+    service: LaneRecorder = field(default_factory=LaneRecorder)
+    where: LaneRecorder = field(default_factory=LaneRecorder)
+    protection: LaneRecorder = field(default_factory=LaneRecorder)
+    state: LaneRecorder = field(default_factory=LaneRecorder)
+    guards: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
+    """(precondition, where it is seen, target) -> how it was; another mirror is another place to look at."""
+    estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
+    beginnings: set[tuple[str, str, str]] = field(default_factory=set)
+    """Those that say that the loss is noticed."""
+
+    def record_state(self, world: World, database: str) -> None:
+        account = world.availability[database]
+        serving = availability.serving_copies(world, database)
+        self.service.note(account.since_tick, SERVING if account.serving else DOWN)
+        protection = EXPOSED if account.exposed else PROTECTED if account.serving else UNSERVED
+        self.protection.note(account.since_tick, protection)
+        self.where.note(world.tick, serving[0].server if serving else "")
+        self.state.note(world.tick, facts.state_word(world, database))
+        self.record_preconditions(world, database)
+
+    def record_preconditions(self, world: World, database: str) -> None:
+        """Note the preconditions of an automatic failover as they are now."""
+        asked = preconditions.preconditions(world, database)
+        guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
+        lost = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
+        for key, guard in guards_by_key.items():
+            if guard.about == "beginning":
+                self.beginnings.add(key)
+            if guard.about == "memory" and lost and key in self.guards:
+                continue  # as it was when the loss was noticed
+            self.guards.setdefault(key, LaneRecorder()).note(world.tick, HOLDS if guard.holds else FAILS)
+        for key, lane in self.guards.items():
+            if key not in guards_by_key:
+                lane.note(world.tick, "", keep_instant=True)
+
+    def note_estimate(self, world: World, failover: Failover) -> None:
+        """What the formulas say of a loss that comes next."""
+        copy = world.copies.get((failover.to_server, failover.database))
+        found = estimates.estimate(world, copy, failover.cause) if copy is not None else None
+        if found is not None:
+            self.estimates.append((failover.failed_tick, found))
+
+    def lanes(self, database: str, end_tick: Tick) -> Lanes:
+        guards = tuple(
+            PreconditionHistory(
+                name,
+                seen_in,
+                tuple(s for s in lane.spans(end_tick) if s.what),
+                (name, seen_in, target) in self.beginnings,
+                target,
+            )
+            for (name, seen_in, target), lane in self.guards.items()
+        )
+        return Lanes(
+            database=database,
+            service=self.service.spans(end_tick),
+            where=self.where.spans(end_tick),
+            protection=self.protection.spans(end_tick),
+            state=self.state.spans(end_tick),
+            preconditions=guards,
+            estimates=tuple(self.estimates),
+        )
+
+
+def record_lanes(drill: Drill) -> dict[str, Lanes]:
+    """The lanes of every database of *drill*, from a run that is played again beside it."""
+    return run_to_completion(recording_lanes(drill))
+
+
+def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
+    """`record_lanes` in slices."""
+    replay = Drill(drill.scenario, drill.seed, drill.mode)
+    watched = {name: _DatabaseRecorder() for name in replay.world.availability}
+    for name, recorder in watched.items():
+        recorder.record_state(replay.world, name)
+    inputs = list(reversed(drill.journal))
+    losses = [failover for failover in drill.world.failovers if failover.online_tick is not None]
+    for tick, databases in _moments(drill):
+        for _ in advance_in_slices(replay, tick):
+            yield replay.tick / max(1, drill.tick)
+        for lost in losses:
+            if max(0, lost.failed_tick - 1) == tick:
+                watched[lost.database].note_estimate(replay.world, lost)
+        if inputs and inputs[-1].tick <= tick:  # a loss may be noticed in the tick in which its session ends
+            for name in sorted(watched):
+                watched[name].record_preconditions(replay.world, name)
+        while inputs and inputs[-1].tick <= tick and not replay.finished:
+            replay.do(inputs.pop().line_without_time)
+        for name in databases & set(watched) or set(watched):
+            watched[name].record_state(replay.world, name)
+        yield replay.tick / max(1, drill.tick)
+    assert replay.state_hash() == drill.state_hash(), "a run that plays again to another end"
+    return {name: each.lanes(name, drill.tick) for name, each in watched.items()}
+
+
+def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
+    """Each tick at which something happened, with the databases it was about; none where it was about all."""
+    done = ((item.tick, None) for item in drill.journal)
+    told = ((event.tick, event.database) for event in drill.events)
+    before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)
+    both = heapq.merge(done, told, before, [(drill.tick, None)], key=itemgetter(0))
+    for tick, found in groupby(both, key=itemgetter(0)):
+        about = {database for _, database in found}
+        yield tick, set() if None in about else {name for name in about if name is not None}

@@ -1,0 +1,194 @@
+"""What can be tried in a seat at a moment of a drill: input lines, completed with names that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from engine import simulator
+from engine.availability import replicas
+from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema.world import SessionSpec
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.running.drill import Drill
+from engine.inputs import Input, InputError
+from engine.mirroring import settings
+from engine.model import DbState, World
+from engine.protocol import availability, groups
+from engine.verbs import VERBS, fault_log
+from engine.verbs.lines import parse_line, parse_script
+
+CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
+"""Chores that help in an emergency of any drill; others only where the scenario speaks of them. Assumed."""
+
+
+def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
+    """The lines that the scenario itself knows, without times: its solution and what its hints say to type; *looking*:
+    with those that only look."""
+    texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
+    texts += [hint.type for hint in scenario.hints]
+    lines: dict[str, None] = {}
+    for text in texts:
+        items, problems = parse_script(f"0 {text.strip()}")
+        if (
+            len(items) == 1
+            and not problems
+            and items[0].verb != "answer"
+            and (looking or not is_inspection(items[0]))
+        ):
+            lines[items[0].line_without_time] = None
+    return tuple(lines)
+
+
+def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
+    """Every line worth a try now: answers, repairs, what may be told a mirroring session or an availability group,
+    what is *known*.
+
+    A repair or chore is offered where a menu would offer it, and only if it has something to work on.
+    """
+    if drill.finished:
+        return []
+    lines = dict.fromkeys(
+        f"answer {asked.name} {number}"
+        for asked in drill.open_questions()
+        for number in range(1, len(asked.choices) + 1)
+    )
+    again = [
+        line
+        for session in drill.scenario.sessions
+        for line in list_setup_statements(drill.world, session)[:1]
+    ]
+    again += list_vote_restorations(drill.world, drill.scenario)
+    lines |= dict.fromkeys(
+        (*_list_repair_lines(drill.world), *_list_statements(drill.world), *again, *known_lines)
+    )
+    return [line for line in lines if _is_applicable(drill.world, line)]
+
+
+def list_repairs(world: World) -> list[str]:
+    """Of `list_candidates` what mends a thing, in a seat that may mend each."""
+    lines = (line for line in _list_repair_lines(world) if VERBS[line.partition(" ")[0]].group == "repair")
+    return [line for line in lines if line != "revert-all" and _is_applicable(world, line)]
+
+
+def list_emergency_actions(world: World) -> list[str]:
+    """What gives service again where a database has none: a failover, and forcing it."""
+    if all(availability.serving_copies(world, database) for database in world.availability):
+        return []
+    return [line for line in _list_statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
+
+
+def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
+    """What is left to do until a session that was removed stands again, its mirror first; a copy that is still
+    RESTORING needs no new backup."""
+    found = (world.copies.get((server, session.database)) for server in (session.principal, session.mirror))
+    copies = [copy for copy in found if copy is not None and world.instances[copy.server].running]
+    lead = next((copy for copy in copies if copy.db_state is DbState.ONLINE), None)
+    follow = next((copy for copy in copies if copy.db_state is DbState.RESTORING), None)
+    if lead is None or follow is None:
+        return []
+    statements = []
+    if not lead.group_kind and not follow.group_kind:
+        if settings.partner_address(follow) is None:
+            statements.append((follow.server, "PARTNER", lead.server))
+        statements.append((lead.server, "PARTNER", follow.server))
+    if (
+        session.witness is not None
+        and lead.group_kind in ("", "mirroring")
+        and settings.witness(lead) is None
+    ):
+        statements.append((lead.server, "WITNESS", session.witness))
+    ports = {name: endpoint.port for name, each in world.instances.items() if (endpoint := each.endpoint)}
+    return [
+        f"sql {server} ALTER DATABASE [{session.database}] SET {what} = 'TCP://{other}:{ports[other]}'"
+        for server, what, other in statements
+        if other in ports
+    ]
+
+
+def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
+    """Votes that nodes had at the start and have no more, to be given back."""
+    without = {node for cluster in scenario.clusters for node in cluster.without_vote}
+    return [
+        f"set-weight {name} 1"
+        for name, node in world.nodes.items()
+        if name not in without and not node.config.weight(name)
+    ]
+
+
+def _list_repair_lines(world: World) -> Iterator[str]:
+    names = {
+        "server": list(world.instances),
+        "client": list(world.clients),
+        "database": world.databases(),
+        "name": [*world.instances, *world.clients],
+        "node": list(world.nodes),
+        "cluster": list(world.clusters),
+        "role": sorted({role.name for node in world.nodes.values() for role in node.config.roles}),
+    }
+    for verb in VERBS.values():
+        if not (verb.group == "repair" or verb.name in CHORES) or not all(
+            kind in names for kind in verb.kinds
+        ):
+            continue
+        first = [list(world.computers)] if verb.of_computer else []  # an instance may run on another one soon
+        for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
+            there = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
+            if there and len(set(args)) == len(args) and verb.sensible(world, args):
+                yield " ".join((verb.name, *args))
+
+
+def _list_statements(world: World) -> Iterator[str]:
+    """What the DBA may tell a server of each database in a group; one that cannot be so now is not offered."""
+    for (server, database), copy in world.copies.items():
+        if not world.instances[server].running:
+            continue
+        if copy.group_kind == "mirroring":
+            yield from _list_session_statements(world, server, database)
+        elif copy.group_kind == "availability":
+            for clause in ("SUSPEND", "RESUME", "OFF"):
+                yield f"sql {server} ALTER DATABASE [{database}] SET HADR {clause}"
+    for server, guid in world.replicas:
+        group = replicas.group_of(world, server, guid)
+        if group is None or not world.instances[server].running:
+            continue
+        if group.primary != server:
+            for clause in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"):
+                yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {clause}"
+        else:
+            for replica in group.replicas:
+                for option in (
+                    "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT",
+                    "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT",
+                ):
+                    if option != f"AVAILABILITY_MODE = {replica.mode.name}":
+                        changed = f"MODIFY REPLICA ON N'{replica.server}' WITH ({option})"
+                        yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {changed}"
+
+
+def _list_session_statements(world: World, server: str, database: str) -> Iterator[str]:
+    copy = world.copies[server, database]
+    clauses = ["OFF"]
+    if groups.policy(copy).is_leader(copy):
+        clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
+        if settings.witness(copy) is not None:
+            yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
+    else:
+        clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]
+    for clause in clauses:
+        yield f"sql {server} ALTER DATABASE [{database}] SET PARTNER {clause}"
+
+
+def _is_applicable(world: World, line: str) -> bool:
+    """Whether *line* can be done and has something to work on; a server answers for itself."""
+    try:
+        item: Input = simulator.resolve(world, parse_line(line, world.tick))
+        if item.verb in ("sql", "answer"):
+            return True
+        copy = world.fork()
+        fault_log.apply_input(copy, item)
+    except InputError:
+        return False
+    return not any(event.get("no_effect") for event in copy.outbox)

@@ -1,0 +1,657 @@
+"""How to go on from a moment of a run, by what is known to be possible: every rest of the reference solution and of
+plans, each act in its turn as soon as it may be done."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import InitVar, dataclass, field, replace
+from functools import partial
+from typing import Final, TypeVar
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import SolutionStep
+from engine.drill.authoring.schema.world import SessionSpec
+from engine.drill.judging.counterfactual import REFUSED_S, is_inspection, was_refused
+from engine.drill.judging.review import is_same_action
+from engine.drill.par.candidate_actions import list_emergency_actions, list_repairs, list_setup_statements
+from engine.drill.par.noop_actions import would_be_noop
+from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running import locks
+from engine.drill.running.solution import default_end, solving
+from engine.drill.time.cooperative_tasks import Run, Slices, advance_in_slices
+from engine.events import Event
+from engine.inputs import Input, InputError
+from engine.model import DbState, Tick, World, ticks
+from engine.protocol import groups
+from engine.verbs import fault_log
+from engine.verbs.lines import parse_line, parse_script
+
+CHECKED_S: Final = 20.0
+"""How often it is looked whether a way may still be worth enough. Assumed: a look takes as long as a second of it."""
+
+KEPT_S: Final = 30.0
+"""Between two moments from which a run that waits can go on. Assumed."""
+
+NEAR_S: Final = 1.0
+"""How closely the last chance is sought. Assumed."""
+
+SET_UP_S: Final = 2.0
+"""Between two statements that set up a session. Assumed."""
+
+MENDED_S: Final = 120.0
+"""For how long it is tried to mend sessions. Assumed: two boots."""
+
+TRIES_MAX: Final = 8
+"""How often an act that is refused is tried again, each time that something else is seen. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """How to go on from a moment, and what the run is worth then."""
+
+    score: float
+    reached: bool
+    """Every goal is."""
+    acts: tuple[Input, ...]
+    """All that was done in it."""
+    done: int
+    """Those of them that the run had done by then."""
+
+
+Do = Callable[[Run], Iterator[None]]
+"""Takes a run on through what is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """When a way leaves a run in which nothing is done, and what is done from there on."""
+
+    does: Do
+    name: Hashable
+    """Equal for those that do the same from there on."""
+    when: str | None = None
+    """What is waited for; None: nothing."""
+    delay: Tick = 0
+    """From then on."""
+    at: Tick = 0
+    """Not before."""
+    first: str = ""
+    """What is done first, where it may be left out if it would be in vain."""
+    rest: Callable[[Tick], Continuation] | None = None
+    """What is left then, from that tick on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedRollout:
+    """A way that was not played to its end."""
+
+    most: float
+    """It is worth no more."""
+    missed: bool
+    """It misses a goal."""
+
+
+@dataclass(slots=True)
+class BaselineRun:
+    """A run in which nothing more is done, as far as it was asked for, and what the ways come to that leave it: from
+    whatever moment they are asked for, they are played once."""
+
+    begun: InitVar[SearchDrill]
+    _head: SearchDrill = field(init=False)
+    _kept: dict[Tick, SearchDrill] = field(default_factory=dict)
+    _held: dict[str, list[Tick]] = field(init=False)
+    """Condition that a step of the solution waits for -> the whole seconds at which it held."""
+    _found: dict[tuple[Tick, Hashable], Rollout | PrunedRollout] = field(default_factory=dict)
+    _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
+
+    def __post_init__(self, begun: SearchDrill) -> None:
+        self._head = begun.fork()
+        self._kept[begun.tick] = begun
+        self._held = {step.when: [] for step in begun.scenario.solution if step.when is not None}
+
+    def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
+        """The run as it stands then; whoever asks may go on with it."""
+        while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
+            yield from self._advance_second()
+        before = max(each for each in self._kept if each <= tick)
+        run = self._kept[before].fork()
+        for _ in advance_in_slices(run, tick):
+            yield 0.0
+        return run
+
+    def evaluate(
+        self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
+    ) -> Slices[Rollout | PrunedRollout]:
+        """What *play* comes to that is chosen at *moment*; it may be cut where it is worth less than *less*."""
+        begins, name = (yield from self._find_start(moment, play)), play.name
+        if begins is None:
+            begins, name = default_end(moment, moment.tick), NOTHING
+        cache_key = begins, (name, patient)
+        known = self._found.get(cache_key)
+        if isinstance(known, Rollout):
+            return replace(known, done=len(moment.journal))
+        if known is not None and known.most < score_floor:
+            return known
+        run = yield from self.fork_at(begins)
+        if (rest := self._drop_noop(run, play)) is not None and not patient:
+            rollout = yield from self.evaluate(run, rest, score_floor)
+            look, done = parse_line(play.first, run.tick), len(moment.journal)
+            if isinstance(rollout, Rollout) and is_inspection(look):  # people want to know why
+                rollout = replace(rollout, acts=(*rollout.acts[:done], look, *rollout.acts[done:]))
+            self._found[cache_key] = rollout
+            return rollout
+        if name is not NOTHING:
+            checked = run.tick
+            for _ in run_continuation(run, play.does, patient):
+                yield 0.0
+                if score_floor > 0.0 and run.tick >= checked + ticks(CHECKED_S):
+                    checked = run.tick
+                    if run.compute_upper_bound(score_floor) < score_floor:
+                        break
+        self._found[cache_key] = rollout = yield from finish_rollout(run, len(moment.journal), score_floor)
+        return rollout
+
+    def find_complete_rollout(self, tick: Tick, play: Continuation) -> Slices[Rollout | None]:
+        """The way that *play* goes from *tick*; None: it misses a goal."""
+        moment = yield from self.fork_at(tick)
+        begins = yield from self._find_start(moment, play)
+        if begins is None:
+            begins, play = default_end(moment, moment.tick), build_idle_continuation()
+        cache_key = begins, (play.name, False)
+        known = self._found.get(cache_key)
+        if isinstance(known, Rollout) or (known is not None and known.missed):
+            return known if isinstance(known, Rollout) and known.reached else None
+        run = yield from self.fork_at(begins)
+        if (rest := self._drop_noop(run, play)) is not None:
+            return (yield from self.find_complete_rollout(begins, rest))
+        for _ in run_continuation(run, play.does):
+            if _has_missed_goal(run):
+                self._found[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
+                return None
+            yield 0.0
+        way = yield from finish_rollout(run, len(moment.journal), -1.0)
+        self._found[cache_key] = way
+        return way if isinstance(way, Rollout) and way.reached else None
+
+    def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
+        """What is left of *play* where its first act would be in vain; None: it would not."""
+        if play.rest is None or run.finished:
+            return None
+        place = run.tick, play.first
+        if place not in self._vain:
+            self._vain[place] = would_be_noop(run, play.first)
+        return play.rest(run.tick) if self._vain[place] else None
+
+    def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
+        """When *play* leaves the run; None: never."""
+        tick: Tick | None = moment.tick
+        if play.when is not None and not moment.holds(play.when):
+            tick = yield from self._find_holding_tick(play.when, moment.tick)
+        return None if tick is None else max(tick + play.delay, play.at)
+
+    def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
+        """The first whole second after *tick* at which it holds; None: none."""
+        held = self._held[condition]
+        while (place := bisect(held, tick)) == len(held):
+            if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
+                return None
+            yield from self._advance_second()
+        return held[place]
+
+    def _advance_second(self) -> Slices[None]:
+        """A second more."""
+        head = self._head
+        for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
+            yield 0.0
+        for when, held in self._held.items():
+            if head.holds(when):
+                held.append(head.tick)
+        if head.finished or head.tick % ticks(KEPT_S) == 0:
+            self._kept[head.tick] = head.fork()
+
+
+def find_best_rollout(
+    baseline: BaselineRun,
+    moment: SearchDrill,
+    candidates: Iterable[Continuation],
+    threshold: float = math.inf,
+    patient: bool = False,
+) -> Slices[Rollout]:
+    """The best of the *known* ways from *moment*, or the first that is worth *enough*; fewer acts where two are worth
+    the same."""
+    best_rollout: Rollout | None = None
+    for play in candidates:
+        way = yield from baseline.evaluate(
+            moment, play, -1.0 if best_rollout is None else best_rollout.score, patient
+        )
+        if isinstance(way, Rollout) and (best_rollout is None or rank(way) > rank(best_rollout)):
+            best_rollout = way
+            if best_rollout.score >= threshold:
+                break
+    assert best_rollout is not None, "the first way is never cut"
+    return best_rollout
+
+
+def find_last_chances(
+    baseline: BaselineRun, low: Tick, high: Tick, candidates: Iterable[Continuation]
+) -> Iterator[float | tuple[Tick, Rollout]]:
+    """Ways that reach every goal and the ticks at which they leave the run, each later than the one before, the last to
+    NEAR_S: one of the *known* ways does from *low*, and none from *high*. Between them a share of the work, ever again.
+    """
+    waiting, failed = deque(candidates), 0
+    while failed < len(waiting):
+        play, previous_low, upper_tick, tick = waiting[0], low, high, low + ticks(NEAR_S)
+        while upper_tick - low > ticks(NEAR_S):
+            way = yield from baseline.find_complete_rollout(tick, play)
+            if way is None:
+                upper_tick = tick
+            else:
+                low = max([tick, *(item.tick for item in way.acts[way.done :][:1])])
+                yield low, way
+            tick = (low + upper_tick) // 2
+        waiting.rotate(-1)
+        failed = 1 if low > previous_low else failed + 1
+
+
+def rank(rollout: Rollout) -> tuple[float, bool, int]:
+    """Sorts the best last: more points, all goals, fewer acts."""
+    return rollout.score, rollout.reached, -len(rollout.acts)
+
+
+def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
+    """Every rest, whole ones first, and nothing more; where the run itself has broken something also once that was
+    taken back, and where it has removed or suspended a session also with what mends it, before it or after."""
+    yield from list_whole_continuations(moment, plans)
+    continuations = [
+        *(list_suffixes(moment, plans) if not moment.finished else ()),
+        build_idle_continuation(),
+    ]
+    yield from continuations
+    if moment.finished:
+        return
+    if broken := list_own_fault_reversals(moment):
+        continuations += [_prepend_lines(broken, play) for play in continuations]
+        yield from continuations[len(continuations) // 2 :]
+    of_partners = any(map(_is_partner_statement, moment.journal))
+    if of_partners and _has_broken_session(moment):
+        yield from (
+            Continuation(partial(_set_up_sessions, continuation=play), ("set up", *_build_identity_key(play)))
+            for play in continuations
+        )
+    if of_partners or broken:
+        left = _list_remaining_steps(moment)
+        lines = [_parse_step(step).line_without_time for step in left]
+        for first in range(len(lines) + 1):
+            mended = (*broken, *lines[first:])
+            yield Continuation(partial(_run_repairs, lines=mended), ("mended", mended))
+        for first in range(1, len(left)):
+            mended, then = (
+                (*broken, *lines[:first]),
+                next(_list_step_continuations(left[first:], include_undelayed=False)),
+            )
+            yield Continuation(
+                partial(_run_repairs, lines=mended, continuation=then),
+                ("mended", mended, *_build_identity_key(then)),
+            )
+        yield Continuation(partial(_run_repairs, lines=broken, serve=True), ("served", *broken))
+
+
+def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
+    """Of `list_continuations` those that leave nothing out: a few, for a first look."""
+    continuations: list[Continuation] = []
+    if not moment.finished:
+        if left := _list_remaining_steps(moment):
+            continuations += _list_step_continuations(left, include_undelayed=True)
+        continuations += [
+            build_plan_continuation(_filter_undone(moment, plan, lambda item: item)) for plan in plans
+        ]
+    continuations.append(build_idle_continuation())
+    yield from continuations
+    if not moment.finished and (broken := list_own_fault_reversals(moment)):
+        yield from (_prepend_lines(broken, play) for play in continuations)
+
+
+def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
+    """What takes back what the run itself has broken and is still broken, the last first."""
+    own = (
+        fault
+        for fault in reversed(moment.world.faults)
+        if fault.reverted_tick is None and fault_log.is_requested(fault, moment.journal)
+    )
+    back = (
+        reverse.line_without_time for fault in own if (reverse := fault_log.reverse_of(fault)) is not None
+    )
+    return list(dict.fromkeys(back))
+
+
+def list_recoveries(world: World) -> list[str]:
+    """What nobody is offered by itself: service from a copy that waits for backups and has no session."""
+    return [
+        f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
+        for copy in world.copies.values()
+        if copy.db_state is DbState.RESTORING and not copy.group_kind and world.instances[copy.server].running
+    ]
+
+
+def list_repair_inputs(moment: SearchDrill) -> list[Input]:
+    """Everything that can be mended now, at once."""
+    lines = dict.fromkeys([*list_own_fault_reversals(moment), *list_repairs(moment.world)])
+    return [parse_line(line, moment.tick) for line in lines]
+
+
+def list_suffixes(
+    moment: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
+) -> Iterator[Continuation]:
+    """Every rest of *plans* and of the reference solution, *early* also without the delay of its first step."""
+    ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
+    yield from map(build_plan_continuation, ends)
+    left = _list_remaining_steps(moment)
+    for first in range(len(left)):
+        yield from _list_step_continuations(left[first:], include_undelayed)
+
+
+def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
+    """The first act at once or at its time (*at*: another one), the others as long after it as planned."""
+    if not plan:
+        return build_idle_continuation()
+    begins = plan[0].tick
+    name = tuple((item.tick - begins, item.line_without_time) for item in plan)
+
+    def build_remaining(tick: Tick) -> Continuation:
+        return (
+            build_plan_continuation(plan[1:], tick + plan[1].tick - begins)
+            if plan[1:]
+            else build_idle_continuation()
+        )
+
+    does = partial(follow_plan, plan=plan)
+    return Continuation(
+        does,
+        name,
+        at=begins if start_tick is None else start_tick,
+        first=plan[0].line_without_time,
+        rest=build_remaining,
+    )
+
+
+def build_idle_continuation() -> Continuation:
+    """Nothing more is done."""
+    return Continuation(_do_nothing, NOTHING)
+
+
+def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
+    """The *plan* after each of the *lines*, which is done at once."""
+    then = build_plan_continuation(plan)
+    yield from (_prepend_lines((line,), then) for line in lines)
+
+
+def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:
+    """*run* with all of it done; it goes on without what is left once something cannot be done."""
+    with suppress(InputError):
+        yield from play(RetryingRun(run) if patient else run)
+
+
+def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
+    """The first act at once or at its time, the others as long after it as planned; what cannot be done is left out."""
+    later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
+    for item in plan:
+        yield from advance_in_slices(run, item.tick + max(0, later))
+        with suppress(InputError):
+            run.do(item.line_without_time)
+
+
+def finish_rollout(
+    run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
+) -> Slices[Rollout | PrunedRollout]:
+    """What *run* comes to; it may be cut where it is worth less than *less*."""
+    end = default_end(run, run.journal[-1].tick if run.journal else 0)
+    while run.tick < end and not run.finished:
+        if score_floor > 0.0 and (most := run.compute_upper_bound(score_floor)) < score_floor:
+            return PrunedRollout(most, _has_missed_goal(run))
+        for _ in advance_in_slices(run, min(end, run.tick + ticks(CHECKED_S))):
+            yield 0.0
+    return _build_rollout(run, done_count)
+
+
+def is_accepted(drill: SearchDrill, line: str) -> bool:
+    """Whether *line* could be done now, and no server would refuse it."""
+    trial = drill.fork()
+    try:
+        item = trial.do(line)
+    except InputError:
+        return False
+    trial.advance_to(trial.tick + ticks(REFUSED_S))
+    return item.verb != "sql" or not was_refused(trial, item)
+
+
+def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
+    """When the last lock on *item* opens; 0: there is none that does."""
+    covering = (
+        lock for lock in drill.scenario.locked if locks.covers(locks.parse_lock(lock.do, drill.world), item)
+    )
+    return max((ticks(lock.until) for lock in covering if lock.until is not None), default=0)
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _do_nothing(_: Run) -> Iterator[None]:
+    yield from ()
+
+
+NOTHING: Final = "nothing"
+
+
+def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
+    """What a run is worth that is over."""
+    return Rollout(
+        run.total(), all(state.is_reached for state in run.goals.values()), tuple(run.journal), done_count
+    )
+
+
+def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
+    """*play* after the *lines*, which are done at once."""
+    return Continuation(
+        partial(_undo_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
+    )
+
+
+def _list_step_continuations(
+    remaining_steps: Sequence[SolutionStep], include_undelayed: bool
+) -> Iterator[Continuation]:
+    step, relative = remaining_steps[0], remaining_steps[0].do.lstrip().startswith("+")
+    item, name = _parse_step(step), tuple(map(id, remaining_steps))
+
+    def build_remaining(_: Tick) -> Continuation:
+        return (
+            next(_list_step_continuations(remaining_steps[1:], include_undelayed=False))
+            if remaining_steps[1:]
+            else build_idle_continuation()
+        )
+
+    more = partial(
+        Continuation,
+        partial(_follow_steps, steps=[_remove_delay(step), *remaining_steps[1:]]),
+        name,
+        step.when,
+    )
+    delay, at = (item.tick, 0) if relative else (0, item.tick)
+    yield more(delay=delay, at=at, first=item.line_without_time, rest=build_remaining)
+    if include_undelayed and relative:
+        yield more(first=item.line_without_time, rest=build_remaining)
+
+
+def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
+    """Equal for plays that do the same from any moment on."""
+    return play.name, play.when, play.delay, play.at
+
+
+def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
+    """*play* from where *run* stands."""
+    drill = run.drill
+    end = default_end(drill, drill.tick)
+    while play.when is not None and not drill.finished and drill.tick < end and not drill.holds(play.when):
+        yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
+    yield from advance_in_slices(run, max(drill.tick + play.delay, play.at))
+    yield from play.does(run)
+
+
+def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
+    """First what is broken, then the rest."""
+    for line in lines:
+        with suppress(InputError):
+            run.do(line)
+    yield from _follow_continuation(run, continuation)
+
+
+def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
+    """First what sessions lack, then the rest."""
+    drill = run.drill
+    for session in drill.scenario.sessions:
+        for line in _list_session_repairs(drill.world, session):
+            run.do(line)
+            yield from advance_in_slices(run, drill.tick + ticks(SET_UP_S))
+    yield from _follow_continuation(run, continuation)
+
+
+def _run_repairs(
+    run: Run, lines: Sequence[str], serve: bool = False, continuation: Continuation | None = None
+) -> Iterator[None]:
+    """First the *lines*, then what sessions lack, each as soon as it may be done; *serve*: or what gives service; and
+    *then* what follows once they lack nothing."""
+    assert isinstance(run, SearchDrill)
+    drill, patient = run, RetryingRun(run)
+    for line in lines:
+        with suppress(InputError):
+            patient.do(line)
+        yield
+    until = drill.tick + ticks(MENDED_S)
+    while drill.tick < until and not drill.finished:  # what was told a session may take effect now
+        lines = [
+            line
+            for session in drill.scenario.sessions
+            for line in _list_session_repairs(drill.world, session)
+        ]
+        lines += list_emergency_actions(drill.world) if serve else []
+        if continuation is not None and not lines:
+            break
+        accepted = next((line for line in lines if is_accepted(drill, line)), None)
+        if accepted is not None:
+            run.do(accepted)
+            yield from advance_in_slices(run, drill.tick + ticks(SET_UP_S))
+        else:
+            patient.wait()
+            yield
+    if continuation is not None:
+        yield from _follow_continuation(run, continuation)
+
+
+def _is_partner_statement(item: Input) -> bool:
+    return item.verb == "sql" and "SET PARTNER" in item.line_without_time.upper()
+
+
+def _has_broken_session(drill: SearchDrill) -> bool:
+    """Whether a session of the scenario is removed or suspended."""
+    copies = (
+        drill.world.copies.get((server, session.database))
+        for session in drill.scenario.sessions
+        for server in (session.principal, session.mirror)
+    )
+    return any(
+        copy is None or not copy.group_kind or groups.policy(copy).state(copy) == "SUSPENDED"
+        for copy in copies
+    )
+
+
+def _list_session_repairs(world: World, session: SessionSpec) -> list[str]:
+    """What is left to do until the session is whole again."""
+    leads = [
+        copy.server
+        for server in (session.principal, session.mirror)
+        if (copy := world.copies.get((server, session.database))) is not None
+        and groups.policy(copy).state(copy) == "SUSPENDED"
+        and groups.policy(copy).is_leader(copy)
+    ]
+    resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
+    return resumed + list_setup_statements(world, session)
+
+
+def _has_missed_goal(run: SearchDrill) -> bool:
+    """Whether a goal can no longer be reached."""
+    return any(state.missed_tick is not None for state in run.goals.values())
+
+
+def _follow_steps(run: Run, steps: Sequence[SolutionStep]) -> Iterator[None]:
+    for _ in solving(run, steps):
+        yield None
+
+
+@dataclass(frozen=True, slots=True)
+class RetryingRun:
+    """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
+
+    drill: SearchDrill
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        return self.drill.advance_to(tick)
+
+    def do(self, line: str) -> Input:
+        for _ in range(TRIES_MAX):
+            if self.drill.finished or is_accepted(self.drill, line):
+                break
+            self._wait(line)
+        return self.drill.do(line)
+
+    def _wait(self, line: str) -> None:
+        """Until a lock on *line* opens, as who tries again and again notices, or something else is seen."""
+        drill = self.drill
+        opened = find_unlock_tick(drill, parse_line(line, drill.tick))
+        if drill.tick < opened:
+            drill.advance_to(opened)
+        else:
+            self.wait()
+
+    def wait(self) -> None:
+        """Until something is seen."""
+        drill = self.drill
+        first, end = len(drill.events), default_end(drill, drill.tick)
+        while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):
+            drill.advance_to(end, to_event=True)
+        drill.advance_to(min(end, next_whole_second(drill.tick)))
+
+
+def _list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
+    """Steps of the solution that have not been done, in their order."""
+    return _filter_undone(moment, moment.scenario.solution, _parse_step)
+
+
+Thing = TypeVar("Thing")
+
+
+def _filter_undone(
+    moment: SearchDrill, planned: Iterable[Thing], act: Callable[[Thing], Input]
+) -> list[Thing]:
+    """What of the *planned* has not been done, in its order; *act*: what each of it is."""
+    done, left = list(moment.journal), []
+    for each in planned:
+        match = next((item for item in done if is_same_action(item, act(each))), None)
+        if match is None:
+            left.append(each)
+        else:
+            done.remove(match)
+    return left
+
+
+def _parse_step(step: SolutionStep) -> Input:
+    (planned,), _ = parse_script(step.do.strip())
+    return planned
+
+
+def _remove_delay(step: SolutionStep) -> SolutionStep:
+    """The step without its delay and what it waits for: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
+    return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

@@ -1,0 +1,164 @@
+"""What waiting costs in a drill: V(t) where nothing is done, and until when every goal can still be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par import continuations
+from engine.drill.par.continuations import BaselineRun
+from engine.drill.par.observability import is_observable, next_whole_second
+from engine.drill.par.search import ParSearch
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running.solution import default_end
+from engine.drill.time.cooperative_tasks import Slices
+from engine.inputs import Input
+from engine.model import Tick, ticks
+
+STOPS_MAX: Final = 12
+"""Moments at which something could be seen that are told apart, the first ones. Assumed."""
+
+HARDER: Final = 200
+"""Plans that a search from just after the point of no return plays in vain before it is believed. Assumed: in half of
+the shipped drills one of them finds a later one, most of them among the first hundred."""
+
+
+@dataclass(slots=True)
+class WaitingCost:
+    """`steps` goes on with it; what is known can be told at any time. It is never too much: V is what some plan has
+    come to, and the point of no return is where one that reaches all goals begins."""
+
+    scenario: Scenario
+    seed: int
+    plans: Sequence[Sequence[Input]]
+    """What a search has found, the best first."""
+    par: float
+    idle: float
+    """Points of the best plan, and of doing nothing."""
+    last_chance: Sequence[Input] = ()
+    """The plan that reaches every goal and begins last, of those that are known; empty: there is none, or every goal is
+    reached without one."""
+    _worth: dict[Tick, float] = field(init=False)
+    """V at each moment that has been looked at."""
+    _still: BaselineRun = field(init=False)
+    _chances: list[Sequence[Input]] = field(default_factory=list)
+    """Plans that reach every goal and that a search from a late moment has found."""
+    _weighed: set[Tick] = field(default_factory=set)
+    """Moments whose V was worked out with all of them; it never rises between them."""
+
+    def __post_init__(self) -> None:
+        begun = SearchDrill(self.scenario, self.seed)
+        self._still = BaselineRun(begun)
+        self._worth = {0: self.par, default_end(begun): self.idle}
+        self._weighed.update(self._worth)
+
+    @property
+    def no_return(self) -> Tick | None:
+        """The last tick from which every goal is known to be in reach; None: they are reached so, or not at all."""
+        return self.last_chance[0].tick if self.last_chance else None
+
+    def steps(self) -> Slices[None]:
+        """Look closer, in slices."""
+        end = max(self._worth)
+        stops = yield from self._find_stops(end)
+        if self.no_return is not None:
+            begun = yield from self._still.fork_at(0)
+            yield from self._seek_no_return(
+                end, continuations.list_suffixes(begun, [self.last_chance, *self.plans])
+            )
+        yield from self._draw_curve(end, stops)
+        while self.no_return is not None and (found := (yield from self._find_later_plan(end))):
+            self.last_chance = found
+            self._chances.insert(0, found)
+            self._weighed = {0, end}
+            rests = [continuations.build_plan_continuation(found[first:]) for first in range(len(found))]
+            yield from self._seek_no_return(end, rests)
+        if self._chances:
+            yield from self._draw_curve(end, stops)
+
+    def certificate_fields(self) -> dict[str, Any]:
+        """Parts of a certificate."""
+        points: list[tuple[Tick, float]] = []
+        best = self.idle
+        for tick in sorted(
+            self._worth, reverse=True
+        ):  # who waits from an earlier moment on can have it as well
+            best = max(best, self._worth[tick])
+            points.append((tick, best))
+        points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
+        lost = self.no_return
+        return {
+            "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
+            "last_chance": None if lost is None else [item.line for item in self.last_chance],
+            "curve": {
+                "t_s": [tick / TICKS_PER_S for tick, _ in points],
+                "best": [best for _, best in points],
+            },
+        }
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
+        """When who does nothing could see something."""
+        run = yield from self._still.fork_at(end)
+        stops = sorted({next_whole_second(event.tick) for event in run.events if is_observable(event)})
+        return [tick for tick in stops if tick < end][:STOPS_MAX]
+
+    def _seek_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
+        """Seek the point of no return by shifts of the *known* ways."""
+        for step in continuations.find_last_chances(self._still, self.last_chance[0].tick, end, candidates):
+            if isinstance(step, tuple):
+                _, way = step
+                self.last_chance = way.acts
+            else:
+                yield step
+        yield from self._evaluate_moment(self.last_chance[0].tick)
+
+    def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
+        """V at the point of no return, soon after it, and at the *stops* between which it falls."""
+        if self.no_return is not None:
+            for tick in (self.no_return, min(end, self.no_return + ticks(continuations.NEAR_S))):
+                yield from self._evaluate_moment(tick)
+        spans = [(0, end)]
+        while spans:
+            first, last = spans.pop()
+            between = [tick for tick in stops if first < tick < last]
+            if between and self._worth[first] != self._worth[last]:
+                middle = between[len(between) // 2]
+                yield from self._evaluate_moment(middle)
+                spans += [(middle, last), (first, middle)]
+
+    def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
+        """A plan that begins later than the last chance and still reaches every goal; empty: none is found."""
+        tick = self.last_chance[0].tick + ticks(continuations.NEAR_S)
+        run = yield from self._still.fork_at(min(tick, end))
+        if run.finished or run.tick >= end:
+            return ()
+        search = ParSearch(self.scenario, self.seed, start=run)
+        begun = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
+        for _ in takewhile(lambda _: search.nodes < HARDER, search.steps(begun)):
+            if search.plans and search.plans[-1].reached:
+                return search.plans[-1].acts
+            yield 0.0
+        return ()
+
+    def _evaluate_moment(self, tick: Tick) -> Slices[None]:
+        if tick not in self._weighed:
+            run = yield from self._still.fork_at(tick)
+            before = self._worth[max(each for each in self._weighed if each < tick)]
+            begun = [_shift_plan(plan, tick) for plan in self._chances]
+            known = continuations.list_continuations(run, [self.last_chance, *begun, *self.plans])
+            way = yield from continuations.find_best_rollout(self._still, run, known, threshold=before)
+            self._worth[tick] = max(way.score, self._worth.get(tick, 0.0))
+            self._weighed.add(tick)
+
+
+def _shift_plan(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:
+    """The plan with its first act at *tick*."""
+    return tuple(replace(item, tick=tick + item.tick - plan[0].tick) for item in plan)

@@ -1,0 +1,145 @@
+"""Drills in which one of several things is wrong: until the seat can tell which, one plan has to serve them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import Final
+
+from engine.drill.authoring import variants
+from engine.drill.authoring.problems import ScenarioError
+from engine.drill.authoring.scenario import load_scenario, select_variant
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.par.observability import is_observable
+from engine.drill.par.search_drill import SearchDrill
+from engine.events import Event
+from engine.inputs import Input, InputError
+from engine.verbs import REMARKS
+from engine.verbs.lines import parse_script
+
+CAUSES_MAX: Final = 64
+"""Variants of a drill that are told apart, the first ones. Assumed: more than any shipped drill has."""
+
+LOOKS_MAX: Final = 32
+"""Beginnings of plans that are kept, the newest: each holds a run of every cause. Assumed."""
+
+TOLD: Final = (
+    "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
+    "clients",
+)  # fmt: skip
+"""Parts of a scenario that the seat knows from the start."""
+
+HIDDEN: Final = ("before", "timeline")
+"""Parts in which something goes wrong."""
+
+
+def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
+    """What else may be wrong: variants that begin like the one of *seed* and in which something else happens."""
+    own = select_variant(scenario, seed)
+    found = []
+    for picks in islice(_list_picks(scenario), CAUSES_MAX):
+        with suppress(ScenarioError):
+            other = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
+            if _has_equal_parts(own, other, TOLD) and not _has_equal_parts(own, other, HIDDEN):
+                found.append(other.model_copy(update={"variants": {}}))  # its seed picks no other
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefState:
+    """A seat after some looks: its run, and beside it each that may be the true one for all that it has seen."""
+
+    run: SearchDrill
+    rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
+    """Each with what its own solution does."""
+
+
+@dataclass(slots=True)
+class HiddenCauses:
+    """Tells of plans of one drill whether they act before they can know on what. Looks of earlier plans are kept."""
+
+    scenario: Scenario
+    seed: int
+    _looks: dict[tuple[str, ...], BeliefState] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rivals = tuple(
+            (SearchDrill(each, self.seed), _collect_solution_lines(each))
+            for each in find_alternatives(self.scenario, self.seed)
+        )
+        self._looks[()] = BeliefState(SearchDrill(self.scenario, self.seed), rivals)
+
+    @property
+    def has_alternatives(self) -> bool:
+        return bool(self._looks[()].rivals)
+
+    def find_guess(self, plan: Sequence[Input]) -> Input | None:
+        """The first act or answer of *plan* that another cause, of which the seat has seen the same, would not want;
+        None: there is none."""
+        doubt = self._looks[()]
+        for number, item in enumerate(plan):
+            belief = _advance_and_filter(doubt, item)
+            if not belief.rivals:
+                return None
+            if not (is_inspection(item) or (item.verb in REMARKS and item.verb != "answer")) and not all(
+                item.line_without_time in steps for _, steps in belief.rivals
+            ):
+                return item
+            key = tuple(each.line for each in plan[: number + 1])
+            if key not in self._looks:
+                if len(self._looks) >= LOOKS_MAX:
+                    del self._looks[next(islice(self._looks, 1, None))]
+                self._looks[key] = _apply_input(belief, item)
+            doubt = self._looks[key]
+        return None
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _list_picks(scenario: Scenario) -> Iterator[dict[str, object]]:
+    pools = variants.groups(scenario.variants)
+    for places in product(*(range(len(next(iter(pool.values())))) for pool in pools)):
+        yield {
+            name: entries[place]
+            for pool, place in zip(pools, places, strict=True)
+            for name, entries in pool.items()
+        }
+
+
+def _has_equal_parts(left_scenario: Scenario, right_scenario: Scenario, parts: Sequence[str]) -> bool:
+    return all(getattr(left_scenario, part) == getattr(right_scenario, part) for part in parts)
+
+
+def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
+    planned = (parse_script(step.do.strip())[0] for step in scenario.solution)
+    return frozenset(item.line_without_time for items in planned for item in items)
+
+
+def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
+    """As it stands when *item* is to be done."""
+    runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
+    for run in runs:
+        run.advance_to(item.tick)
+    shown = [_list_observations(run.events, item.tick) for run in runs]
+    kept = zip(runs[1:], shown[1:], doubt.rivals, strict=True)
+    return BeliefState(runs[0], tuple((run, steps) for run, saw, (_, steps) in kept if saw == shown[0]))
+
+
+def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:
+    """What the seat has been shown before *tick*, without its moments, which differ a little by chance."""
+    return [
+        (event.kind, event.server, event.database, event.text, repr(event.get("results")))
+        for event in events
+        if event.tick < tick and is_observable(event)
+    ]
+
+
+def _apply_input(doubt: BeliefState, item: Input) -> BeliefState:
+    for run in (doubt.run, *(rival for rival, _ in doubt.rivals)):
+        with suppress(InputError):
+            run.do(item.line_without_time)
+    return doubt

@@ -1,0 +1,128 @@
+"""Marks of dictionaries of frozen parts: equal for equal ones, and only what is new since the last mark is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import compress, count
+from operator import is_not
+from typing import Any, Final, cast
+
+from msgspec.msgpack import Encoder
+
+from engine.model.world import Timer
+
+BYTES: Final = 16
+"""Of a mark: no two states of a search get the same one by chance."""
+
+TIMERS_MAX: Final = 20_000
+"""Timers whose marks are remembered at the same time: some 8 MB. Assumed."""
+
+
+@dataclass(slots=True)
+class HashedPart:
+    """One part with its mark. It is held, so that no other object can come to stand at its address."""
+
+    value: object
+    mark: int
+
+
+NO_PART: Final = HashedPart(object(), 0)
+
+
+@dataclass(slots=True)
+class HashedDict:
+    """A dictionary as it was when it was last marked, in its order."""
+
+    keys: list[Any]
+    values: list[object]
+    parts: list[HashedPart]
+    before: list[HashedPart]
+    """What stood there before the last change: states that go out from the same one bring it back again and again."""
+    mark: int
+
+
+_encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
+
+
+def encode_part(part: object) -> bytes:
+    """Other bytes for every other part of the same class."""
+    try:
+        return _encoded(part)
+    except (
+        OverflowError,
+        UnicodeEncodeError,
+    ):  # a sid has more than 64 bits; half a pair of UTF-16 in a name
+        return repr(part).encode()
+
+
+class IncrementalHash:
+    """Marks of dictionaries by their names. Any runs may share one: a part that is another object is read anew."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, HashedDict] = {}
+        self._timers: dict[Timer, bytes] = {}
+
+    def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
+        """A stored run is without them."""
+        return IncrementalHash, ()
+
+    def hash_parts(
+        self, name: str, parts: Mapping[Any, object], matters: Callable[[Any], object] | None = None
+    ) -> int:
+        """The mark of *parts* in any order. *name* tells dictionaries apart, *matters* says what of a part counts."""
+        if not parts:
+            return 0
+
+        def hash_part(key: object, value: object) -> HashedPart:
+            place = f"{name} {key!r} ".encode()
+            mark = _compute_digest(place + encode_part(value if matters is None else matters(value)))
+            return HashedPart(value, int.from_bytes(mark, "big"))
+
+        keys, values = list(parts), list(parts.values())
+        hashed = self._seen.get(name)
+        if hashed is None or hashed.keys != keys:
+            hashed = self._seen[name] = self._rebuild(hashed, keys, values, hash_part)
+            return hashed.mark
+        for index in compress(count(), map(is_not, values, hashed.values)):
+            value, now, before = values[index], hashed.parts[index], hashed.before[index]
+            new = before if before.value is value else hash_part(keys[index], value)
+            hashed.values[index], hashed.parts[index], hashed.before[index] = value, new, now
+            hashed.mark ^= now.mark ^ new.mark
+        return hashed.mark
+
+    def _rebuild(
+        self,
+        previous: HashedDict | None,
+        keys: list[Any],
+        values: list[object],
+        hash_part: Callable[[Any, object], HashedPart],
+    ) -> HashedDict:
+        """For other keys: with the marks of the parts that stayed."""
+        known = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
+        parts, mark = [], 0
+        for key, value in zip(keys, values, strict=True):
+            part = known.get(key, NO_PART)
+            parts.append(part if part.value is value else hash_part(key, value))
+            mark ^= parts[-1].mark
+        return HashedDict(keys, values, parts, [NO_PART] * len(keys), mark)
+
+    def hash_timers(self, timers: Iterable[Timer]) -> bytes:
+        """The marks of *timers* as they become due, whatever their order numbers are."""
+        if len(self._timers) > TIMERS_MAX:
+            self._timers.clear()
+        ordered = sorted(timers)
+        marks = list(map(self._timers.get, ordered))
+        if None in marks:
+            marks = [self._timers.get(timer) or self._hash_timer(timer) for timer in ordered]
+        return b"".join(cast(list[bytes], marks))
+
+    def _hash_timer(self, timer: Timer) -> bytes:
+        tick, _, name, args = timer
+        mark = self._timers[timer] = _compute_digest(repr((tick, name, args)).encode())
+        return mark
+
+
+def _compute_digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=BYTES).digest()

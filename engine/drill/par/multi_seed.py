@@ -1,0 +1,215 @@
+"""What a plan is worth where chance falls otherwise: its acts as reactions to what is seen, played with other seeds.
+
+After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive keeps the best plan of
+each kind, and what luck has found is made robust over seeds.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par.continuations import TRIES_MAX, find_unlock_tick, is_accepted
+from engine.drill.par.observability import MONITOR_S, find_announced_ticks, is_observable, next_whole_second
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.par.trials import SearchPlan
+from engine.drill.running.solution import default_end
+from engine.events import Event
+from engine.inputs import Input, InputError
+from engine.model import Tick, ticks
+
+KINDS_MAX: Final = 4
+"""Kinds of plans that are played with other seeds, the best ones. Assumed."""
+
+LATE_S: Final = 60.0
+"""By how much later than in the plan the thing may come after which an act is due; then it is done without. Assumed."""
+
+CLUES: Final = frozenset(
+    {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
+)
+"""Kinds of events after which somebody acts: those that come once, and not again and again."""
+
+NEVER: Final = sys.maxsize
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """An act, and when it is due in a run in which everything may come at another time."""
+
+    item: Input
+    """As it is in the plan."""
+    hidden: int
+    """How many hidden things of the story have happened before it; it waits until the last of them shows."""
+    by_clock: bool
+    """What came last before it was known from the start: a moment that was told, a lock that opens. It is due at its
+    time."""
+    clue: str
+    """What came last before it; empty: the first symptom of what has happened, or the question that it answers."""
+    occurrence: int
+    """Which one, since the last hidden thing has happened."""
+    delay: Tick
+    """After what came last."""
+    after_symptom: Tick
+    """After the first symptom of what has happened; from the beginning where nothing has."""
+    patient: bool
+    """Where it is refused it waits; not if it was refused in the plan already."""
+
+
+def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
+    """The best plans of KINDS_MAX kinds: those that do the same after the same things have happened are of one kind.
+
+    After them the middle one of each kind among those that are worth as much: the best is the earliest of them, which
+    may have been in time by a hair.
+    """
+    kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
+    for plan in sorted(plans, key=_key):
+        kind = sorted(
+            (item.line_without_time, after) for item, after in zip(plan.acts, plan.happened, strict=True)
+        )
+        kinds.setdefault(tuple(kind), []).append(plan)
+    best = list(kinds.values())[:KINDS_MAX]
+    equals = [[plan for plan in kind if plan.score == kind[0].score] for kind in best]
+    return list(dict.fromkeys([*(kind[0] for kind in best), *(each[len(each) // 2] for each in equals)]))
+
+
+def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tuple[Reaction, ...]:
+    """The *acts* of a plan as reactions."""
+    run, accepted = SearchDrill(scenario, seed), []
+    for item in acts:
+        run.advance_to(item.tick)
+        accepted.append(is_accepted(run, item.line_without_time))
+        with suppress(InputError):
+            run.do(item.line_without_time)
+    run.advance_to(default_end(run, run.tick))
+    return tuple(_build_reaction(run, item, patient) for item, patient in zip(acts, accepted, strict=True))
+
+
+def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
+    """What *run* comes to with the reactions, from its beginning on.
+
+    One after another, each once it is due; what is refused waits until it is accepted, or nothing more is to be seen.
+    Questions are answered as they are asked.
+    """
+    end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
+    planned = find_announced_ticks(run.scenario)
+    answers = [reaction for reaction in plan if reaction.item.verb == "answer"]
+    acts = [reaction for reaction in plan if reaction.item.verb != "answer"]
+    refusals, noticed = 0, 0
+    retry_tick: Tick | None = 0
+    """When what was refused is tried again; None: once something else has been seen."""
+    while (answers or acts) and run.tick < end and not run.finished:
+        if retry_tick is None and any(map(is_observable, run.events[noticed:])):
+            retry_tick = next_whole_second(run.tick)
+        first_act = [] if retry_tick is None else acts[:1]
+        dues = [(_find_due_tick(run, each, planned, 0), each) for each in answers]
+        dues += [(_find_due_tick(run, each, planned, retry_tick or 0), each) for each in first_act]
+        due, reaction = min(dues, key=_due_tick, default=(end, None))
+        if reaction is None or run.tick < due:
+            run.advance_to(min(due, end), to_event=True)
+        elif (
+            reaction.patient
+            and refusals < TRIES_MAX
+            and not is_accepted(run, reaction.item.line_without_time)
+        ):
+            opened = find_unlock_tick(run, reaction.item)
+            retry_tick = opened if run.tick < opened else None
+            refusals, noticed = refusals + 1, len(run.events)
+        else:
+            with suppress(InputError):
+                run.do(reaction.item.line_without_time)
+            if reaction in first_act:
+                refusals, retry_tick = 0, 0
+            (acts if reaction in first_act else answers).remove(reaction)
+    run.advance_to(default_end(run, run.tick))
+    return run.total()
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
+    """*item* of a *run* that has ended."""
+    planned = find_announced_ticks(run.scenario)
+    story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= item.tick]
+    symptom = _find_symptom_tick(story, run.events)
+    if item.verb == "answer":
+        asked = run.answers[item.args[0]].asked_tick or 0
+        return Reaction(item, len(story), False, "", 0, item.tick - asked, item.tick - symptom, False)
+    known_ticks = [tick for tick in (*planned, find_unlock_tick(run, item)) if tick <= item.tick]
+    clues = [
+        (event.tick, _normalize_event_text(event)) for event in _filter_events_after(story, run.events)
+        if event.kind in CLUES and is_observable(event) and event.tick < item.tick
+    ]  # fmt: skip
+    last, clue = clues[-1] if clues else (symptom, "")
+    last = max(last, symptom)
+    occurrence = [said for _, said in clues].count(clue)
+    by_clock = max(known_ticks, default=0) >= last
+    return Reaction(
+        item, len(story), by_clock, clue, occurrence, item.tick - last, item.tick - symptom, patient
+    )
+
+
+def _find_due_tick(
+    run: SearchDrill, reaction: Reaction, planned: frozenset[Tick], earliest_tick: Tick
+) -> Tick:
+    """When it is due as it looks now, not before *first*; never, as long as something has to happen before it."""
+    if reaction.item.verb == "answer":
+        asked = run.answers[reaction.item.args[0]].asked_tick
+        return NEVER if asked is None else asked + reaction.delay
+    story = _find_hidden_ticks(run, planned)[: reaction.hidden]
+    if len(story) < reaction.hidden:
+        return NEVER
+    symptom = _find_symptom_tick(story, run.events)
+    earliest_tick = max(earliest_tick, symptom)
+    if reaction.by_clock:
+        return max(earliest_tick, reaction.item.tick)
+    if not reaction.clue:
+        return max(earliest_tick, symptom + reaction.delay)
+    found = (
+        event.tick
+        for event in _filter_events_after(story, run.events)
+        if _normalize_event_text(event) == reaction.clue
+    )
+    tick = next(islice(found, reaction.occurrence - 1, None), None)
+    without = symptom + reaction.after_symptom + ticks(LATE_S)
+    return max(earliest_tick, without if tick is None else tick + reaction.delay)
+
+
+def _due_tick(entry: tuple[Tick, Reaction]) -> Tick:
+    return entry[0]
+
+
+def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]:
+    """When something happened that nobody had told."""
+    return [tick for tick in run.story_ticks if tick not in planned]
+
+
+def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
+    """What happened after the last thing of the *story*."""
+    return (event for event in events if not story or event.tick > story[-1])
+
+
+def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
+    """When the last thing of the *story* shows first; 0: nothing has happened."""
+    if not story:
+        return 0
+    latest = story[-1] + ticks(MONITOR_S)
+    return min(
+        next((event.tick for event in _filter_events_after(story, events) if is_observable(event)), latest),
+        latest,
+    )
+
+
+def _normalize_event_text(event: Event) -> str:
+    """What it says, without the numbers, which chance draws."""
+    return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
+
+
+def _key(plan: SearchPlan) -> tuple[object, ...]:
+    return plan.key

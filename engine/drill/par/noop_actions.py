@@ -1,0 +1,85 @@
+"""Acts in vain: what a server has refused, or done without changing anything."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.drill.authoring import batches
+from engine.drill.judging import given_up_failover
+from engine.drill.par.search_drill import SearchDrill
+from engine.inputs import InputError
+from engine.model.world import HASHED, World
+from engine.verbs import REMARKS
+
+STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
+"""What leaves nothing in its window, in plain capitals."""
+
+PARTS: Final = (*(name for name in HASHED if name != "sessions"), "programs", "failovers", "faults")
+"""Of a world: all that decides its future, but for the window in which the statement was."""
+
+_QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
+    """Whether the act that made *after* of *before* at the same tick was a statement that has left everything as it was
+    and for which no rule of the score looks: whatever is done then is worth no more than without it."""
+    if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
+        return False
+    batch = current_run._batches[-1]
+    text, errors = (
+        batches.normalize_sql(str(batch.get("batch", "")), keep_literals=True),
+        batches.errors(batch),
+    )
+    if not STATEMENT.fullmatch(text) or _affects_score(current_run, text, errors):
+        return False
+    return _has_equal_state(previous_run.world, current_run.world)
+
+
+def would_be_noop(drill: SearchDrill, line: str) -> bool:
+    """Whether *line* cannot be done now, or would leave everything as it is, and no rule of the score looks for it."""
+    trial = drill.fork()
+    try:
+        item = trial.do(line)
+    except InputError:
+        return True
+    if item.verb in REMARKS or not _has_equal_state(drill.world, trial.world):
+        return False
+    if item.verb == "sql" and len(trial._batches) != len(drill._batches) + 1:
+        return False
+    batch = trial._batches[-1] if item.verb == "sql" else None
+    text = batches.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
+    return not _affects_score(trial, text, [] if batch is None else batches.errors(batch))
+
+
+def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
+    """Whether a rule of the score looks at this batch, or it costs more than a refusal."""
+    gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
+    return gives_up or _is_in_condition(drill, text, errors)
+
+
+def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
+    """Whether a condition speaks of this batch or of an error that it met."""
+    numbers = {str(number) for number in errors}
+    for condition in drill._conditions:
+        quoted = ("".join(each) for each in _QUOTED.findall(condition))
+        if any(batches.normalize_sql(each, keep_literals=True) in text for each in quoted):
+            return True
+        if numbers.intersection(_NUMBER.findall(condition)):
+            return True
+    return False
+
+
+def _has_equal_state(left_world: World, right_world: World) -> bool:
+    return (
+        left_world.chance.state == right_world.chance.state
+        and _timers(left_world) == _timers(right_world)
+        and all(getattr(left_world, name) == getattr(right_world, name) for name in PARTS)
+        and left_world.flow.state_key() == right_world.flow.state_key()
+    )
+
+
+def _timers(world: World) -> list[tuple[object, ...]]:
+    """Without their order numbers."""
+    return [(tick, name, args) for tick, _, name, args in sorted(world.timers)]

@@ -1,0 +1,112 @@
+"""What the seat could have seen by a moment of a run, from its own events alone: never from what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import batches
+from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema.story import Inject
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.team.calls import HEARS
+from engine.drill.team.rights import EVERY_ROLE
+from engine.events import Event
+from engine.inputs import Input
+from engine.model import Tick, ticks
+from engine.verbs import VERBS
+
+SEEN: Final = frozenset(
+    {
+        "detected",
+        "failover",
+        "state",
+        "role",
+        "witness",
+        "trace",
+        "errorlog",
+        "client",
+        "alert",
+        "question",
+        "cluster",
+        "powershell",
+    }
+)
+"""Kinds of events that reach the DBA by themselves: in a window, a log, the monitor, Failover Cluster Manager or
+from a client."""
+
+MONITOR_S: Final = 60.0
+"""What no event tells, the Database Mirroring Monitor shows after this time: its job runs once a minute by default
+(sp_dbmmonitoraddmonitoring, update_period)."""
+
+
+def is_observable(event: Event) -> bool:
+    """Whether the seat notices *event*; what a server answered counts as well."""
+    if event.kind == "sql_done":
+        return not batches.is_story_window(str(event.get("window", "")))
+    return event.kind in SEEN
+
+
+def next_whole_second(tick: Tick) -> Tick:
+    """The first whole second after *tick*: nobody acts at the very moment at which something shows."""
+    return (tick // TICKS_PER_S + 1) * TICKS_PER_S
+
+
+def needs_no_evidence(item: Input) -> bool:
+    """An act that gives nothing away of what is still unseen: an answer to what is asked, a word to a role of the team,
+    or a look."""
+    return item.verb in EVERY_ROLE or is_inspection(item)
+
+
+def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
+    """Ticks of the timeline at which nothing hidden happens.
+
+    Work at a fixed time - a load that begins, a repair that is promised for then - is planned, and the brief tells of
+    it. A fault, a colleague's batch, and whatever comes at a drawn moment or on a condition is hidden until it shows.
+    """
+    fixed = {(ticks(each.at), _is_planned(each)) for each in scenario.timeline if each.at is not None}
+    return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
+
+
+def _is_planned(inject: Inject) -> bool:
+    said, *rest = inject.do.split(maxsplit=2)
+    name = rest[0] if said.startswith("@") and rest else said
+    verb = VERBS.get(name)
+    return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
+
+
+def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
+    """Whether an act at *tick* would react to what the seat cannot have seen yet.
+
+    Before anything hidden of the *story* (the ticks at which something of the timeline happened) there is nothing to
+    react to, unless the brief gives the task at once (`early`, or nothing is hidden at all); after each hidden thing
+    the seat waits for a symptom.
+    """
+    if all(each.at is not None and _is_planned(each) for each in scenario.timeline):
+        return False
+    known = find_announced_ticks(scenario)
+    past = [each for each in story if each <= tick and each not in known]
+    if not past:
+        return not scenario.early
+    since = past[-1]
+    return tick < since + ticks(MONITOR_S) and not any(
+        since < e.tick <= tick and is_observable(e) for e in events
+    )
+
+
+def find_premature_inputs(
+    scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
+) -> list[Input]:
+    """Acts of a run that came before their symptom; none in a fair one."""
+    return [
+        item
+        for item in journal
+        if not needs_no_evidence(item)
+        and lacks_evidence(scenario, story, (e for e in events if _precedes_input(e, item)), item.tick)
+    ]
+
+
+def _precedes_input(event: Event, item: Input) -> bool:
+    """What happened at the very tick of an act may come from it: only a message of the story is as old."""
+    return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

@@ -1,0 +1,201 @@
+"""The look of each whole second: what has come true, asked again only where there may be another answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter, methodcaller
+from typing import Any, Final, Self
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.conditions import NEVER, Asked, Test
+from engine.drill.authoring.facts import Facts
+from engine.drill.authoring.schema import Prediction, Scenario
+from engine.drill.running import questions
+from engine.drill.running.modes import DrillMode
+from engine.drill.running.state import DrillState
+from engine.flow import Level
+from engine.model import Client, Tick, World, ticks
+
+ASKED: Final = (
+    "computers", "instances", "links", "copies", "witnesses", "contacts", "sources", "streams",
+    "clusters", "nodes", "replicas", "listeners", "records", "failovers", "objects", "availability", "programs",
+    "monitor",
+)  # fmt: skip
+"""Parts of a world of which conditions speak that only what happens changes."""
+
+PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*ASKED)
+
+OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
+    "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
+    "command_timeout_s",
+)  # fmt: skip
+"""What conditions ask of a client, which changes with every try to log in."""
+
+COPIED: Final[Callable[[Any], Any]] = methodcaller("copy")
+
+
+@dataclass(frozen=True, slots=True)
+class PollState:
+    """What a look has found to wait for."""
+
+    quiet: dict[str, Test]
+    """Conditions that only what happens changes."""
+    moving: dict[str, Asked]
+    """Those that may come to hold, or cease to, while nothing happens."""
+    held: dict[str, bool]
+    """Whether they held then."""
+    answers: list[object]
+    """What was answered then."""
+    tick: Tick
+    """The whole second at which there is something to find although all that stays so."""
+
+
+class ConditionPoller(DrillState):
+    """A drill that looks."""
+
+    def __init__(
+        self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
+    ) -> None:
+        self._looking = False
+        self._held: dict[str, bool] = {}
+        """Which conditions hold, as far as the look that is under way has asked."""
+        self._known: Facts | None = None
+        """What conditions are asked of, as long as nothing of which they speak changes."""
+        self._parts_asked: tuple[dict[Any, Any] | list[Any], ...] = ()
+        self._asked_besides: list[object] = []
+        """What conditions speak of, as it was when that was last compared."""
+        self._changed = True
+        """It has changed since the last look."""
+        self._settlings = -1
+        """World.settlings when that was last compared."""
+        self._watch = PollState({}, {}, {}, [], 0)
+        self._next_look: Tick = 0
+        self._levels: tuple[Level, ...] = ()
+        """Until the next look nothing is to be found unless something happens or one of these is passed."""
+        super().__init__(scenario, seed, mode)
+
+    def fork_shallow(self) -> Self:
+        """As of a DrillState; what has been asked is not kept beside each moment of a long run."""
+        twin = super().fork_shallow()
+        twin._known, twin._parts_asked, twin._asked_besides = None, (), []
+        twin._settlings, twin._changed = -1, True
+        return twin
+
+    def _poll_all(self) -> None:
+        """Ask everything that can be asked now, and note what is new."""
+        raise NotImplementedError
+
+    def _is_unchanged(self) -> bool:
+        """Nothing has happened since it was last seen that nothing has changed."""
+        return self._settlings == self.world.settlings
+
+    def _may_have_changed(self) -> bool:
+        """A look at this second may find something. What happens may lower a counter and change nothing else."""
+        happened = bool(self._levels) and not self._is_unchanged()
+        return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
+
+    def _has_changed(self) -> bool:
+        """Whether anything of which conditions speak is other than when that was last asked."""
+        if self._is_unchanged():
+            return False
+        self._settlings = self.world.settlings
+        parts = PARTS_ASKED(self.world)
+        sent = len(self._batches), len(self._operations)
+        besides = [*map(OF_CLIENT, self.world.clients.values()), *sent, self.calls, *self._collect_answers()]
+        if parts == self._parts_asked and besides == self._asked_besides:
+            return False
+        self._parts_asked, self._asked_besides = tuple(map(COPIED, parts)), besides
+        self._known, self._changed = None, True
+        return True
+
+    def _collect_answers(self) -> list[object]:
+        """What was answered, and how much of the story is to come."""
+        return [len(self._waiting), *self.answers.values()]
+
+    def holds(self, text: str) -> bool:
+        """Whether a condition holds now; in a look each is asked once. Raises ConditionProblem for one that cannot be
+        understood."""
+        if not self._looking:
+            return super().holds(text)
+        held = self._held.get(text)
+        if held is None:
+            held = self._held[text] = self._condition(text).test(self._facts())
+        return held
+
+    def _facts(self) -> Facts:
+        """What conditions are asked of; what a look has worked out serves the next one, if nothing has changed."""
+        if not self._looking:
+            return super()._facts()
+        if self._known is None:
+            self._known = super()._facts()
+        return self._known
+
+    def _poll_conditions(self) -> None:
+        """Once a second: what has come true, and whether the drill is over; nothing is asked anew where the conditions
+        that would be asked are as they were, and it is not the time for anything either."""
+        self._has_changed()
+        self._looking, watch = True, self._watch
+        facts = self._facts()
+        results = {text: ask(facts) for text, ask in watch.moving.items()}
+        held_texts = watch.held | {text: answer.holds for text, answer in results.items()}
+        if self._changed:
+            held_texts |= {text: test(facts) for text, test in watch.quiet.items()}
+        if (
+            self.world.tick >= watch.tick
+            or held_texts != watch.held
+            or watch.answers != self._collect_answers()
+        ):
+            self._held = held_texts
+            self._poll_all()
+            texts, tick = self._plan_next_poll()
+            conditions = {text: self._condition(text) for text in texts}
+            quiet = {text: one.test for text, one in conditions.items() if one.answer is None}
+            moving = {text: one.answer for text, one in conditions.items() if one.answer is not None}
+            held_texts = {text: self.holds(text) for text in texts}
+            watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
+            results = {text: results.get(text) or ask(facts) for text, ask in moving.items()}
+        self._next_look = min([watch.tick, *[answer.until for answer in results.values()]])
+        self._levels = tuple([level for answer in results.values() for level in answer.levels])
+        self.world.flow.watch_levels(self._levels)
+        self._looking = self._changed = False
+
+    def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
+        """The conditions in which a look could find something new, and the next whole second at which it could do so
+        although they stay as they are."""
+        tick, texts = self.world.tick, [each.when for each in self._unfired.values()]
+        moments = [] if self.end_tick is None else [self.end_tick]
+        for goal in self.scenario.goals:
+            state = self.goals[goal.name]
+            if state.missed_tick is not None:
+                continue
+            texts.append(goal.when)
+            moments.append(ticks(goal.after))
+            if not state.is_reached:
+                moments += [] if goal.within is None else [ticks(goal.within)]
+                moments += [] if state.since_tick is None else [state.since_tick + ticks(goal.hold)]
+        texts += [when for name, when, _, _ in self._watched if name not in self.first_held]
+        for inquiry in (
+            () if self.mode is DrillMode.LAB else self.scenario.inquiries
+        ):  # free play asks nothing
+            answer = self.answers[inquiry.name]
+            if answer.void_tick is not None or (
+                answer.asked_tick is not None and questions.is_settled(inquiry, answer)
+            ):
+                continue
+            if answer.asked_tick is not None:
+                until = questions.find_deadline(inquiry, answer)
+                moments += [] if until is None else [until]
+                if isinstance(inquiry, Prediction):
+                    moments.append(answer.asked_tick + ticks(inquiry.judged_after))
+            elif answer.since_tick is not None or inquiry.when is None:
+                since = ticks(inquiry.at or 0.0) if answer.since_tick is None else answer.since_tick
+                moments.append(since + ticks(inquiry.after))
+            else:
+                texts.append(inquiry.when)
+                if self.holds(
+                    inquiry.when
+                ):  # its premise failed just now, and from the next second on it waits anew
+                    moments.append(tick + TICKS_PER_S)
+        seconds = (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > tick)
+        return tuple(text for text in texts if text is not None), min(seconds, default=NEVER)

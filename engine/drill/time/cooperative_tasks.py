@@ -1,0 +1,120 @@
+"""Long work in slices: a generator that tells after each what share is done, and returns what was wanted.
+
+Who has a window goes on with it between two frames, and may give it up; who has none
+takes it `at_once` (engine/generators.py).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from typing import Final, Protocol, TypeVar
+
+from engine.constants import TICKS_PER_S
+from engine.drill.running.state import DrillState
+from engine.events import Event
+from engine.inputs import Input, InputError
+from engine.localization import format_run_time, say
+from engine.model import Tick
+
+
+class Run(Protocol):
+    """A drill, or a history of one."""
+
+    @property
+    def drill(self) -> DrillState: ...
+
+    def do(self, line: str) -> Input: ...
+
+    def advance_to(self, tick: Tick) -> list[Event]: ...
+
+
+Done = TypeVar("Done")
+Kind = TypeVar("Kind", bound=Run)
+Slices = Generator[float, None, Done]
+"""Yields shares of the work, 0 to 1."""
+
+SLICE_ROWS: Final = 100 * TICKS_PER_S
+"""Ticks times databases of a run in one slice: a second of a hundred databases, some 3 ms, and 20 in the thick of
+faults. Assumed."""
+
+SQL_TICKS: Final = 5
+"""Ticks of a slice while T-SQL has more to do than it may at once: one turn (engine/tsql/batches/work.py)."""
+
+
+def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:
+    """*work* as the part from share *start* to share *end* of a larger one."""
+    while True:
+        try:
+            share = next(work)
+        except StopIteration as end_of_it:
+            found: Done = end_of_it.value
+            return found
+        yield start + share * (end - start)
+
+
+def stride(drill: DrillState, limit: int) -> int:
+    """How many ticks, at most *most*, the run may go on before the clock is looked at."""
+    busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
+    return min(limit, SQL_TICKS) if busy else limit
+
+
+def advance_in_slices(run: Run, tick: Tick) -> Iterator[None]:
+    """Time up to *tick*, or to the end of the drill."""
+    drill = run.drill
+    most = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
+    while drill.tick < tick and not drill.finished:
+        run.advance_to(min(tick, drill.tick + stride(drill, most)))
+        yield
+
+
+def playing(
+    run: Run,
+    inputs: Iterable[Input],
+    tick: Tick,
+    hashes: Iterable[tuple[Tick, str]] = (),
+    lenient: bool = False,
+) -> Slices[None]:
+    """Play *inputs* at their times, then on to *tick*.
+
+    Raises InputProblem for an input that cannot be done (*lenient*: it is passed over), and where the world is not
+    the one of *hashes*, as another engine plays another run. A hash of a tick at which inputs are still to come
+    cannot tell whether it was taken before or after them; it is passed over.
+    """
+    drill = run.drill
+    waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))
+    end = max([tick, *(item.tick for item in waiting)])
+    start_tick = drill.tick
+    while waiting or (drill.tick < tick and not drill.finished):
+        stop = waiting[0].tick if waiting else tick
+        for _ in advance_in_slices(run, min(stop, marks[0][0]) if marks else stop):
+            yield (drill.tick - start_tick) / max(1, end - start_tick)
+        is_input_due = bool(waiting) and (waiting[0].tick <= drill.tick or drill.finished)
+        while marks and marks[0][0] <= drill.tick:
+            at, wanted = marks.popleft()
+            if at == drill.tick and not is_input_due and drill.state_hash() != wanted:
+                raise InputError(
+                    say(
+                        "at {moment} the state differs from the recorded one; the run was made by another version",
+                        moment=format_run_time(at / TICKS_PER_S, 2),
+                    )
+                )
+        if is_input_due:
+            try:
+                run.do(waiting.popleft().line_without_time)
+            except InputError:
+                if not lenient:
+                    raise
+            yield (drill.tick - start_tick) / max(1, end - start_tick)
+
+
+def replay_inputs(
+    run: Kind,
+    inputs: Iterable[Input],
+    tick: Tick,
+    hashes: Iterable[tuple[Tick, str]] = (),
+    lenient: bool = False,
+) -> Slices[Kind]:
+    """`playing`, which comes to the *run* that has it all behind it."""
+    yield from playing(run, inputs, tick, hashes, lenient)
+    return run

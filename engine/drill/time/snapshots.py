@@ -1,0 +1,166 @@
+"""Moments of a drill, kept without their past so that hundreds of them cost little; and hashes to know them by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+
+from engine.drill.running.state import DrillState
+from engine.drill.time.event_log import EventLog
+from engine.drill.time.snapshot_blocks import Blocks, pack_array, split_into_blocks, unpack_array
+from engine.flow import Samples
+from engine.model import LogLine, Tick, World
+from engine.protocol.errorlog import LINES_KEPT
+
+Taken = TypeVar("Taken", bound=DrillState)
+
+LOGS: Final = ("journal", "hashes", "logs", "standings", "_batches", "_operations")
+"""What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
+
+DICTIONARIES: Final = tuple(
+    f.name for f in fields(World) if f.default_factory is dict and f.name != "errorlog"
+)
+LISTS: Final = tuple(f.name for f in fields(World) if f.default_factory is list and f.name != "outbox")
+"""Parts of a world that kept moments hold in blocks. The lines of the ERRORLOGs stand in the events too."""
+
+OF_THE_DRILL: Final = ("published", "unlike")
+"""The drill's own dictionaries that grow with the run."""
+
+SETUPS: Final = ("source_setups", "stream_setups")
+"""Set-ups that the flow has; lists of the flow for what is said of parts here."""
+
+PACKED: Final = frozenset(
+    {"copies", "timers", "contacts", "witnesses", "availability", "sources", "streams", *SETUPS}
+)
+"""Parts of a world with entries for each database: of moments that lie far apart nearly all of them differ."""
+
+ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
+"""Arrays of the flow with rows for each database, packed at once: they change with every tick."""
+
+NO_EVENTS: Final = EventLog()
+NO_SAMPLES: Final = Samples(exact=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long the past of a moment was."""
+
+    logs: tuple[int, ...]
+    """Entries of each of LOGS."""
+    events: int
+    samples: int
+    sampled_every: int
+    """Ticks between two samples from here on."""
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of the journal that had been done."""
+        return self.logs[LOGS.index("journal")]
+
+    @property
+    def hashes(self) -> int:
+        """Hashes that had been taken."""
+        return self.logs[LOGS.index("hashes")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSnapshot(Generic[Taken]):
+    """A moment without its past, of which it knows only how long it was, and without what it has in blocks."""
+
+    drill: Taken
+    parts: tuple[Blocks, ...]
+    """DICTIONARIES, LISTS, SETUPS and OF_THE_DRILL, one after the other."""
+    arrays: tuple[bytes, ...]
+    """ARRAYS."""
+    lengths: Lengths
+
+    @property
+    def tick(self) -> Tick:
+        return self.drill.tick
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of the journal that had been done."""
+        return self.lengths.inputs
+
+    @property
+    def events(self) -> int:
+        """Events that had happened."""
+        return self.lengths.events
+
+    def restore(self, history_source: Taken) -> Taken:
+        """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
+        drill = self.drill.fork_shallow()
+        parts = iter(self.parts)
+        for name in DICTIONARIES:
+            setattr(drill.world, name, next(parts).as_dict())
+        for name in LISTS:
+            setattr(drill.world, name, next(parts).as_list())
+        flow = drill.world.flow
+        for name in SETUPS:
+            setattr(flow, name, tuple(next(parts).as_list()))
+        for name in OF_THE_DRILL:
+            setattr(drill, name, next(parts).as_dict())
+        for name, packed in zip(ARRAYS, self.arrays, strict=True):
+            setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
+        attach_history(drill, history_source, self.lengths)
+        drill.world.errorlog = _error_logs(drill)
+        return drill
+
+    def pack(self, newest: RunSnapshot[Taken]) -> None:
+        """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
+        for name, part, later in zip(
+            (*DICTIONARIES, *LISTS, *SETUPS), self.parts, newest.parts, strict=False
+        ):
+            if name in PACKED:
+                part.pack(later)
+
+
+def lengths_of(drill: DrillState) -> Lengths:
+    """How long the past of *drill* is now."""
+    logs = tuple(len(getattr(drill, name)) for name in LOGS)
+    return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
+
+
+def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> None:
+    """Let *drill* have the beginning of what *past* has gone through, to add to it on its own."""
+    for name, length in zip(LOGS, lengths.logs, strict=True):
+        setattr(drill, name, getattr(history_source, name)[:length])
+    drill.events = history_source.events.take_first(lengths.events)
+    drill.samples = history_source.samples.copy_beginning(lengths.samples)
+    drill.samples.every = lengths.sampled_every
+
+
+def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> RunSnapshot[Taken]:
+    """The moment at which *drill* is; what is as it was in the kept moment *before* is held once for both."""
+    twin = drill.fork_shallow()
+    for name in LOGS:
+        setattr(twin, name, [])
+    twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
+    twin.world.errorlog = {}
+    parts, flow = [], twin.world.flow
+    owners: list[tuple[object, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
+    owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
+    for place, (owner, name) in enumerate(owners):
+        whole = getattr(owner, name)
+        parts.append(split_into_blocks(whole, previous.parts[place] if previous is not None else None))
+        setattr(owner, name, type(whole)())
+    arrays = []
+    for name in ARRAYS:
+        array = getattr(flow, name)
+        arrays.append(pack_array(array))
+        setattr(flow, name, np.zeros((0, *array.shape[1:])))
+    return RunSnapshot(twin, tuple(parts), tuple(arrays), lengths_of(drill))
+
+
+def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:
+    """The lines that T-SQL can read back: those from before the run, then what the events tell."""
+    found = dict(drill.errorlog_before)
+    for server in drill.world.instances:
+        places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]
+        if len(places):
+            lines = drill.events.rows(places, ("number", "severity", "state"))
+            found[server] = (*found.get(server, ()), *lines)[-LINES_KEPT:]
+    return found

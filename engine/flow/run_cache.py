@@ -1,0 +1,101 @@
+"""Stretches that a flow has run, remembered for its forks: those that nothing has set apart run them only once.
+
+A state is known by what was done to the flow, in order, and for how many ticks it ran after that; the same deeds and
+ticks from the same beginning make the same state to the bit, whatever the slices in which it ran.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from engine.flow.setup import Crossing
+
+Arrays = tuple[np.ndarray[Any, Any], ...]
+Held = list[tuple[int, Crossing]]
+
+BYTES_MAX: Final = 96 * 1024 * 1024
+"""What the remembered states may take; the one that was longest not asked for goes first. Assumed."""
+
+BYTES_EACH: Final = 1_200
+"""What a state takes beside its numbers: measured for six arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedState:
+    """A state, and the tick (counted from its root) from which on nothing made a run stop before it."""
+
+    from_tick: int
+    arrays: Arrays
+    sources: Held
+    streams: Held
+    passed: bool
+    """At this tick a level was passed."""
+    size: int
+    """Bytes."""
+
+
+class RunCache:
+    """What forks of one flow have run. A root stands for all that was done up to the last deed."""
+
+    def __init__(self) -> None:
+        self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
+        self._reached: OrderedDict[tuple[int, int], CachedState] = OrderedDict()
+        self._stops: dict[int, list[int]] = {}
+        """Root -> ticks after it at which an armed crossing held, or a level was passed."""
+        self._marks: dict[tuple[int, int], bytes] = {}
+        self._size = 0
+
+    def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
+        """The mark of a state, taken once by *of*."""
+        known = self._marks.get((root, ran))
+        if known is None:
+            known = self._marks[(root, ran)] = compute_key()
+        return known
+
+    def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
+        """The root of a flow to which *deed* is done *ran* ticks after *root*."""
+        return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
+
+    def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
+        """Where a run of at most *ticks* from *ran* on ends: its tick after *root*, and the state."""
+        until = ran + ticks
+        for stop in self._stops.get(root, ()):
+            if ran < stop <= until:
+                found = self._reached.get((root, stop))
+                if found is not None and found.from_tick <= ran:
+                    return stop, found
+        found = self._reached.get((root, until))
+        if found is None or found.from_tick > ran:
+            return None
+        self._reached.move_to_end((root, until))
+        return until, found
+
+    def store(
+        self, root: int, ran: int, end_tick: int, arrays: Arrays, sources: Held, streams: Held, passed: bool
+    ) -> None:
+        """A run from *ran* ended at *until*, both counted from *root*."""
+        replaced = self._reached.pop((root, end_tick), None)
+        size = BYTES_EACH
+        for array in arrays:
+            size += array.nbytes
+        self._reached[(root, end_tick)] = CachedState(ran, arrays, sources, streams, passed, size)
+        self._size += size - (replaced.size if replaced is not None else 0)
+        stops = self._stops.setdefault(root, [])
+        if (sources or streams or passed) and end_tick not in stops:
+            stops.append(end_tick)
+        while self._size > BYTES_MAX:
+            self._size -= self._reached.popitem(last=False)[1].size
+
+
+def hash_parts(parts: Iterable[bytes | memoryview]) -> bytes:
+    """20 bytes for *parts* one after another, by the quickest sound digest: processors have instructions for it."""
+    mark = hashlib.sha1(usedforsecurity=False)
+    for part in parts:
+        mark.update(part)
+    return mark.digest()

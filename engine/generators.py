@@ -1,0 +1,19 @@
+"""Work in steps, for who has no use for the rests between them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeVar
+
+Done = TypeVar("Done")
+Rest = TypeVar("Rest")
+
+
+def run_to_completion(steps: Generator[Rest, None, Done]) -> Done:
+    """What *steps* come to, without a rest."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Done = end.value
+            return found

@@ -1,0 +1,118 @@
+"""English texts that the interface shows in its own language: words in tables, and sentences with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+Argument = str | float
+"""What a field of a template takes: a name as it is, a number, or a `LocalizableMessage`, which has fields of its own."""
+
+
+class LocalizableMessage(str):
+    """An English text that knows its template and arguments, so that it can be said in another language.
+
+    Everywhere else it is its text: equal to it, hashed and written like it.
+    """
+
+    __slots__ = ("args", "template")
+    template: str
+    """As for `str.format`; the format of a number stands in its field, such as `{size_mb:,.0f} MB`."""
+    args: tuple[tuple[str, Argument], ...]
+    """Name and value of each field."""
+
+    def __str__(self) -> str:
+        return self  # `str(problem)` of an exception is still what was said
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _build_message, (self.template, self.args)
+
+
+def mark(text: str) -> str:
+    """*text* itself: a word in a table made at import, found here by the collector and looked up where it is shown."""
+    return text
+
+
+def say(template: str, /, **args: Argument) -> LocalizableMessage:
+    """The sentence of *template* with *args*. The collector of texts for translation finds the template here."""
+    sentence = LocalizableMessage(template.format_map(args))
+    sentence.template, sentence.args = template, tuple(args.items())
+    return sentence
+
+
+def shorten(text: str, length: int) -> str:
+    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` keeps its template, its arguments are cut."""
+    if len(text) <= length:
+        return text
+    if isinstance(text, LocalizableMessage):
+        allowed = length
+        while allowed:
+            args = tuple(
+                (name, shorten(value, allowed) if isinstance(value, str) else value)
+                for name, value in text.args
+            )
+            cut = _build_message(text.template, args)
+            if len(cut) <= length:
+                return cut
+            allowed //= 2
+    return f"{text[:length]}…"
+
+
+def join_messages(separator: str, parts: Iterable[str]) -> LocalizableMessage:
+    """*parts*, sentences or names, in a row with *separator*, which is punctuation, between them."""
+    numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))
+    return _build_message(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
+
+
+def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessage:
+    """*value* in the format *form*, with its *unit* where it is written alike in all languages: 1,234.5 MB."""
+    return _build_message(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
+
+
+@lru_cache(1024)  # a search says the same times of a drill over and over
+def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
+    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min. *form* is that of less than a
+    minute; with "g" the rest is without needless figures, too: 2 min, 1 h."""
+    if abs(float(format(seconds, form))) < 60.0:
+        return format_quantity(seconds, form, "s")
+    whole = round(abs(seconds))
+    large, small, template = whole // 60, whole % 60, "{large:d} min {small:02d} s"
+    if whole >= 3600:
+        large, small, template = whole // 3600, whole % 3600 // 60, "{large:,d} h {small:02d} min"
+    if form == "g" and not small:
+        template = template.rpartition(" {")[0]
+    return _build_message(template, (("large", -large if seconds < 0 else large), ("small", small)))
+
+
+def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
+    """Seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
+    hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded before: never 0:60
+    minutes, seconds = divmod(rest, 60)
+    template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
+    template += f"{{seconds:0{3 + decimals if decimals else 2}.{decimals}f}}"
+    args = ("hours", hours), ("minutes", minutes), ("seconds", seconds)
+    return _build_message(f"{'-' if t_s < 0 else ''}{template}", args)
+
+
+def as_json(text: str) -> Any:
+    """*text* in types of JSON, for `from_json` in another process or at another time."""
+    if not isinstance(text, LocalizableMessage):
+        return text
+    args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}
+    return {"template": text.template, "args": args}
+
+
+def from_json(value: object) -> Any:
+    """What `as_json` was given."""
+    if not isinstance(value, dict):
+        return value
+    return _build_message(
+        value["template"], tuple((name, from_json(arg)) for name, arg in value["args"].items())
+    )
+
+
+def _build_message(template: str, args: tuple[tuple[str, Argument], ...]) -> LocalizableMessage:
+    sentence = say(template, **dict(args))
+    sentence.args = args
+    return sentence

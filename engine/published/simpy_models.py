@@ -1,0 +1,168 @@
+"""A SimPy model of the same system, to measure the flow model against.
+
+The model plays Workload1 with safety FULL event by event: every client, every log block, every message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from engine import arithmetic
+from engine.chance import Chance
+from engine.flow import Site, Workload
+from engine.flow.derive import KB_PER_S_OF_MBPS
+from engine.flow.sites import NEC, WORKLOAD1
+
+Process = Generator[Any, Any, None]
+"""Of SimPy, which has no types: what it waits for next."""
+
+
+class StreamLink(Struct, frozen=True):
+    """Where a stream of log goes over."""
+
+    rtt_ms: float = 0.2
+    bandwidth_mbps: float = 1000.0
+    awaited: bool = True
+    """Commits wait until the log is hardened at its other end."""
+
+
+@dataclass(frozen=True)
+class DatabaseMeans:
+    """Means of a database over a time."""
+
+    transactions_per_s: float
+    response_s: float
+    hardened_kb_per_s: tuple[float, ...]
+    """For each of its streams."""
+
+
+class SimPyMissingError(ImportError):
+    """SimPy is a development dependency and is not installed."""
+
+
+def simpy_model(
+    databases: int,
+    seed: int = 1,
+    site: Site = NEC,
+    workload: Workload = WORKLOAD1,
+    links: tuple[StreamLink, ...] = (StreamLink(),),
+) -> Callable[[float], DatabaseMeans]:
+    """A function that plays so many seconds more and returns what each database did in them, on average.
+
+    Each database has servers of its own and a stream of its log over each of *links*. Raises SimPyMissing without
+    the development dependency.
+    """
+    try:
+        import simpy
+    except ImportError as error:
+        raise SimPyMissingError(
+            "SimPy is not installed; it comes with the development dependencies"
+        ) from error
+    env = simpy.Environment()
+    made = [
+        _Database(simpy, env, Chance.from_seed(seed + n), site, workload, links) for n in range(databases)
+    ]
+
+    def play(seconds: float) -> DatabaseMeans:
+        before = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
+        env.run(until=env.now + seconds)
+        after = [(database.done, database.inside_s, *database.hardened_kb) for database in made]
+        done, inside_s, *hardened_kb = (
+            arithmetic.total(now) - arithmetic.total(was)
+            for was, now in zip(zip(*before, strict=True), zip(*after, strict=True), strict=True)
+        )
+        each = seconds * databases
+        return DatabaseMeans(done / each, inside_s / max(done, 1), tuple(kb / each for kb in hardened_kb))
+
+    return play
+
+
+class _Database:
+    """One database: clients, group commit, and for each stream sending, hardening, acknowledgement."""
+
+    def __init__(
+        self,
+        simpy: Any,
+        env: Any,
+        chance: Chance,
+        site: Site,
+        workload: Workload,
+        links: tuple[StreamLink, ...],
+    ) -> None:
+        self.env, self.chance, self.site, self.workload = env, chance, site, workload
+        self.cores = simpy.Resource(env, capacity=site.cores)
+        self.links = links
+        self.queues = [simpy.Store(env) for _ in links]
+        self.done = 0
+        self.inside_s = 0.0
+        self.hardened_kb = [0.0 for _ in links]
+        self.waiting: list[Any] = []
+        self.woken = env.event()
+        for _ in range(round(workload.connections)):
+            env.process(self._client())
+        env.process(self._log_writer())
+        for place in range(len(links)):
+            env.process(self._receiver(place))
+
+    def _client(self) -> Process:
+        load = self.workload
+        while True:
+            yield self.env.timeout(self.chance.exponential(load.think_s))
+            began = self.env.now
+            yield self.env.timeout(self.chance.exponential(load.other_delay_ms / 1000.0))
+            with self.cores.request() as core:
+                yield core
+                yield self.env.timeout(load.cpu_ms / 1000.0)
+            committed = self.env.event()
+            self.waiting.append(committed)
+            if not self.woken.triggered:
+                self.woken.succeed()
+            yield committed
+            self.done += 1
+            self.inside_s += self.env.now - began
+
+    def _log_writer(self) -> Process:
+        """Writes all that waits, a block at a time; streams that commits wait for get each block when it starts."""
+        site, kb = self.site, self.workload.log_kb_per_transaction
+        most = max(1, int(site.log_block_kb / kb))
+        while True:
+            if not self.waiting:
+                self.woken = self.env.event()
+                yield self.woken
+            block, self.waiting = self.waiting[:most], self.waiting[most:]
+            answers = [self.env.event() for _ in self.links]
+            self._hand_over(len(block) * kb, answers, awaited=True)
+            yield self.env.timeout((site.log_write_ms + site.mirror_copy_ms) / 1000.0)
+            self._hand_over(len(block) * kb, answers, awaited=False)
+            needed = [answer for answer, link in zip(answers, self.links, strict=True) if link.awaited]
+            self.env.process(self._answer(block, needed))
+
+    def _hand_over(self, kb: float, answers: list[Any], awaited: bool) -> None:
+        for link, queue, answer in zip(self.links, self.queues, answers, strict=True):
+            if link.awaited is awaited:
+                queue.put((kb, answer))
+
+    def _receiver(self, link_index: int) -> Process:
+        """Messages arrive in order, one write at a time, then the acknowledgement travels back."""
+        link, site = self.links[link_index], self.site
+        per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
+        per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb
+        while True:
+            kb, answer = yield self.queues[link_index].get()
+            yield self.env.timeout(kb * per_kb_s)
+            yield self.env.timeout(site.log_write_ms / 1000.0)
+            self.hardened_kb[link_index] += kb
+            self.env.process(self._acknowledge(link, answer))
+
+    def _acknowledge(self, link: StreamLink, answer: Any) -> Process:
+        yield self.env.timeout((link.rtt_ms + self.site.ack_latency_ms) / 1000.0)
+        answer.succeed()
+
+    def _answer(self, block: list[Any], awaited_events: list[Any]) -> Process:
+        yield self.env.all_of(awaited_events)
+        for committed in block:
+            committed.succeed()

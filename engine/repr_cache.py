@@ -1,0 +1,42 @@
+"""What `repr` says of parts that never change, remembered: a state's hash reads a world of days in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+AT_ONCE: Final = 64
+"""Texts that are joined: all of a long run would be megabytes, and the process would keep room for them. Assumed."""
+
+
+class ReprCache:
+    """Texts of frozen parts by their place. Any worlds may share one: a part that is another is written anew."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[object, tuple[object, bytes]]] = {}
+
+    def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
+        """A stored world is without them."""
+        return ReprCache, ()
+
+    def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:
+        """`repr(sorted(parts.items()))` in pieces; *name* tells one dictionary from another."""
+        return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
+
+    def values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
+        """`repr` of the list of *parts* in pieces."""
+        return self._list(name, enumerate(parts), "{1!r}")
+
+    def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
+        before, now = self._known.get(name, {}), {}
+        for key, value in items:
+            said = before.get(key)
+            if said is None or said[0] is not value:
+                said = value, form.format(key, value).encode()
+            now[key] = said
+        self._known[name] = now
+        texts = [text for _, text in now.values()]
+        yield b"["
+        for at in range(0, len(texts), AT_ONCE):
+            yield b", ".join([b""] * (at > 0) + texts[at : at + AT_ONCE])
+        yield b"]"

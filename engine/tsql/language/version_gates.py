@@ -1,0 +1,99 @@
+"""What of T-SQL is younger than the server, and how an older one refuses it [DOC: data types; ORDER BY; OVER]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
+
+TYPES: Final = frozenset(
+    {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
+)
+"""Types of 2008."""
+
+_AGGREGATES: Final = frozenset(
+    {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
+)
+"""Functions whose OVER takes ORDER BY from 2012 on; those that rank always did."""
+
+
+IF_EXISTS: Final = 2016
+"""DROP … IF EXISTS. Documented [DOC: each statement's page]."""
+
+
+IN_MEMORY: Final = 2014
+COLUMNSTORE: Final = 2012
+"""Tables and procedures in memory, columnstore indexes. Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX]."""
+
+
+JSON: Final = 2016
+"""FOR JSON. Documented [DOC: FOR clause]."""
+
+
+def check(tokens: Sequence[Token], version: int) -> None:
+    """Raises 243 for a type that the version does not have, 102 for OFFSET, ORDER BY in OVER, a condition in IIF."""
+    dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
+    if dropping and version < IF_EXISTS:
+        raise make_near_error(tokens[2])
+    for word, json in pairwise(tokens if version < JSON else ()):
+        if word.upper == "FOR" and json.upper == "JSON":
+            raise make_near_error(json)
+    if version >= 2012:
+        return
+    opened: list[str] = []
+    """What stands before each bracket that is open: a function, or OVER and the function before it."""
+    closed = ""
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1].upper if place else ""
+        if version < 2008 and token.upper in TYPES and _is_type(tokens, place):
+            raise SqlSyntaxError(token.line, 243, token.text)
+        if before == "OFFSET" and place > 1 and token.kind in ("number", "variable"):
+            raise no_offset(token.line, tokens[place - 1].text, tokens[place:])
+        if token.upper == "ORDER" and opened and opened[-1] in _OVER:
+            raise SqlSyntaxError(token.line, 102, token.text)
+        if token.upper in ("ROWS", "RANGE") and opened and opened[-1].endswith(" OVER"):
+            raise SqlSyntaxError(token.line, 102, token.text)
+        if opened and opened[-1] == "IIF" and (token.is_op(*_SIGNS) or token.upper in _TESTS):
+            raise make_near_error(token)
+        if token.is_op("("):
+            opened.append(f"{closed} OVER" if before == "OVER" else before)
+        elif token.is_op(")"):
+            closed = opened.pop() if opened else ""
+
+
+def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
+    """102 for OFFSET; the FETCH behind it is then read as that of a cursor: 153."""
+    problem = SqlSyntaxError(line, 102, near_text)
+    for before, token in pairwise(following_tokens):
+        if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
+            problem.problems = (problem, SqlSyntaxError(line, 153, token.text, "FETCH"))
+    return problem
+
+
+_SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
+_TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
+"""Signs and words of a condition, for which a function before IIF has no place."""
+
+_OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
+
+
+def _is_type(tokens: Sequence[Token], index: int) -> bool:
+    """AS type ) in CAST, or CONVERT ( type ,"""
+    before, behind = tokens[max(0, index - 2) : index], tokens[index + 1 : index + 2]
+    if not before or not behind:
+        return False
+    if before[-1].upper == "AS":
+        return behind[0].is_op(")", "(")
+    return before[-1].is_op("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
+
+
+def check_one_row(tokens: Sequence[Token]) -> None:
+    """VALUES takes one row before 2008."""
+    level, values = 0, False
+    for token in tokens:
+        level += token.is_op("(") - token.is_op(")")
+        values = values or (level == 0 and token.upper == "VALUES")
+        if values and level == 0 and token.is_op(","):
+            raise make_near_error(token)

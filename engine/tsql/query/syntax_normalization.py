@@ -1,0 +1,262 @@
+"""What T-SQL writes otherwise than as a call, as the call that it is: escapes of ODBC, hints, PARSE, CURRENT_DATE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from engine.tsql.language.lexer import Token, make_near_error
+
+
+def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
+    """Number of the token behind the brackets that open at number *place*."""
+    level = 0
+    while tokens[index].kind != "end":
+        level += tokens[index].is_op("(") - tokens[index].is_op(")")
+        index += 1
+        if level == 0:
+            break
+    return index
+
+
+PLAIN: Final = "plain_"
+"""Before names of calls that sqlglot would make nodes of its own of."""
+_PLAIN_CALLS: Final = frozenset({"JSON_VALUE", "JSON_QUERY", "CONCAT_WS"})
+
+
+_JSON: Final = f"{PLAIN}json"
+
+
+def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
+    """OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows. [DOC: OPENJSON]"""
+    start = find_end_of_brackets(tokens, index + 1)
+    if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
+        return {}
+    end = find_end_of_brackets(tokens, start + 1)
+    columns, at = [], start + 2
+    while at < end - 1:
+        name, at, level = tokens[at].text.strip('[]"'), at + 1, 0
+        kind, path, fragment = "", "", False
+        while at < end - 1 and (level or not tokens[at].is_op(",")):
+            level += tokens[at].is_op("(") - tokens[at].is_op(")")
+            if tokens[at].kind == "string":
+                path = tokens[at].text
+            elif tokens[at].upper == "JSON" and tokens[at - 1].upper == "AS":
+                fragment = True
+            elif tokens[at].upper != "AS":
+                kind += tokens[at].text
+            at += 1
+        at += 1
+        call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _text('$.' + name)})"
+        columns.append(f"CAST({call} AS {kind}) AS [{name}]")
+    alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
+    if tokens[end].kind == "word" and tokens[end].upper not in _BEHIND_TABLES:
+        alias = ""
+    return {
+        **dict.fromkeys(range(start, end), ""),
+        index: f"(SELECT {', '.join(columns)} FROM {PLAIN}openjson_rows",
+        start: f"){alias} ",
+    }
+
+
+_WORDS: Final = """
+WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
+"""
+_BEHIND_TABLES: Final = frozenset(_WORDS.split())
+"""Words that follow a table without an alias."""
+
+
+def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
+    """Numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
+    found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
+    for place, token in enumerate(tokens):
+        if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
+            found |= _parse(tokens, place + 1, find_end_of_brackets(tokens, place + 1) - 1)
+        elif token.upper in _PLAIN_CALLS and tokens[place + 1].is_op("("):
+            found[place] = f"{PLAIN}{token.text}"
+        elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
+            found |= _open_json(tokens, place)
+        elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
+            found |= _flatten_replace_calls(tokens, place)
+        elif (
+            token.upper == "NEXT" and tokens[place + 1].upper == "VALUE" and tokens[place + 2].upper == "FOR"
+        ):
+            end = place + 4
+            while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
+                end += 2
+            name = "".join(part.text for part in tokens[place + 3 : end])
+            found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
+    return found
+
+
+NESTED_MIN, NESTED_AT_ONCE = 12, 45
+"""How deep REPLACE stands in REPLACE before they are one call, and how many of them: a call has 100 arguments."""
+
+
+def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str]:
+    """REPLACE(REPLACE(x, a, b), c, d) as REPLACE_EACH(x, a, b, c, d): scripts go deeper than Python reads."""
+    found: dict[int, str] = {}
+    levels: list[int] = []
+    while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
+        levels.append(index)
+        index += 2
+    for depth, at in enumerate(levels if len(levels) >= NESTED_MIN else ()):
+        if depth % NESTED_AT_ONCE == 0:
+            found[at] = "REPLACE_EACH"
+        else:
+            found |= {at: "", at + 1: "", find_end_of_brackets(tokens, at + 1) - 1: ""}
+    return found
+
+
+_QUERY_HINTS: Final = frozenset(
+    {
+        "HASH", "ORDER", "CONCAT", "MERGE", "LOOP", "EXPAND", "FAST", "FORCE", "KEEP", "KEEPFIXED", "MAXDOP",
+        "MAXRECURSION", "OPTIMIZE", "PARAMETERIZATION", "RECOMPILE", "ROBUST", "USE", "TABLE", "QUERYTRACEON",
+        "MIN_GRANT_PERCENT", "MAX_GRANT_PERCENT", "NO_PERFORMANCE_SPOOL", "IGNORE_NONCLUSTERED_COLUMNSTORE_INDEX",
+        "DISABLE", "DISABLE_OPTIMIZED_PLAN_FORCING", "LABEL",
+    }
+)  # fmt: skip
+"""First words of query hints. Documented [DOC: query hints]."""
+
+
+def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
+    """Numbers of the tokens of OPTION (…) at the end of a statement, which change no result, but for the limit of
+    recursion, which sqlglot reads behind a SELECT. Raises 102 for a word that is no hint."""
+    level, found = 0, dict[int, str]()
+    for place, token in enumerate(tokens):
+        level += token.is_op("(") - token.is_op(")")
+        if level or token.upper != "OPTION" or not tokens[place + 1].is_op("("):
+            continue
+        end = find_end_of_brackets(tokens, place + 1)
+        inside, limit = 0, ""
+        for at in range(place + 1, end):
+            inside += tokens[at].is_op("(") - tokens[at].is_op(")")
+            if inside == 1 and (at == place + 1 or tokens[at].is_op(",")):
+                hint = tokens[at + 1]
+                if hint.upper not in _QUERY_HINTS:
+                    raise make_near_error(hint)
+                if hint.upper == "MAXRECURSION":
+                    limit = f"OPTION (MAXRECURSION {tokens[at + 2].text})"
+        changes = {part.upper for part in tokens[:place]} & {"INSERT", "UPDATE", "DELETE", "MERGE"}
+        found = {**dict.fromkeys(range(place, end), ""), place: "" if changes else limit}
+    return found
+
+
+_BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
+
+
+def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
+    """`SELECT value N'name'`: sqlglot knows such a name without N."""
+    found = dict[int, str]()
+    for place, (before, token) in enumerate(pairwise(tokens), start=1):
+        wide = token.kind == "string" and token.text[:1] in "Nn"
+        if wide and (before.is_op(")") or before.kind in _BEHIND_VALUES):
+            found[place] = token.text[1:]
+    return found
+
+
+def verb_place(tokens: Sequence[Token]) -> int:
+    """Number of the token that says what a statement does: behind the brackets of WITH name AS (…), …"""
+    place = 0
+    if tokens[0].upper == "WITH":
+        while tokens[place].kind != "end" and tokens[place].upper not in _VERBS:
+            place = find_end_of_brackets(tokens, place) if tokens[place].is_op("(") else place + 1
+    return place
+
+
+_VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
+
+
+def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
+    """DELETE FROM name FROM …: the first FROM may be left out, and sqlglot knows it only so."""
+    verb = verb_place(tokens)
+    if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
+        return {}
+    place = verb + 3
+    while tokens[place - 1].kind != "end" and tokens[place].is_op("."):
+        place += 2
+    return {verb + 1: ""} if tokens[place - 1].kind != "end" and tokens[place].upper == "FROM" else {}
+
+
+_CONSTANTS: Final = {
+    "D": ("CAST(", " AS datetime)"),
+    "TS": ("CAST(", " AS datetime)"),
+    "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
+    "GUID": ("CAST(", " AS uniqueidentifier)"),
+}
+"""What stands around the text in {ts '…'} and its kin. Documented [DOC: datetime, ODBC escapes; uniqueidentifier]."""
+
+_OPENED: Final = {
+    "UCASE": "UPPER(", "LCASE": "LOWER(", "LENGTH": "LEN(", "CHAR_LENGTH": "LEN(", "CHARACTER_LENGTH": "LEN(",
+    "OCTET_LENGTH": "DATALENGTH(", "LOCATE": "CHARINDEX(", "REPEAT": "REPLICATE(", "INSERT": "STUFF(",
+    "IFNULL": "ISNULL(", "ATAN2": "ATN2(", "NOW": "GETDATE(", "CURRENT_TIMESTAMP": "GETDATE(", "DATABASE": "DB_NAME(",
+    "USER": "USER_NAME(", "DAYOFMONTH": "DATEPART(day, ", "DAYOFWEEK": "DATEPART(weekday, ",
+    "DAYOFYEAR": "DATEPART(dayofyear, ", "HOUR": "DATEPART(hour, ", "MINUTE": "DATEPART(minute, ",
+    "SECOND": "DATEPART(second, ", "QUARTER": "DATEPART(quarter, ", "WEEK": "DATEPART(week, ",
+    "MONTHNAME": "DATENAME(month, ", "DAYNAME": "DATENAME(weekday, ", "CURDATE": "CONVERT(varchar(10), GETDATE(",
+    "CURRENT_DATE": "CONVERT(varchar(10), GETDATE(", "MOD": "((", "EXTRACT": "DATEPART(",
+    "TIMESTAMPADD": "DATEADD(", "TIMESTAMPDIFF": "DATEDIFF(",
+}  # fmt: skip
+"""{fn NAME( as a function of T-SQL; others keep their names. Documented [DOC: ODBC scalar functions]."""
+
+_CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
+_BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
+"""What stands behind the bracket of such a function, and between its two parts."""
+
+
+def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
+    """{ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} in the words of T-SQL; nothing for other forms."""
+    found: dict[int, str] = {}
+    opened: list[str] = []
+    levels: list[int] = []
+    for place, token in enumerate(tokens):
+        kind = tokens[place + 1].upper if token.is_op("{") else ""
+        if (
+            kind in _CONSTANTS
+            and len(tokens) > place + 3
+            and tokens[place + 2].kind == "string"
+            and tokens[place + 3].is_op("}")
+        ):
+            before, behind = _CONSTANTS[kind]
+            found |= {place: before, place + 1: "", place + 3: behind}
+        elif kind == "FN" and len(tokens) > place + 3 and tokens[place + 3].is_op("("):
+            name = tokens[place + 2].upper
+            opened.append(name)
+            levels.append(0)
+            found |= {place: "", place + 1: ""}
+            if name in _OPENED:
+                found |= {place + 2: _OPENED[name], place + 3: ""}
+        elif opened and token.is_op("}") and place not in found:
+            levels.pop()
+            found[place] = _CLOSED.get(opened.pop(), "")
+        elif opened:
+            levels[-1] += token.is_op("(") - token.is_op(")")
+            divides = token.is_op(",") or token.upper == "FROM"
+            if divides and levels[-1] == 1 and opened[-1] in _BETWEEN:
+                found[place] = _BETWEEN[opened[-1]]
+            elif token.upper.startswith("SQL_TSI_"):
+                found[place] = token.upper.removeprefix("SQL_TSI_").lower()
+    return found
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
+    """The brackets of PARSE, whose type and culture become texts; nothing if they are not of that form."""
+    levels, level = [], 0
+    for token in tokens[start:end]:
+        level += token.is_op("(") - token.is_op(")")
+        levels.append(level)
+    words = {
+        token.upper: start + at for at, token in enumerate(tokens[start:end]) if levels[at] == 1
+    }  # the last AS
+    if "AS" not in words:
+        return {}
+    using = words.get("USING", end)
+    written = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
+    found = dict.fromkeys(range(words["AS"], using), "")
+    found[words["AS"]] = f", {_text(written)}"
+    return found | ({using: ","} if using < end else {})

@@ -1,0 +1,113 @@
+"""What is found in a query while it is rewritten: its tables, columns and variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from engine.tsql.query import forxml
+from engine.tsql.query.cost import NO_QUERY, QueryCost
+from engine.tsql.query.infer import is_bare_function
+from engine.tsql.query.plans import (
+    TableRef,
+    UnsimulatedFeatureError,
+)
+from engine.tsql.scalars.types import SqlType
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """What has been found in a query while it was rewritten."""
+
+    tables: dict[str, TableRef] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    calls: set[tuple[str, int]] = field(default_factory=set)
+    """Functions with the number of their arguments."""
+    ctes: set[str] = field(default_factory=set)
+    cost: QueryCost = NO_QUERY
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of the columns; empty if they cannot be told."""
+    outputs: tuple[str, ...] = ()
+
+    def parameter(self, name: str) -> exp.Expr:
+        return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
+
+
+def _part(identifier: exp.Expr | None) -> str:
+    if not isinstance(identifier, exp.Expr):
+        return ""  # nothing, or the empty schema of `master..sysdatabases`
+    if isinstance(identifier, exp.Parameter):
+        return variable_name(identifier)
+    prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
+    return prefix + str(identifier.name)
+
+
+def table_ref(table: exp.Table | None) -> TableRef:
+    assert table is not None
+    this = table.this
+    database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
+    names = [database, schema] if database else [schema] if schema else []
+    if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
+        return _open_query(this)
+    if isinstance(this, exp.Anonymous):
+        return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
+    if isinstance(this, exp.Dot):
+        return TableRef((*names, *(part.name for part in this.flatten())))
+    return TableRef((*names, _part(this)), hints=_hints(table))
+
+
+def _hints(table: exp.Table) -> frozenset[str]:
+    """What stands in WITH (…) behind a table."""
+    given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
+    return frozenset(str(word.name).upper() for word in given)
+
+
+def _open_query(call: exp.Anonymous) -> TableRef:
+    """OPENQUERY(server, 'query')."""
+    if len(call.expressions) != 2 or not call.expressions[1].is_string:
+        raise UnsimulatedFeatureError("OPENQUERY of anything but a text")
+    return TableRef((str(call.expressions[0].name),), query=str(call.expressions[1].name))
+
+
+def rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
+    assert isinstance(table, exp.Table)
+    if table.args.get("pivots"):
+        raise UnsimulatedFeatureError("PIVOT")
+    ref = table_ref(table)
+    if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
+        table.set("hints", None)
+        return table
+    query.tables.setdefault(ref.key, ref)
+    alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
+    joins = table.args.get("joins")
+    made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
+    made.meta[forxml.SHOWN] = table.alias or ".".join(ref.parts)
+    return made
+
+
+def rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
+    assert isinstance(column, exp.Column)
+    if is_bare_function(column):
+        return exp.Anonymous(this=f"t_{column.name.lower()}")
+    column.set("db", None)
+    column.set("catalog", None)
+    if isinstance(column.args.get("table"), exp.Identifier):
+        table = column.args["table"]
+        column.set("table", exp.to_identifier(_part(table), quoted=True))
+    return column
+
+
+def variable_name(parameter: exp.Parameter) -> str:
+    inner = parameter.this
+    if isinstance(inner, exp.Parameter):
+        return f"@@{inner.name.lower()}"
+    return f"@{inner.name.lower()}"
+
+
+def rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if isinstance(node.parent, exp.Parameter | exp.Table):
+        return node
+    assert isinstance(node, exp.Parameter)
+    return query.parameter(variable_name(node))

@@ -1,0 +1,144 @@
+"""LIKE with the patterns of T-SQL: %, _, [a-z], [^a], an escape character."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from engine.tsql.scalars.values import Scalar, strict, to_text
+
+
+def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
+    """SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
+    if pattern is None or text is None:
+        return None
+    return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
+
+
+def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
+    """LIKE under a collation that tells case apart."""
+    if pattern is None or text is None:
+        return None
+    return int(find_like(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None)
+
+
+def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
+    """Where the part of *text* that fits behind a leading % begins; None if the pattern does not fit.
+
+    A pattern is pieces of fixed length between the %; the leftmost fit of each is the right one, so there is
+    nothing to go back on and the time is bounded.
+    """
+    first, *middle = _pieces(pattern, escape, exact)
+    opening = first.match(text)
+    if opening is None:
+        return None
+    if not middle:
+        return 0 if text[opening.end() :].strip(" ") == "" else None  # trailing blanks do not count
+    place, start = opening.end(), None if first.pattern == "" else 0
+    for piece in middle[:-1]:
+        found = piece.search(text, place)
+        if found is None:
+            return None
+        start = found.start() if start is None else start
+        place = found.end()
+    last = middle[-1]
+    if last.pattern == "":
+        return len(text) if start is None else start
+    closing = last.search(text, place)
+    if closing is None:
+        return None
+    return closing.start() if start is None else start
+
+
+def search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar) -> int:
+    """Work (work.py) of searching for the pieces of a pattern, one after the other. Measured."""
+    if not isinstance(pattern, str):
+        return 0
+    return pattern.count("%") + compare_work(pattern, text)
+
+
+def compare_work(part: Scalar, text: Scalar) -> int:
+    """Work of looking for *part* at each place of a text, where all of it but the last character may fit. Measured."""
+    return len(part) * len(text) // COMPARED_A_WORK if isinstance(part, str) and isinstance(text, str) else 0
+
+
+COMPARED_A_WORK: Final = 2_000
+"""Characters compared with one unit of work. Measured."""
+
+
+@lru_cache(maxsize=256)
+def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
+    """Regular expressions, each of fixed length, of what stands between the % of a pattern; the last one to the end.
+
+    Compiled here: Python itself remembers 512, and a pattern may have some thousands.
+    """
+    pieces, place = [""], 0
+    while place < len(pattern):
+        char = pattern[place]
+        close = pattern.find("]", place + 2)
+        if escape and char == escape and place + 1 < len(pattern):
+            place += 1
+            pieces[-1] += re.escape(pattern[place])
+        elif char == "%":
+            pieces.append("")
+        elif char == "_":
+            pieces[-1] += "."
+        elif char == "[" and close > 0:
+            pieces[-1] += _character_class(pattern[place + 1 : close])
+            place = close
+        else:
+            pieces[-1] += re.escape(char)
+        place += 1
+    first, *middle = pieces
+    kept = [first, *(piece for piece in middle[:-1] if piece)]
+    if middle:
+        kept.append(f"(?:{middle[-1]}) *$" if middle[-1] else "")
+    flags = re.DOTALL if exact else re.IGNORECASE | re.DOTALL
+    return tuple(re.compile(piece, flags) for piece in kept)
+
+
+def _character_class(class_text: str) -> str:
+    negated = "^" if class_text.startswith("^") else ""
+    body = re.sub(r"([\\\[\]&|~^])", r"\\\1", class_text.removeprefix("^"))
+    between = "".join(_ACCENTED.get(first, "") for first in _letters_in(class_text))
+    body += between
+    try:
+        re.compile(f"[{negated}{body}]")
+    except re.error:
+        return re.escape(class_text[:1])
+    return f"[{negated}{body}]"
+
+
+def _letters_in(class_text: str) -> str:
+    """The plain letters of all ranges in a class, but the last of each."""
+    ranges = re.findall(r"([a-z])-([a-z])", class_text.lower())
+    return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
+
+
+def _by_letter() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for char in map(chr, range(0xC0, 0x180)):
+        plain = unicodedata.normalize("NFD", char)[0].lower()
+        if plain.isascii():
+            found[plain] = found.get(plain, "") + char
+    return found
+
+
+_ACCENTED: Final = _by_letter()
+"""Letter -> what stands behind it in the order of the collation: é is between e and f [DOC: LIKE]."""
+
+
+@strict
+def patindex(pattern: Scalar, text: Scalar) -> Scalar:
+    """PATINDEX: where the pattern begins in the text, from 1; 0 if it does not fit."""
+    found = find_like(to_text(pattern), "", to_text(text))
+    return 0 if found is None else found + 1
+
+
+@strict
+def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
+    """PATINDEX under a collation that tells case apart."""
+    found = find_like(to_text(pattern), "", to_text(text), exact=True)
+    return 0 if found is None else found + 1

@@ -1,0 +1,19 @@
+"""What chores share: they say what they have done, and refuse where SQL Server does not answer."""
+
+from __future__ import annotations
+
+from engine.inputs import InputError
+from engine.localization import say
+from engine.model import World
+
+
+def emit_maintenance_event(
+    world: World, server: str, text: str, *, database: str | None = None, **data: object
+) -> None:
+    world.emit("chore", text, server=server, database=database, **data)
+
+
+def need_running(world: World, *names: str) -> None:
+    for name in names:
+        if not world.instances[name].answering:
+            raise InputError(say("SQL Server on {server} does not answer", server=name))
