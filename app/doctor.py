@@ -163,7 +163,7 @@ def profile_if_any() -> Iterator[Profile | None]:
 
 
 def export(target: Path) -> int:
-    """Everything in the profile to *target*, whatever version wrote it; the number of rows. Raises StorageProblem."""
+    """Everything in the profile to *target*, whatever version wrote it; the number of rows. Raises StorageError."""
     return export_profile(default_folder() / FILE_NAME, target)
 
 

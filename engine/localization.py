@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 Argument = str | float
-"""What a field of a template takes: a name as it is, a number, or a `LocalizableMessage`, which has fields of its own."""
+"""What a field of a template takes: a name as it is, a number, or a `LocalizableMessage`, which has fields of its
+own."""
 
 
 class LocalizableMessage(str):
@@ -42,7 +43,8 @@ def say(template: str, /, **args: Argument) -> LocalizableMessage:
 
 
 def shorten(text: str, length: int) -> str:
-    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` keeps its template, its arguments are cut."""
+    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` keeps its template, its arguments
+    are cut."""
     if len(text) <= length:
         return text
     if isinstance(text, LocalizableMessage):

@@ -91,7 +91,7 @@ STREAM_CROSSINGS: Final[Crossings] = (
 
 
 def resolve(world: World, item: Input) -> Input:
-    """The input with its names as the world spells them. Raises InputProblem for a name that is not there."""
+    """The input with its names as the world spells them. Raises InputError for a name that is not there."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         known = NAMES.get(parameter.kind)
@@ -147,7 +147,7 @@ ABSENT: Final = {
 
 
 def apply_input(world: World, item: Input) -> None:
-    """Do one input now. Raises InputProblem, with nothing changed, if it cannot be done as written."""
+    """Do one input now. Raises InputError, with nothing changed, if it cannot be done as written."""
     apply_resolved_input(world, resolve(world, item))
 
 

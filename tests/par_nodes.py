@@ -47,12 +47,12 @@ MEASURED: Final = """
 import json, sys, time
 from pathlib import Path
 from engine.drill.authoring.scenario import load_scenario
-from engine.inputs import InputProblem
+from engine.inputs import InputError
 try:
-    from engine.drill.par.search_drill import Lean as Drill, what_matters
+    from engine.drill.par.search_drill import Lean as Drill, compute_transposition_key
 except ImportError:
     from engine.drill.running.drill import Drill
-    what_matters = Drill.state_hash
+    compute_transposition_key = Drill.state_hash
 total = getattr(Drill, "total", lambda drill: drill.score().total)
 node_ticks, least_s = int(sys.argv[2]), float(sys.argv[3])
 file = Path(sys.argv[1])
@@ -66,11 +66,11 @@ def nodes():
         twin = before.fork()
         try:
             twin.do(line)
-        except InputProblem:
+        except InputError:
             pass
         twin.advance_to(twin.tick + node_ticks)
         total(twin)
-        what_matters(twin)
+        compute_transposition_key(twin)
 nodes()  # compiled, and whatever is made once
 rounds, began_s = 0, time.process_time()
 while (took_s := time.process_time() - began_s) < least_s:

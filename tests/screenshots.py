@@ -145,12 +145,12 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.topology.choose(ActionTarget("server", ("SERVER_A",)))
     yield "desk-after-failover"
     yield from _over_the_desk(window)
-    window.desk.go_to("error_log")
+    window.desk.focus_view("error_log")
     window.session.do("power-on SERVER_A")
     pass_time(window, 30.0)
     yield "desk-logs"
     for panel in ("explorer", "trace", "table", "system", "ledger"):
-        window.desk.go_to(panel)
+        window.desk.focus_view(panel)
         if panel == "explorer":
             window.explorer.findChildren(QTreeView)[0].expandToDepth(2)
         pass_time(window, 1.0)
@@ -168,7 +168,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.appearance.set_layout(LEARNER)
     window.replay.look(24.0)
     yield "look-back"
-    window.replay.go_on()
+    window.replay.continue_from_moment()
     window.session.do("power-on SERVER_A")
     pass_time(window, 30.0)
     window.branches.show()
@@ -196,7 +196,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.show_brief(lab_of(200))
     window.brief.started.emit("lab")
     pass_time(window, 20.0)
-    window.topology.go_to("Sales042")
+    window.topology.select_object("Sales042")
     pass_time(window, 1.0)
     yield "desk-200-databases"
 

@@ -154,7 +154,7 @@ def steps(databases: int) -> None:
             troubled(history, random.Random(DAY_SEED), HOUR_S)
             print(f"{len(history.drill.events)} events, {len(history.drill.journal)} acts", flush=True)
             for panel in SEEK_PANELS:
-                window.desk.go_to(panel)
+                window.desk.focus_view(panel)
                 window.session.look(0)
                 QApplication.processEvents()
                 row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **seeks(window)}

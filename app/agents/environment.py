@@ -64,7 +64,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def __init__(
         self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
     ) -> None:
-        """*scenario*: a name, a file or one that was read. Raises NoScenario, ScenarioProblems, ValueError."""
+        """*scenario*: a name, a file or one that was read. Raises ScenarioNotFoundError, ScenarioError, ValueError."""
         self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
         if not self.scenario.scored:
             raise ValueError(f"{self.scenario.name} is not scored: nothing can be gained in it")

@@ -45,7 +45,7 @@ class LogMismatchError(Exception):
 
 
 def parse_entry(entry: object) -> LogEntry:
-    """An entry of JSON as an act. Raises BadLog."""
+    """An entry of JSON as an act. Raises LogMismatchError."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
         raise LogMismatchError(tr("an act is [number, tick, line, hash, instruction]"))
     found = LogEntry(*entry)
@@ -95,7 +95,7 @@ def select_new_entries(
     """Those of *offered* that are not kept yet; what is sent twice counts once.
 
     *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one. Raises
-    BadLog for a gap, a step back in time, and an act that stands otherwise in what is kept.
+    LogMismatchError for a gap, a step back in time, and an act that stands otherwise in what is kept.
     """
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]

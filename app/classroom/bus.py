@@ -112,7 +112,7 @@ class Bus:
         """Number in the stream of the first message that was not heard yet."""
 
     async def dial(self) -> None:
-        """Raises NoBus."""
+        """Raises BusUnavailableError."""
         try:
             import nats
         except ImportError as problem:

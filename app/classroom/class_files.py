@@ -89,7 +89,8 @@ class LogCheck:
 
 
 def archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog.
+    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises
+    InvalidSeatLogError.
 
     Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a seat; then
     it is what the record has of that one alone, and what was said to it.
@@ -164,7 +165,7 @@ def _questions(run: Rerun) -> list[Row]:
 
 
 def build_handout(record: ClassRecord) -> bytes:
-    """What seats without a network begin with. Raises NoLog."""
+    """What seats without a network begin with. Raises InvalidSeatLogError."""
     the_class = record.the_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("the database holds no class"))
@@ -177,7 +178,7 @@ def build_handout(record: ClassRecord) -> bytes:
 
 
 def check_file(file: Path) -> Iterator[LogCheck]:
-    """Every run in *file*, played again. Raises NoLog, NoRun for a file that holds none."""
+    """Every run in *file*, played again. Raises InvalidSeatLogError, RunFileError for a file that holds none."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -333,7 +334,7 @@ def _format_divergence(verdict_row: Verdict) -> str:
 
 
 def _of_run(raw: bytes, file: str) -> LogCheck:
-    """A file of `run --json`, of the debrief or of `class join`. Raises NoRun."""
+    """A file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
     whole: Row = report
     told = whole.get("class")

@@ -13,8 +13,8 @@ from app.words.language import mark, tr
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
 SECRET_LETTERS: Final = 6
-"""30 bits that only those who were invited know. At the pace at which a host examines codes (app/classroom/rate_limit.py)
-half of them take eight years."""
+"""30 bits that only those who were invited know. At the pace at which a host examines codes
+(app/classroom/rate_limit.py) half of them take eight years."""
 FINGERPRINT_LETTERS: Final = 14
 """70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
 GROUP: Final = 5
@@ -78,7 +78,7 @@ def grouped(code: str) -> str:
 
 def invitation(text: str) -> Invitation:
     """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas. Without an address
-    the network is asked for it. Raises NoCode."""
+    the network is asked for it. Raises InvalidJoinCodeError."""
     typed, _, where = text.strip().partition("@")
     code = typed.upper().translate(_MISREAD)
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
@@ -96,7 +96,7 @@ def invitation(text: str) -> Invitation:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Raises NoCode."""
+    """Raises InvalidJoinCodeError."""
     host, _, port = text.rpartition(":")
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
         raise InvalidJoinCodeError(

@@ -63,7 +63,7 @@ class ConsoleCommandError(Exception):
 
 
 def request(line: str) -> Request:
-    """What a line of the instructor asks the host for. Raises NotUnderstood."""
+    """What a line of the instructor asks the host for. Raises ConsoleCommandError."""
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise ConsoleCommandError(
@@ -89,7 +89,7 @@ def request(line: str) -> Request:
 
 
 def requests(line: str) -> list[Request]:
-    """What a line asks for; a log that is handed in comes in several messages. Raises NotUnderstood."""
+    """What a line asks for; a log that is handed in comes in several messages. Raises ConsoleCommandError."""
     file = _HAND_IN.fullmatch(line)
     if file is None:
         return [request(line)]
@@ -124,7 +124,8 @@ def _parse_ticks(text: str) -> int:
 
 @asynccontextmanager
 async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnection]:
-    """A console's connection to a host of *the_class*, on this computer or where it was last. Raises NoHost."""
+    """A console's connection to a host of *the_class*, on this computer or where it was last. Raises
+    HostUnavailableError."""
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
         host, _, port = address.rpartition(":")
@@ -164,7 +165,8 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
 
 
 def steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
-    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end. Raises NoHost."""
+    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end. Raises
+    HostUnavailableError."""
     asyncio.run(_steer(the_class, lines, show))
 
 

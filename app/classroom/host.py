@@ -178,7 +178,7 @@ class ClassHost:
             raise RequestRefusedError(tr("say first who you are"))
 
     async def _hand_in(self, message: client_messages.HandIn) -> None:
-        """Acts from the log of a seat that came by file. Raises Refused, BadLog."""
+        """Acts from the log of a seat that came by file. Raises Refused, LogMismatchError."""
         line = await self._admission.admit_from_file(message)
         await self._append_entries(line, [acts.parse_entry(entry) for entry in message.acts])
         self._board.changed.add(line.number)
@@ -248,7 +248,7 @@ class ClassHost:
         await self._tell_result(line)
 
     async def _append_entries(self, line: SeatState, offered: list[LogEntry]) -> None:
-        """Keep what is new of *offered*. Raises BadLog, Refused."""
+        """Keep what is new of *offered*. Raises LogMismatchError, Refused."""
         async with line.taking:
             number = line.number
             new = acts.select_new_entries(

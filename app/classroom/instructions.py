@@ -26,8 +26,8 @@ def check_answers(
     earlier_entries: Iterable[LogEntry],
     instructions: Mapping[int, ClassInstruction],
 ) -> None:
-    """Raises BadLog where one of *new*, which follow the log *before* of *seat*, is no answer to the instruction that
-    it names. Each instruction is answered once, unless its answer was taken back."""
+    """Raises LogMismatchError where one of *new*, which follow the log *before* of *seat*, is no answer to the
+    instruction that it names. Each instruction is answered once, unless its answer was taken back."""
     log = list(earlier_entries)
     for act in entries:
         if act.instruction:

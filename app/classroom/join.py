@@ -55,7 +55,7 @@ def take_part(
     consent: bool = False,
 ) -> Participation:
     """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
-    Raises NotJoined, NoLog."""
+    Raises JoinFailedError, InvalidSeatLogError."""
     kept = SeatLog(folder_of(origin), name)
     try:
         while True:
@@ -79,7 +79,7 @@ def _play_seat(
     speed: float | None,
     show: Callable[[InstructionMessage], object],
 ) -> Participation:
-    """Raises NotJoined, AnotherPart."""
+    """Raises JoinFailedError, PartMismatchError."""
     if seat_log.given is None:
         _begin(seat_log, link)
     run = SeatRun(seat_log, link, speed, show)
@@ -111,7 +111,8 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
 
 
 def _play(run: SeatRun, player: Player) -> None:
-    """To the end of the run; from an earlier moment whenever the instructor sends the seat back. Raises ClassOver."""
+    """To the end of the run; from an earlier moment whenever the instructor sends the seat back. Raises
+    ClassEndedError."""
     while True:
         try:
             run.obey()

@@ -151,7 +151,7 @@ def of_text(text: str) -> LessonPlan:
 
 
 def read(file: Path) -> tuple[LessonPlan, str]:
-    """The plan in *file*, its scenario's path made whole, and its text. Raises NoPlan."""
+    """The plan in *file*, its scenario's path made whole, and its text. Raises InvalidPlanError."""
     try:
         raw = file.read_bytes()[: BYTES_MAX + 1]
     except OSError as problem:

@@ -46,7 +46,7 @@ def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
 
 
 def reference(run: SeatRun, input_count: int) -> None:
-    """The steps of the drill's own solution that the run has not had, then on to its end. Raises NoSolution.
+    """The steps of the drill's own solution that the run has not had, then on to its end. Raises SolutionNotFoundError.
 
     A seat of an exam is not given the solution; then it is that of the drill of this name on this computer.
     """

@@ -70,7 +70,7 @@ class ClassRecord:
     """
 
     def __init__(self, place: str, new: bool = True) -> None:
-        """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
+        """Open or, unless it must not be *new*, make the database at *place*. Raises RecordUnavailableError."""
         self._only: int | None = None
         try:
             self._engine = _create_engine(url_of(place), new)
@@ -230,7 +230,8 @@ class ClassRecord:
 
         Messages to others and the plan call them by number then, unless one who stays has the same name; injects for
         others are left, since their runs follow from them. What was removed is nowhere in a file of SQLite any more;
-        PostgreSQL keeps it until the next VACUUM of its own. Raises NoRecord where somebody else reads the file.
+        PostgreSQL keeps it until the next VACUUM of its own. Raises RecordUnavailableError where somebody else reads
+        the file.
         """
         numbers, there = set(seats), self.seats()
         staying = {seat.name.casefold() for seat in there if seat.id not in numbers}
@@ -260,7 +261,7 @@ class ClassRecord:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Write the file anew, without what was deleted. Raises NoRecord."""
+        """Write the file anew, without what was deleted. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
                 whole = connection.execution_options(isolation_level="AUTOCOMMIT")

@@ -249,7 +249,8 @@ def _losses(seat: SeatReview, account: Account) -> Iterator[str]:
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
-            yield f"{value_curve.format_move(move, map_choices(seat.answers), account.last_chance)}: {value_curve.format_cost(move)}"
+            description = value_curve.format_move(move, map_choices(seat.answers), account.last_chance)
+            yield f"{description}: {value_curve.format_cost(move)}"
 
 
 def _no_return(seat: SeatReview, account: Account) -> str:

@@ -71,5 +71,5 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
 
 
 def loaded(text: str, name: str) -> Scenario:
-    """A scenario as it was sent or kept. Raises ScenarioProblems."""
+    """A scenario as it was sent or kept. Raises ScenarioError."""
     return load_scenario(text, f"{name}.toml")

@@ -135,7 +135,7 @@ class SeatRun:
     # --- as a player sees it
 
     def do(self, line: str, instruction: int = 0) -> Input:
-        """Do an input line now; it is in the log when this returns. Raises InputProblem."""
+        """Do an input line now; it is in the log when this returns. Raises InputError."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
             raise InputError(say("a class cannot go back in time"))
         if self._link.held and not instruction:
@@ -145,7 +145,7 @@ class SeatRun:
         return item
 
     def advance_to(self, tick: Tick) -> list[Event]:
-        """Let time pass. Raises ClassOver."""
+        """Let time pass. Raises ClassEndedError."""
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.obey()
@@ -190,7 +190,7 @@ class SeatRun:
     # --- the instructor
 
     def obey(self) -> None:
-        """Do what the instructor wants; returns once the class is not frozen. Raises ClassOver."""
+        """Do what the instructor wants; returns once the class is not frozen. Raises ClassEndedError."""
         self._hear()
         self._rewind()
         while self._is_blocked():
@@ -205,7 +205,7 @@ class SeatRun:
         self._tell()
 
     def wait(self) -> None:
-        """The run is over: hear what it comes to. Raises SentBack."""
+        """The run is over: hear what it comes to. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
             self._hear()
         self._rewind()
@@ -214,7 +214,7 @@ class SeatRun:
         return self._frozen or self._limit.reached(self.drill.tick)
 
     def _rewind(self) -> None:
-        """To the earlier moment to which the instructor sends the seat, if he does. Raises SentBack."""
+        """To the earlier moment to which the instructor sends the seat, if he does. Raises SeatRewoundError."""
         for number, (tick, one) in sorted(self._pending.items()):
             if one["what"] == BACK:
                 del self._pending[number]
@@ -231,7 +231,7 @@ class SeatRun:
                 raise SeatRewoundError
 
     def _hear(self) -> None:
-        """Raises ClassOver, AnotherPart."""
+        """Raises ClassEndedError, PartMismatchError."""
         while True:
             try:
                 said = self._link.incoming.get_nowait()

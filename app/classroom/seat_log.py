@@ -102,7 +102,7 @@ def build_welcome(
 
 
 def parse_assignment(value: object) -> SeatAssignment:
-    """Raises NoLog."""
+    """Raises InvalidSeatLogError."""
     match value:
         case {
             "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
@@ -116,7 +116,7 @@ def parse_assignment(value: object) -> SeatAssignment:
 
 
 def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
-    """A log as it was handed in; *file* is its name in messages. Raises NoLog."""
+    """A log as it was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
             raise InvalidSeatLogError(tr("it has more than {n} acts").format(n=ACTS_MAX))
@@ -133,7 +133,8 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """What is played by those without a network, from the file that `format_handout` has made. Raises NoLog."""
+    """What is played by those without a network, from the file that `format_handout` has made. Raises
+    InvalidSeatLogError."""
     try:
         with file.open("rb") as opened:
             what, acts = parse(opened.read(BYTES_MAX), str(file))
@@ -176,7 +177,7 @@ class SeatLog:
     """The files of one seat, held by this process alone: a log of each part of the class, and the token."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
+        """Take up the seat that *name* has in *folder*, or begin one. Raises InvalidSeatLogError."""
         if not is_name(name):
             raise InvalidSeatLogError(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
@@ -213,7 +214,7 @@ class SeatLog:
             ) from problem
 
     def turn_to(self, part: int) -> None:
-        """The class is at another part: the log of that one, if it was begun. Raises NoLog."""
+        """The class is at another part: the log of that one, if it was begun. Raises InvalidSeatLogError."""
         if self.given is not None:
             self._open.close()
         self._take_up(part)
@@ -257,7 +258,7 @@ def token_of(file: Path) -> str:
 
 
 def _hold(file: Path) -> BinaryIO:
-    """A lock until the process ends. Raises NoLog where another process has it."""
+    """A lock until the process ends. Raises InvalidSeatLogError where another process has it."""
     opened = file.open("ab")
     try:
         if sys.platform == "win32":

@@ -126,7 +126,8 @@ def _drawn_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """The class of *record*: begun as *wanted* if there is none. Raises AnotherClass; None: there is none at all."""
+    """The class of *record*: begun as *wanted* if there is none. Raises ClassMismatchError; None: there is none at
+    all."""
     there = record.parts()
     if not there:
         if not wanted:
@@ -165,7 +166,7 @@ def serve(
 ) -> None:
     """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open. Where the class has
     several hosts, *nats* is the URL over which they hear one another. *show* gets one line with the invitation. Raises
-    NoPort, NoBus."""
+    NoPort, BusUnavailableError."""
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(
             tr("the class is being held already, at {address}").format(address=the_class.address)
@@ -198,7 +199,7 @@ class CurrentHost:
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
     async def begin(self) -> None:
-        """Raises NoBus."""
+        """Raises BusUnavailableError."""
         the_class = self._record.the_class()
         assert the_class is not None, "it was taken up"
         bus = None

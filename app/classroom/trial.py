@@ -63,7 +63,8 @@ class GroupComparison:
 
 
 def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
-    """Everyone who has a group in *lesson*, by name, from exported classes. Raises NoLog, also for what was altered."""
+    """Everyone who has a group in *lesson*, by name, from exported classes. Raises InvalidSeatLogError, also for
+    what was altered."""
     groups = {one.name: one.group for one in _honest(lesson) if one.group}
     if not groups:
         raise InvalidSeatLogError(tr("{file}: no seat has a group").format(file=lesson))
@@ -74,7 +75,8 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
 
 
 def people_of(file: Path) -> list[Person]:
-    """Everyone in an exported class of several parts, by seat. Raises NoLog, also for what was altered."""
+    """Everyone in an exported class of several parts, by seat. Raises InvalidSeatLogError, also for what was
+    altered."""
     found = _honest(file)
     if not any(one.part for one in found):
         raise InvalidSeatLogError(
@@ -172,9 +174,14 @@ def _comparison(
     )
     standardised = None if pooled == 0.0 else difference / pooled * (1.0 - 3.0 / (4.0 * left - 1.0))
     return GroupComparison(
-        measure, groups, (len(first_scores), len(second_scores)), (fmean(first_scores), fmean(second_scores)), difference, standardised,
+        measure,
+        groups,
+        (len(first_scores), len(second_scores)),
+        (fmean(first_scores), fmean(second_scores)),
+        difference,
+        standardised,
         _chance(first_scores, second_scores),
-    )  # fmt: skip
+    )
 
 
 def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:

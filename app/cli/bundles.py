@@ -118,7 +118,7 @@ def _make(options: argparse.Namespace) -> int:
 
 
 def _bytes(file: Path) -> bytes:
-    """More than a run may have is refused when the bundle is made. Raises NoScenario."""
+    """More than a run may have is refused when the bundle is made. Raises ScenarioNotFoundError."""
     try:
         if not file.is_file():
             raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")

@@ -322,7 +322,7 @@ def _join(options: argparse.Namespace) -> int:
     from app.classroom.code import InvalidJoinCodeError, invitation
     from app.classroom.join import JoinFailedError, take_part
     from app.classroom.players import SolutionNotFoundError
-    from app.classroom.seat_log import InvalidSeatLogError
+    from app.classroom.seat_log import InvalidSeatLogError, read_handout
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
@@ -330,7 +330,7 @@ def _join(options: argparse.Namespace) -> int:
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
         attended = take_part(
-            build_handout(file) if (file := Path(options.code)).is_file() else invitation(options.code),
+            read_handout(file) if (file := Path(options.code)).is_file() else invitation(options.code),
             options.name,
             _player(options),
             speed,

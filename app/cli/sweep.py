@@ -80,7 +80,8 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
-    """Each once. Rows go by the name, which the file's name is. Raises Unusable, NoScenario, ScenarioProblems."""
+    """Each once. Rows go by the name, which the file's name is. Raises Unusable, ScenarioNotFoundError,
+    ScenarioError."""
     found: dict[str, Scenario] = {}
     for scenario in map(loaded, names):
         if found.setdefault(scenario.name, scenario).text != scenario.text:

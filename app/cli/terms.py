@@ -25,7 +25,7 @@ class SubcommandFactory(Protocol):
 
 
 def loaded(name_or_path: str) -> Scenario:
-    """Raises NoScenario, ScenarioProblems."""
+    """Raises ScenarioNotFoundError, ScenarioError."""
     return scenario_files.find(name_or_path).load()
 
 

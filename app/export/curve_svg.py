@@ -76,7 +76,8 @@ def draw_small(account: Account, end_tick: Tick) -> str:
         parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLOURS["bad"]}" stroke-dasharray="3,2"/>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SMALL_WIDTH} {SMALL_HEIGHT}" width="{SMALL_WIDTH}" '
-        f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(value_curve.describe_curve(account))}">{"".join(parts)}</svg>'
+        f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(value_curve.describe_curve(account))}">'
+        f"{''.join(parts)}</svg>"
     )
 
 

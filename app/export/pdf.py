@@ -58,7 +58,7 @@ class PdfWriteError(Exception):
 
 
 def write_pdf(source: ExportSource, file: Path) -> int:
-    """Write the debrief to *file* and return its number of pages. Raises NoPdf."""
+    """Write the debrief to *file* and return its number of pages. Raises PdfWriteError."""
     content, pages = debrief(source)
     try:
         atomic_write.write(file, content)
@@ -70,7 +70,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
 
 
 def debrief(source: ExportSource) -> tuple[bytes, int]:
-    """The debrief, and its number of pages. Raises NoPdf."""
+    """The debrief, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _printed(
         tr("Debrief: {title}").format(title=source.review.title),
@@ -80,7 +80,7 @@ def debrief(source: ExportSource) -> tuple[bytes, int]:
 
 
 def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
-    """The title, the drawing *svg*, and *html*, which calls *drawings* by their names. Raises NoPdf."""
+    """The title, the drawing *svg*, and *html*, which calls *drawings* by their names. Raises PdfWriteError."""
 
     def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
         images = {name: _drawing(each) for name, each in drawings.items()}
@@ -93,7 +93,7 @@ def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> by
 def _printed(
     title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
 ) -> tuple[bytes, int]:
-    """What *documents* makes for a writer, and the number of pages. Raises NoPdf."""
+    """What *documents* makes for a writer, and the number of pages. Raises PdfWriteError."""
     application = QGuiApplication.instance() or _application()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -35,7 +35,7 @@ class Accepted:
 
 
 def remembered(profile: Profile) -> list[Accepted]:
-    """All of them, the last one at the end; what makes no sense is left out. Raises StorageProblem."""
+    """All of them, the last one at the end; what makes no sense is left out. Raises StorageError."""
     try:
         found = json.loads(profile.settings.get(ACCEPTED))
     except (ValueError, RecursionError):
@@ -61,7 +61,7 @@ def remove_entries(entries: Iterable[Accepted], digests: Iterable[str]) -> list[
 
 
 def save_entries(profile: Profile, entries: Iterable[Accepted]) -> None:
-    """Raises StorageProblem; then what was kept before is still kept."""
+    """Raises StorageError; then what was kept before is still kept."""
     profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in entries]))
 
 

@@ -144,7 +144,7 @@ class BundleError(ValueError):
 
 
 def read(file: Path) -> Bundle:
-    """The bundle in *file*. Raises BundleProblems."""
+    """The bundle in *file*. Raises BundleError."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
             raise _build_error(str(file), tr("not a file"))
@@ -159,7 +159,7 @@ def read(file: Path) -> Bundle:
 
 
 def parse(raw: bytes, file: str) -> Bundle:
-    """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleProblems."""
+    """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleError."""
     if len(raw) > BYTES_MAX:
         raise _build_error(
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
@@ -384,7 +384,7 @@ def write(
 ) -> Bundle:
     """Make a bundle of texts and runs by their names, and write it to *file*, wholly or not at all.
 
-    Raises BundleProblems if it could not be read again, OSError (FileExistsError unless *replace*) if it cannot be
+    Raises BundleError if it could not be read again, OSError (FileExistsError unless *replace*) if it cannot be
     written.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)

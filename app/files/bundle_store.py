@@ -140,7 +140,7 @@ def import_bundle(
     """Write those drills and runs of the bundle into the profile; returns the files that are new.
 
     *offered*: what `offers` has just said; None: it is asked. What it names a hindrance for must not be among
-    *drills* (ValueError). Raises CannotKeep; what was written before the disk was full stays, whole.
+    *drills* (ValueError). Raises BundleStoreError; what was written before the disk was full stays, whole.
     """
     wanted = list(drills)
     hindered = {
@@ -205,7 +205,8 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
 
 
 def remove(key: str) -> None:
-    """Remove all that was taken in of a bundle. Raises NoScenario if there is no such bundle, CannotKeep."""
+    """Remove all that was taken in of a bundle. Raises ScenarioNotFoundError if there is no such bundle,
+    BundleStoreError."""
     folder = scenario_files.bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
         raise ScenarioNotFoundError(tr("There is no bundle {key} here.").format(key=key))

@@ -28,7 +28,7 @@ class _Span:
 
 
 def move_entry(text: str, key: str, index: int, target: int) -> str:
-    """*text* with entry *at* of the list *key* at place *to*; those between make room. Raises NotChanged."""
+    """*text* with entry *at* of the list *key* at place *to*; those between make room. Raises ScenarioEditError."""
 
     def order(entries: list[Any]) -> None:
         entries.insert(target, entries.pop(index))
@@ -44,7 +44,7 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
 
 
 def copy_entry(text: str, key: str, index: int) -> str:
-    """*text* with a copy of entry *at* right behind it, under a name of its own. Raises NotChanged."""
+    """*text* with a copy of entry *at* right behind it, under a name of its own. Raises ScenarioEditError."""
     lines, spans = _split_entries(text, key)
     if not 0 <= index < len(spans):
         raise ScenarioEditError(tr("There is no such entry in the list."))
@@ -64,7 +64,7 @@ def copy_entry(text: str, key: str, index: int) -> str:
 def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
     """*text* with one more entry right behind the last; a comment that follows stays with what it is above of.
 
-    Raises NotChanged.
+    Raises ScenarioEditError.
     """
     if not scenario_edit.value_at(text, (key,)):
         return scenario_edit.add_table(text, key, values)
@@ -77,7 +77,7 @@ def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
 
 
 def remove_entry(text: str, key: str, index: int) -> str:
-    """*text* without entry *at*, the comment above it and the blank lines below. Raises NotChanged."""
+    """*text* without entry *at*, the comment above it and the blank lines below. Raises ScenarioEditError."""
     try:
         lines, spans = _split_entries(text, key)
     except ScenarioEditError:  # of a list in one line an entry can be taken away, though it has no lines

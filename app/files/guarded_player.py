@@ -91,7 +91,7 @@ class GuardedPlayer:
                 self._begin()
 
     def apply(self, line: str) -> None:
-        """Apply an input. Raises InputProblem where it is refused, UnplayableError where it cannot be played."""
+        """Apply an input. Raises InputError where it is refused, UnplayableError where it cannot be played."""
         with self._metered():
             self.drill.do(line)
 
@@ -137,7 +137,7 @@ class GuardedPlayer:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Turn every exception but a refusal (InputProblem, ScenarioProblems) into an UnplayableError."""
+    """Turn every exception but a refusal (InputError, ScenarioError) into an UnplayableError."""
     try:
         yield
     except (InputError, ScenarioError, UnplayableError):

@@ -26,8 +26,8 @@ CHANCES: Final = (0.3, 0.44, 0.57)
 
 
 MADE: Final = LEVELS[1:]
-"""Levels of the drills that chance makes (app/files/generated_drills.py): what is wrong in them has to be found out, and none was
-measured to be a beginner's."""
+"""Levels of the drills that chance makes (app/files/generated_drills.py): what is wrong in them has to be found out,
+and none was measured to be a beginner's."""
 
 
 def load_certificate(name: str, text: str) -> Certificate | None:

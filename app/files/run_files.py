@@ -50,7 +50,7 @@ class RunFileError(Exception):
 
 
 def read(file: Path) -> tuple[Report, str]:
-    """The report in *file* and the text of its scenario. Raises NoRun."""
+    """The report in *file* and the text of its scenario. Raises RunFileError."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
             raise RunFileError(tr("{file} is not a file.").format(file=file))
@@ -66,7 +66,8 @@ def read(file: Path) -> tuple[Report, str]:
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
-    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
+    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises
+    RunFileError."""
     if len(raw) > BYTES_MAX:
         raise RunFileError(
             tr("{file} is larger than the limit for a run ({most} MB).").format(
@@ -161,7 +162,7 @@ def _is_figure(value: object, maximum: float) -> bool:
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
     """The run of *report*, played again within *budget*; *text*: of its scenario.
 
-    Raises ScenarioProblems, InputProblem for lines that are no inputs, and UnplayableError.
+    Raises ScenarioError, InputError for lines that are no inputs, and UnplayableError.
     """
     with guarded():
         scenario = load_scenario(text, f"{report['scenario']}.toml")

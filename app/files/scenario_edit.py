@@ -29,7 +29,8 @@ class ScenarioEditError(ValueError):
 
 
 def value_at(text: str, path: Path) -> Any:
-    """What stands at *path*, in plain types; None if there is nothing. Raises NotChanged where it is not TOML."""
+    """What stands at *path*, in plain types; None if there is nothing. Raises ScenarioEditError where it is not
+    TOML."""
     try:
         data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
     except (ValueError, RecursionError) as error:
@@ -49,7 +50,7 @@ def value_in(data: Mapping[str, object], path: Path) -> Any:
 
 
 def set_value(text: str, path: Path, value: object) -> str:
-    """*text* with *value* (None: nothing) at *path*. Raises NotChanged."""
+    """*text* with *value* (None: nothing) at *path*. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
     return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
@@ -58,7 +59,7 @@ def set_value(text: str, path: Path, value: object) -> str:
 
 
 def remove(text: str, path: Path) -> str:
-    """*text* without what stands at *path*. Raises NotChanged."""
+    """*text* without what stands at *path*. Raises ScenarioEditError."""
     return _in_its_table(text, path, _remove) or _remove(text, path)
 
 
@@ -119,7 +120,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
 
 
 def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
-    """*text* with one more [[name]] behind those that there are, or at the end. Raises NotChanged."""
+    """*text* with one more [[name]] behind those that there are, or at the end. Raises ScenarioEditError."""
     document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
     table = tomlkit.table()
     for key, value in values.items():
@@ -137,7 +138,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
-    """*text* with one more table in the list at *path* inside of another table. Raises NotChanged."""
+    """*text* with one more table in the list at *path* inside of another table. Raises ScenarioEditError."""
     document, place = _parent(text, path)
     found = place.get(path[-1])
     if found is None:

@@ -46,7 +46,7 @@ class ScenarioFile:
     """Title of the bundle in which it came; empty for shipped ones and the user's own."""
 
     def load(self) -> Scenario:
-        """Raises ScenarioProblems."""
+        """Raises ScenarioError."""
         return load_scenario(self.text, self.file)
 
 
@@ -83,7 +83,7 @@ def is_shipped_name(name: str) -> bool:
 
 
 def find(name_or_path: str) -> ScenarioFile:
-    """The scenario of that name, or the file at that path. Raises NoScenario."""
+    """The scenario of that name, or the file at that path. Raises ScenarioNotFoundError."""
     for shipped in _shipped():
         if shipped.name == name_or_path:
             return shipped

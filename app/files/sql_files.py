@@ -30,7 +30,7 @@ class ScriptFileError(Exception):
 
 
 def read(file: Path) -> str:
-    """The text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises NoScript."""
+    """The text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises ScriptFileError."""
     name = escape_invisible(file.name)
     try:
         if not file.is_file():

@@ -36,7 +36,7 @@ class SupportBundleError(Exception):
 def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
     """Write the bundle to *file*; returns the names of its members, so that the sender can be told what is in it.
 
-    *profile* None: nothing of it can be read, which the findings tell. Raises NoBundle.
+    *profile* None: nothing of it can be read, which the findings tell. Raises SupportBundleError.
     """
     members = {
         "versions.json": json.dumps(versions(), indent=1),
@@ -61,7 +61,9 @@ def versions() -> dict[str, str]:
     found = {
         "mirrordrill": program_version(),
         "python": platform.python_version(),
-        "system": f"{_mask_system(platform.system())} {_version(platform.release())} {_mask_system(platform.machine())}",
+        "system": " ".join(
+            (_mask_system(platform.system()), _version(platform.release()), _mask_system(platform.machine()))
+        ),
     }
     for package in PACKAGES:
         try:

@@ -13,7 +13,7 @@ class RecordingError(Exception):
 
 
 class Recorder(Protocol):
-    """Writes down one run. Every call may raise NotRecorded; when it returns, what was said is safe."""
+    """Writes down one run. Every call may raise RecordingError; when it returns, what was said is safe."""
 
     def line(self, tick: int, line: str) -> None:
         """An input line, with its time, was done at *tick*."""
@@ -51,7 +51,7 @@ CHECKPOINT_MS: Final = 10_000.0
 
 
 class RecordingSchedule:
-    """A recorder that is told, now and then, how far the run has come. Every call may raise NotRecorded."""
+    """A recorder that is told, now and then, how far the run has come. Every call may raise RecordingError."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder

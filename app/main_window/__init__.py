@@ -76,7 +76,7 @@ def _show_fallback(window: MainWindow) -> None:
 def _profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
     """Open the learner's profile, add it to *profiles* and close it *at_the_end*.
 
-    None: the user plays without one. Raises GivenUp if the user does not want that.
+    None: the user plays without one. Raises StartCancelledError if the user does not want that.
     """
     from app.storage import StorageError, open_profile  # brings the database in
 

@@ -54,7 +54,7 @@ class Start(QObject):
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
-        """*profile* is called once, when the database can be opened; it may raise GivenUp."""
+        """*profile* is called once, when the database can be opened; it may raise StartCancelledError."""
         super().__init__(window)
         self._window, self._profile = window, profile
         self._importing: threading.Thread | None = None

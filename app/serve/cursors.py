@@ -179,7 +179,7 @@ def open_cursor(cursors: Cursors, opening: Opening, result: Row, tds: int, has_n
 
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
-    """The answer to a fetch or a close. Raises NoCursor."""
+    """The answer to a fetch or a close. Raises CursorNotFoundError."""
     cursor = cursors.known.get(fetch.cursor)
     if cursor is None:
         raise CursorNotFoundError

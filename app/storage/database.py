@@ -54,7 +54,7 @@ class ProfileDatabase:
 def open_database(folder: Path) -> ProfileDatabase:
     """Open or create the profile in *folder*.
 
-    Raises StorageProblem where the folder, the file or its version stands against it.
+    Raises StorageError where the folder, the file or its version stands against it.
     """
     file = folder / FILE_NAME
     system = network_system(folder)

@@ -35,7 +35,7 @@ class StorageError(Exception):
 
 
 def refuse_no_file(*files: Path) -> None:
-    """Raises StorageProblem where one of them is there and is a pipe, a device or a folder."""
+    """Raises StorageError where one of them is there and is a pipe, a device or a folder."""
     for file in filter(no_file, files):
         sentence = tr("{file} is not a file: move it away and start again.").format(file=file)
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence)

@@ -20,14 +20,14 @@ from engine.drill.judging.shapes import Row
 
 
 def open_profile(folder: Path | None = None) -> Profile:
-    """Open the profile in *folder*, made or migrated as needed. Raises StorageProblem with a sentence."""
+    """Open the profile in *folder*, made or migrated as needed. Raises StorageError with a sentence."""
     return Profile(open_database(folder or default_folder()))
 
 
 class Profile:
     """A learner's runs, results, drafts and settings, for the thread that opened it.
 
-    Any call may raise StorageProblem: the disk is full, became read-only, failed.
+    Any call may raise StorageError: the disk is full, became read-only, failed.
     """
 
     def __init__(self, database: ProfileDatabase) -> None:

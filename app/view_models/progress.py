@@ -128,7 +128,8 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
     if learner_progress.calibration is not None:
         lines += [
             "",
-            f"Brier score {learner_progress.calibration['brier']:.2f} of {learner_progress.calibration['answers']} answers:",
+            f"Brier score {learner_progress.calibration['brier']:.2f} "
+            f"of {learner_progress.calibration['answers']} answers:",
         ]
         lines += [
             f"{point['sure_percent']:g} % sure: {point['right_percent']:.0f} % right ({point['answers']})"

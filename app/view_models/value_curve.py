@@ -139,7 +139,7 @@ def format_accuracy(account: Account) -> str:
 def format_cost(move: RunSegment) -> str:
     """What it is called, and the points that it lost."""
     called = tr(TONES[move.label][0])
-    return f"{called}, −{format_points(move.lost)}" if move.lost >= NOTED else called
+    return f"{called}, −{format_points(move.regret)}" if move.regret >= NOTED else called
 
 
 def format_move(

@@ -374,7 +374,7 @@ class ClassBoard(QDialog):
         self.sheet.clicked.connect(self.show_sheet)
         self.without = QPushButton(tr("Without net&work"))
         without = QMenu(self.without)
-        without.addAction(tr("&Save what seats begin with…"), self._hand_out)
+        without.addAction(tr("&Save what seats begin with…"), self._export_sheet)
         without.addAction(tr("&Take in the logs of seats…"), self._hand_in)
         self.without.setMenu(without)
         self.without.setAutoDefault(False)

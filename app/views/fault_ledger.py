@@ -113,16 +113,37 @@ def _help(fault: Fault) -> str:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
-           tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ undone …")),
+    TableColumn(
+        title=mark("State"),
+        text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
+        tone=lambda f: _SIGNS[state_of(f)][1],
+        sample=mark("✓ undone …"),
+    ),
     TableColumn(title=mark("Fault"), text=format_input_line, tone=_muted, tip=_tip, sample="power-off S"),
-    TableColumn(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
-    TableColumn(title=mark("Noticed"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
-           sample="0:00.00"),
-    TableColumn(title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
-    TableColumn(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
-    TableColumn(title=mark("Effect"), text=format_effect, tone=lambda f: _muted(f) if f.effect else "muted", tip=format_effect),
-)  # fmt: skip
+    TableColumn(
+        title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"
+    ),
+    TableColumn(
+        title=mark("Noticed"),
+        text=lambda f: _time(f.effective_tick),
+        tone=_muted,
+        right=True,
+        tip=_delay,
+        sample="0:00.00",
+    ),
+    TableColumn(
+        title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"
+    ),
+    TableColumn(
+        title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"
+    ),
+    TableColumn(
+        title=mark("Effect"),
+        text=format_effect,
+        tone=lambda f: _muted(f) if f.effect else "muted",
+        tip=format_effect,
+    ),
+)
 
 
 FAULT: Final = 1

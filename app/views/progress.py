@@ -116,8 +116,8 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Due"),
         text=lambda row: format_due(row.standing.due, row.now),
-        tone=lambda row: "warn" if row.is_due else None,
-        bold=lambda row: row.is_due,
+        tone=lambda row: "warn" if row.needs_review else None,
+        bold=lambda row: row.needs_review,
         sample="in 100 days",
     ),
 )

@@ -171,18 +171,36 @@ def spoken_of(row: TopologyRow) -> str:
 
 
 COLUMNS: Final = (
-    TableColumn(title=mark("Item"), text=lambda r: r.name, spoken=spoken_of, tip=lambda r: spoken_of(r).replace("; ", "\n"),
-           bold=lambda r: r.target.kind == "server", sample="SERVER_W – SERVER_W"),
-    TableColumn(title=mark("State"), text=lambda r: state_of(r).label, tone=lambda r: state_of(r).tone,
-           sample="SYNCHRONIZED, RESTORING"),
+    TableColumn(
+        title=mark("Item"),
+        text=lambda r: r.name,
+        spoken=spoken_of,
+        tip=lambda r: spoken_of(r).replace("; ", "\n"),
+        bold=lambda r: r.target.kind == "server",
+        sample="SERVER_W – SERVER_W",
+    ),
+    TableColumn(
+        title=mark("State"),
+        text=lambda r: state_of(r).label,
+        tone=lambda r: state_of(r).tone,
+        sample="SYNCHRONIZED, RESTORING",
+    ),
     TableColumn(title=mark("Role"), text=role_of, sample=mark("mirroring link")),
-    TableColumn(title=mark("Service"), text=lambda r: service_of(r).label, tone=lambda r: service_of(r).tone,
-           sample="down, no quorum"),
+    TableColumn(
+        title=mark("Service"),
+        text=lambda r: service_of(r).label,
+        tone=lambda r: service_of(r).tone,
+        sample="down, no quorum",
+    ),
     TableColumn(title=mark("Queue, line"), text=queue_of, sample="send queue 1,023 KB"),
-    TableColumn(title=mark("Witness"), text=lambda r: witness_of(r).label, tone=lambda r: witness_of(r).tone,
-           sample="no witness"),
+    TableColumn(
+        title=mark("Witness"),
+        text=lambda r: witness_of(r).label,
+        tone=lambda r: witness_of(r).tone,
+        sample="no witness",
+    ),
     TableColumn(title=mark("Safety"), text=safety_of, sample="FULL"),
-)  # fmt: skip
+)
 
 
 # --- the panel ----------------------------------------------------------------------------------------------

@@ -161,5 +161,5 @@ class EventRows(Sequence[object]):
         return rows
 
     def _matches(self, row: Any) -> bool:
-        text = row.words.lower()
+        text = row.search_text.lower()
         return all(word in text for word in self._wanted.words)

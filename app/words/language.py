@@ -7,8 +7,8 @@ English in every language, because it is what a DBA meets at work, or what an au
 - texts of scenarios; rows and figures of the papers.
 Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
 a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.localization.sentences` shows.
-Numbers that the interface composes are written as the language does (`app.localization.formatting`); those of results, of
-files and of the servers' clocks keep SQL Server's form.
+Numbers that the interface composes are written as the language does (`app.localization.formatting`); those of
+results, of files and of the servers' clocks keep SQL Server's form.
 
 Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
 """

@@ -1,4 +1,4 @@
-"""What people do to a cluster: stop and start nodes, force quorum, votes, owners, moves. Raises InputProblem."""
+"""What people do to a cluster: stop and start nodes, force quorum, votes, owners, moves. Raises InputError."""
 
 from __future__ import annotations
 

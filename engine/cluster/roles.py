@@ -180,8 +180,14 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
     """The role has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
     _log_failure_signs(world, role, kind.trouble(world, role).signs)
-    emit_role_event(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
-         change="role-failed", why=reason)  # fmt: skip
+    emit_role_event(
+        world,
+        node,
+        role,
+        say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason),
+        change="role-failed",
+        why=reason,
+    )
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
     if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
         role = _change(world, node, role, restarts=(*recent, world.tick))
@@ -242,8 +248,13 @@ def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
     """Members are gone: the roles that they owned fail over."""
     for role in world.nodes[node].config.roles:
         if role.owner in lost_nodes and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
-            emit_role_event(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
-                 change="owner-lost")  # fmt: skip
+            emit_role_event(
+                world,
+                node,
+                role,
+                say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
+                change="owner-lost",
+            )
             _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
 
 
@@ -319,8 +330,14 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             return
         role = _change(world, node, pending, owner=role.owner, tried=(*role.tried, target))
         clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
-        emit_role_event(world, target, role, say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
-             change="declined", why=declined)  # fmt: skip
+        emit_role_event(
+            world,
+            target,
+            role,
+            say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
+            change="declined",
+            why=declined,
+        )
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.call_after(RETRY_S, "role.retry", node, role.name, role.step)
     emit_role_event(world, node, role, say("role {role} is online nowhere", role=role.name), change="nowhere")
@@ -354,8 +371,14 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
         return
     node, role = found
-    emit_role_event(world, node.name, role, say("{node} declines role {role}: {why}", node=owner, role=name, why=reason),
-         change="declined", why=reason)  # fmt: skip
+    emit_role_event(
+        world,
+        node.name,
+        role,
+        say("{node} declines role {role}: {why}", node=owner, role=name, why=reason),
+        change="declined",
+        why=reason,
+    )
     _bring_online(world, node.name, _change(world, node.name, role, tried=(*role.tried, owner)))
 
 

@@ -34,7 +34,7 @@ CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re
 
 
 def run(world: World, node: str, line: str) -> None:
-    """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
+    """Run a line at the prompt of *node*; the answer is an event. Raises InputError where there is no prompt."""
     if not world.computers[node].powered:
         raise InputError(say("{node} is off", node=node))
     if node in world.nodes and world.nodes[node].service in ("off", "starting"):

@@ -233,7 +233,7 @@ def recover(world: World, key: Key) -> None:
 
 
 def _copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy of *database* on *server*; InputProblem if there is none."""
+    """The copy of *database* on *server*; InputError if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
         raise InputError(say("there is no {database} on {server}", database=database, server=server))

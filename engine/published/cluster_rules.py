@@ -171,26 +171,66 @@ def _special() -> list[FigureRow]:
         play(world, f"5 stop-cluster {name}\n", 40.0)
         graceful.append(has_running_partition(world))
     return [
-        build_number_row("CLU.lastman", f"{QUORUM}, dynamic quorum behavior", "dynamic quorum: least nodes that go on alone",
-               "nodes", 1.0, _last_nodes("2016"), FigureClass.INPUT),
-        build_number_row("CLU.static", "[DOC: WSFC quorum], node majority",
-               "five nodes, static majority: nodes that must be left", "nodes", 3.0, _last_nodes("2008 R2"),
-               FigureClass.INPUT),
-        build_number_row("CLU.static.2016", "[DOC: WSFC quorum], node majority", "the same with dynamic quorum off in 2016",
-               "nodes", 3.0, _last_nodes("2016", dynamic=False), FigureClass.INPUT),
-        build_statement_row("CLU.half", "[DOC: WSFC quorum], node majority", "four nodes, static majority, two fail",
-                  "half of the votes is no majority", not has_running_partition(half), "up" if has_running_partition(half) else "down"),
-        build_statement_row("CLU.lower", "[DOC: failover clustering quorum], tie breaker",
-                  "LowerQuorumPriorityNodeID names NODE_2 of four nodes", "its vote is taken first",
-                  pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"),
-        build_statement_row("CLU.weight", "[DOC: WSFC quorum], NodeWeight", "NodeWeight 0 on NODE_3 of three nodes",
-                  "it has no vote, whichever nodes are there", "NODE_3" not in weightless,
-                  f"votes: {', '.join(sorted(weightless))}"),
-        build_statement_row("CLU.graceful", f"{QUORUM}, two nodes without a witness",
-                  "two nodes without a witness, one is stopped in good order",
-                  "the vote is transferred, and the cluster survives", all(graceful),
-                  f"in {graceful.count(True)} of {len(graceful)} ways"),
-    ]  # fmt: skip
+        build_number_row(
+            "CLU.lastman",
+            f"{QUORUM}, dynamic quorum behavior",
+            "dynamic quorum: least nodes that go on alone",
+            "nodes",
+            1.0,
+            _last_nodes("2016"),
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "CLU.static",
+            "[DOC: WSFC quorum], node majority",
+            "five nodes, static majority: nodes that must be left",
+            "nodes",
+            3.0,
+            _last_nodes("2008 R2"),
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "CLU.static.2016",
+            "[DOC: WSFC quorum], node majority",
+            "the same with dynamic quorum off in 2016",
+            "nodes",
+            3.0,
+            _last_nodes("2016", dynamic=False),
+            FigureClass.INPUT,
+        ),
+        build_statement_row(
+            "CLU.half",
+            "[DOC: WSFC quorum], node majority",
+            "four nodes, static majority, two fail",
+            "half of the votes is no majority",
+            not has_running_partition(half),
+            "up" if has_running_partition(half) else "down",
+        ),
+        build_statement_row(
+            "CLU.lower",
+            "[DOC: failover clustering quorum], tie breaker",
+            "LowerQuorumPriorityNodeID names NODE_2 of four nodes",
+            "its vote is taken first",
+            pinned == {"NODE_1", "NODE_3", "NODE_4"},
+            f"votes: {', '.join(sorted(pinned))}",
+        ),
+        build_statement_row(
+            "CLU.weight",
+            "[DOC: WSFC quorum], NodeWeight",
+            "NodeWeight 0 on NODE_3 of three nodes",
+            "it has no vote, whichever nodes are there",
+            "NODE_3" not in weightless,
+            f"votes: {', '.join(sorted(weightless))}",
+        ),
+        build_statement_row(
+            "CLU.graceful",
+            f"{QUORUM}, two nodes without a witness",
+            "two nodes without a witness, one is stopped in good order",
+            "the vote is transferred, and the cluster survives",
+            all(graceful),
+            f"in {graceful.count(True)} of {len(graceful)} ways",
+        ),
+    ]
 
 
 def _config_of(world: World) -> set[str]:
@@ -220,18 +260,47 @@ def _forced() -> list[FigureRow]:
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined = len([node for node in prevented.nodes.values() if node.partition])
     return [
-        build_statement_row("CLU.forced.waits", FORCED, "one of three nodes is left", "the cluster stays down until it is forced",
-                  waits, "it stays down" if waits else "it goes on"),
-        build_statement_row("CLU.forced.alone", FORCED, "the cluster service is started with forced quorum",
-                  "the node forms the cluster without a majority", alone, "FORCED_QUORUM" if alone else "no quorum"),
-        build_statement_row("CLU.forced.normal", FORCED, "a majority of nodes is back after forced quorum",
-                  "the cluster returns to normal quorum by itself", normal, "NORMAL_QUORUM" if normal else "forced"),
-        build_statement_row("CLU.forced.split", FORCED, "quorum forced on a node while the majority runs elsewhere unseen",
-                  "split brain: two clusters", islands == 2, f"{islands} sets of nodes with quorum"),
-        build_statement_row("CLU.prevent", "[DOC: Start-ClusterNode], PreventQuorum",
-                  "two of three nodes are started with PreventQuorum", "they form no cluster, and join a forced one",
-                  held and joined == 3, f"{'none' if held else 'one'} formed; {joined} nodes in the forced one"),
-    ]  # fmt: skip
+        build_statement_row(
+            "CLU.forced.waits",
+            FORCED,
+            "one of three nodes is left",
+            "the cluster stays down until it is forced",
+            waits,
+            "it stays down" if waits else "it goes on",
+        ),
+        build_statement_row(
+            "CLU.forced.alone",
+            FORCED,
+            "the cluster service is started with forced quorum",
+            "the node forms the cluster without a majority",
+            alone,
+            "FORCED_QUORUM" if alone else "no quorum",
+        ),
+        build_statement_row(
+            "CLU.forced.normal",
+            FORCED,
+            "a majority of nodes is back after forced quorum",
+            "the cluster returns to normal quorum by itself",
+            normal,
+            "NORMAL_QUORUM" if normal else "forced",
+        ),
+        build_statement_row(
+            "CLU.forced.split",
+            FORCED,
+            "quorum forced on a node while the majority runs elsewhere unseen",
+            "split brain: two clusters",
+            islands == 2,
+            f"{islands} sets of nodes with quorum",
+        ),
+        build_statement_row(
+            "CLU.prevent",
+            "[DOC: Start-ClusterNode], PreventQuorum",
+            "two of three nodes are started with PreventQuorum",
+            "they form no cluster, and join a forced one",
+            held and joined == 3,
+            f"{'none' if held else 'one'} formed; {joined} nodes in the forced one",
+        ),
+    ]
 
 
 PARTITION_IN_TIME: Final = "[DOC: manage quorum; Start-ClusterNode]"
@@ -265,8 +334,16 @@ def _partition_in_time() -> list[FigureRow]:
         forced = _stale(kind, windows)
         play(forced, "240 force-quorum NODE_2\n", 300.0)
         alone = has_running_partition(forced)
-        found.append(build_statement_row(f"CLU.time.{id}.forced", PARTITION_IN_TIME, "quorum is forced on the old node instead",
-                               "the cluster forms with its database", alone, "up" if alone else "down"))  # fmt: skip
+        found.append(
+            build_statement_row(
+                f"CLU.time.{id}.forced",
+                PARTITION_IN_TIME,
+                "quorum is forced on the old node instead",
+                "the cluster forms with its database",
+                alone,
+                "up" if alone else "down",
+            )
+        )
     disk = _stale("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest

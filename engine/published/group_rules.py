@@ -66,17 +66,43 @@ def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
 
 def _detection() -> list[FigureRow]:
     found = [
-        build_number_row("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT",
-               "SQL Server that answers nothing, with a long lease, is noticed after", "s",
-               30.0, _noticed_s("hang", LONG_LEASE) or 0.0, FigureClass.INPUT),
-        build_number_row("GRP.health.60", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "the same with HEALTH_CHECK_TIMEOUT = 60000", "s",
-               60.0, _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, FigureClass.INPUT),
-        build_number_row("GRP.health.level1", f"{LEASE}, failure condition levels",
-               "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout", "s",
-               50.0, _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, FigureClass.INPUT),
-        build_number_row("GRP.lease", LEASE, "SQL Server that is frozen loses its lease after half of LeaseTimeout", "s",
-               10.0, _noticed_s("hang") or 0.0, FigureClass.INPUT),
-    ]  # fmt: skip
+        build_number_row(
+            "GRP.health",
+            f"{ALTER}, HEALTH_CHECK_TIMEOUT",
+            "SQL Server that answers nothing, with a long lease, is noticed after",
+            "s",
+            30.0,
+            _noticed_s("hang", LONG_LEASE) or 0.0,
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "GRP.health.60",
+            f"{ALTER}, HEALTH_CHECK_TIMEOUT",
+            "the same with HEALTH_CHECK_TIMEOUT = 60000",
+            "s",
+            60.0,
+            _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0,
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "GRP.health.level1",
+            f"{LEASE}, failure condition levels",
+            "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout",
+            "s",
+            50.0,
+            _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0,
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "GRP.lease",
+            LEASE,
+            "SQL Server that is frozen loses its lease after half of LeaseTimeout",
+            "s",
+            10.0,
+            _noticed_s("hang") or 0.0,
+            FigureClass.INPUT,
+        ),
+    ]
     for level in (1, 2, 3, 4, 5):
         took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
         found.append(
@@ -102,9 +128,15 @@ def _detection() -> list[FigureRow]:
         ),
     ]
     found.append(
-        build_statement_row("GRP.level.1", f"{ALTER}, FAILURE_CONDITION_LEVEL", "level 1: the SQL Server service is down",
-                  "is a failure", down_s is not None, f"noticed after {down_s} s")
-    )  # fmt: skip
+        build_statement_row(
+            "GRP.level.1",
+            f"{ALTER}, FAILURE_CONDITION_LEVEL",
+            "level 1: the SQL Server service is down",
+            "is a failure",
+            down_s is not None,
+            f"noticed after {down_s} s",
+        )
+    )
     world = group_world(AUTO)
     for id, place, option, error, published in refused:
         told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
@@ -223,15 +255,27 @@ def _failover_sets() -> list[FigureRow]:
             ("planned", "takes over after FAILOVER", planned, got[1]),
         ):
             found.append(
-                build_statement_row(f"GRP.set.{lead}.{id}", MODES, f"primary {lead} of A, B (automatic), C (manual), D (async): "
-                          f"who {what}", published or "none", ours == published, ours or "none")
-            )  # fmt: skip
+                build_statement_row(
+                    f"GRP.set.{lead}.{id}",
+                    MODES,
+                    f"primary {lead} of A, B (automatic), C (manual), D (async): who {what}",
+                    published or "none",
+                    ours == published,
+                    ours or "none",
+                )
+            )
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
     found.append(
-        build_statement_row("GRP.set.forced", MODES, "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS", "it takes over",
-                  primary(world) == "NODE_2", f"primary: {primary(world)}")
-    )  # fmt: skip
+        build_statement_row(
+            "GRP.set.forced",
+            MODES,
+            "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS",
+            "it takes over",
+            primary(world) == "NODE_2",
+            f"primary: {primary(world)}",
+        )
+    )
     return found
 
 
@@ -256,19 +300,47 @@ def _admission() -> list[FigureRow]:
     play(forced, "90 power-on NODE_2\n", 200.0)
     kept = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
-        build_statement_row("GRP.ready.suspended", "[DOC: failover modes], conditions required for an automatic failover",
-                  "a database was suspended on the automatic target, the primary is lost", "no automatic failover",
-                  stays, "nothing is primary" if stays else "another took over"),
-        build_statement_row("GRP.ready.former", "[DOC: failover modes]", "the former primary comes back",
-                  "it is primary again without a command", back == "NODE_1", f"primary: {back}"),
-        build_statement_row("GRP.forced.waits", "[DOC: forced failover]", "forced quorum on the former primary's node",
-                  "no replica is primary until a failover is forced", waits, f"primary: {again} after it was forced"),
-        build_statement_row("GRP.forced.planned", "[DOC: Database Engine events and errors], 41125",
-                  "FAILOVER with forced quorum", "refused", 41125 in told, f"errors {told}"),
-        build_statement_row("GRP.forced.suspended", "[DOC: forced failover]", "other copies after a forced failover",
-                  "suspended until they are resumed", kept is not None,
-                  f"suspended from {kept.name}" if kept is not None else "not suspended"),
-    ]  # fmt: skip
+        build_statement_row(
+            "GRP.ready.suspended",
+            "[DOC: failover modes], conditions required for an automatic failover",
+            "a database was suspended on the automatic target, the primary is lost",
+            "no automatic failover",
+            stays,
+            "nothing is primary" if stays else "another took over",
+        ),
+        build_statement_row(
+            "GRP.ready.former",
+            "[DOC: failover modes]",
+            "the former primary comes back",
+            "it is primary again without a command",
+            back == "NODE_1",
+            f"primary: {back}",
+        ),
+        build_statement_row(
+            "GRP.forced.waits",
+            "[DOC: forced failover]",
+            "forced quorum on the former primary's node",
+            "no replica is primary until a failover is forced",
+            waits,
+            f"primary: {again} after it was forced",
+        ),
+        build_statement_row(
+            "GRP.forced.planned",
+            "[DOC: Database Engine events and errors], 41125",
+            "FAILOVER with forced quorum",
+            "refused",
+            41125 in told,
+            f"errors {told}",
+        ),
+        build_statement_row(
+            "GRP.forced.suspended",
+            "[DOC: forced failover]",
+            "other copies after a forced failover",
+            "suspended until they are resumed",
+            kept is not None,
+            f"suspended from {kept.name}" if kept is not None else "not suspended",
+        ),
+    ]
 
 
 @cache
@@ -460,8 +532,16 @@ def _log_holds() -> list[FigureRow]:
     found = []
     for id, what, published, lines in cases:
         got = _read_log_reuse_wait(lines, 120.0)
-        found.append(build_statement_row(f"GRP.hold.{id}", source, f"{what}: log_reuse_wait_desc after a log backup", published,
-                               got == published, got))  # fmt: skip
+        found.append(
+            build_statement_row(
+                f"GRP.hold.{id}",
+                source,
+                f"{what}: log_reuse_wait_desc after a log backup",
+                published,
+                got == published,
+                got,
+            )
+        )
     return found
 
 
@@ -563,22 +643,46 @@ def _arithmetic() -> list[FigureRow]:
         ("pull-cable", 10.0, 12.0, "a node without a network, Windows Server 2016"),
     )
     found = [
-        build_number_row("GRP.rto", RTO, "time of redo at a failover = redo queue / redo rate", "s", round(estimate_s, 1), redo_s,
-               FigureClass.PREDICTED),
-        build_number_row("GRP.rpo", "[DOC: performance of groups], estimating potential data loss",
-               "commits lost by a forced failover = log send queue / log generation rate", "s",
-               round(points_s, 1), lost_s, FigureClass.PREDICTED),
-        build_statement_row("GRP.rpo.ready", "[DOC: performance of groups], estimating potential data loss",
-                  "is_failover_ready = 1, the primary is lost under load", "no data loss", synchronous == 0,
-                  f"{synchronous} commits lost"),
-    ]  # fmt: skip
+        build_number_row(
+            "GRP.rto",
+            RTO,
+            "time of redo at a failover = redo queue / redo rate",
+            "s",
+            round(estimate_s, 1),
+            redo_s,
+            FigureClass.PREDICTED,
+        ),
+        build_number_row(
+            "GRP.rpo",
+            "[DOC: performance of groups], estimating potential data loss",
+            "commits lost by a forced failover = log send queue / log generation rate",
+            "s",
+            round(points_s, 1),
+            lost_s,
+            FigureClass.PREDICTED,
+        ),
+        build_statement_row(
+            "GRP.rpo.ready",
+            "[DOC: performance of groups], estimating potential data loss",
+            "is_failover_ready = 1, the primary is lost under load",
+            "no data loss",
+            synchronous == 0,
+            f"{synchronous} commits lost",
+        ),
+    ]
     for fault, least_s, most_s, what in bands:
         took_s = _unavailable_s(fault)
         least_s, most_s = least_s + OVERHEAD_S[0], most_s + OVERHEAD_S[1]
         found.append(
-            build_statement_row(f"GRP.outage.{fault}", f"{RTO}: detection + overhead + redo", f"{what}, nothing to redo",
-                      f"{least_s:g} to {most_s:g} s", least_s <= took_s <= most_s, f"{took_s:.1f} s")
-        )  # fmt: skip
+            build_statement_row(
+                f"GRP.outage.{fault}",
+                f"{RTO}: detection + overhead + redo",
+                f"{what}, nothing to redo",
+                f"{least_s:g} to {most_s:g} s",
+                least_s <= took_s <= most_s,
+                f"{took_s:.1f} s",
+            )
+        )
     return found
 
 

@@ -80,16 +80,40 @@ def _owners() -> list[FigureRow]:
     play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
-        build_statement_row("FCI.owners.joined", ADDING, "a node joins the cluster: resources of the instance that it may own",
-                  "all but the disks", without == {"Physical Disk"}, f"all but {', '.join(sorted(without))}"),
-        build_statement_row("FCI.owners.none", "[DOC: failover cluster instances]",
-                  "the only possible owner is lost", "the instance comes online nowhere", stays,
-                  "online nowhere" if stays else f"online on {_host(narrow)}"),
-        build_statement_row("FCI.patch.passive", GUIDE, "a service pack on the passive node", "no interruption", passive_s == 0.0,
-                  f"{passive_s:g} s"),
-        build_number_row("FCI.patch.whole", GUIDE, "service pack on the passive node, move, service pack on the other: down",
-               "s", 15.0, whole_s, FigureClass.CALIBRATED),
-    ]  # fmt: skip
+        build_statement_row(
+            "FCI.owners.joined",
+            ADDING,
+            "a node joins the cluster: resources of the instance that it may own",
+            "all but the disks",
+            without == {"Physical Disk"},
+            f"all but {', '.join(sorted(without))}",
+        ),
+        build_statement_row(
+            "FCI.owners.none",
+            "[DOC: failover cluster instances]",
+            "the only possible owner is lost",
+            "the instance comes online nowhere",
+            stays,
+            "online nowhere" if stays else f"online on {_host(narrow)}",
+        ),
+        build_statement_row(
+            "FCI.patch.passive",
+            GUIDE,
+            "a service pack on the passive node",
+            "no interruption",
+            passive_s == 0.0,
+            f"{passive_s:g} s",
+        ),
+        build_number_row(
+            "FCI.patch.whole",
+            GUIDE,
+            "service pack on the passive node, move, service pack on the other: down",
+            "s",
+            15.0,
+            whole_s,
+            FigureClass.CALIBRATED,
+        ),
+    ]
 
 
 def _quorum() -> FigureRow:
@@ -103,18 +127,44 @@ def _quorum() -> FigureRow:
 def rows() -> list[FigureRow]:
     crash_s = _outage_s("power-off NODE_1")
     return [
-        build_number_row("FCI.move", GUIDE, "an idle instance is moved: outage", "s", 15.0, _outage_s("move-role FCI NODE_2"),
-               FigureClass.CALIBRATED),
-        build_statement_row("FCI.crash", "[DOC: mirroring and clustering], automatic failover",
-                  "the node loses its power: outage", "mirroring would fail over before the cluster is done",
-                  crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
-        build_number_row("FCI.health", "[DOC: ALTER SERVER CONFIGURATION], HealthCheckTimeout",
-               "SQL Server that answers nothing is noticed after", "s", 60.0, _noticed_s("hang FCI"), FigureClass.INPUT),
-        build_number_row("FCI.looksalive", f"{POLICY}, state of the service", "a service that ends is noticed after at most", "s",
-               5.0, _noticed_s("stop-service FCI"), FigureClass.INPUT),
+        build_number_row(
+            "FCI.move",
+            GUIDE,
+            "an idle instance is moved: outage",
+            "s",
+            15.0,
+            _outage_s("move-role FCI NODE_2"),
+            FigureClass.CALIBRATED,
+        ),
+        build_statement_row(
+            "FCI.crash",
+            "[DOC: mirroring and clustering], automatic failover",
+            "the node loses its power: outage",
+            "mirroring would fail over before the cluster is done",
+            crash_s > MIRRORING_S,
+            f"{crash_s:.1f} s",
+        ),
+        build_number_row(
+            "FCI.health",
+            "[DOC: ALTER SERVER CONFIGURATION], HealthCheckTimeout",
+            "SQL Server that answers nothing is noticed after",
+            "s",
+            60.0,
+            _noticed_s("hang FCI"),
+            FigureClass.INPUT,
+        ),
+        build_number_row(
+            "FCI.looksalive",
+            f"{POLICY}, state of the service",
+            "a service that ends is noticed after at most",
+            "s",
+            5.0,
+            _noticed_s("stop-service FCI"),
+            FigureClass.INPUT,
+        ),
         _restarts(),
         _threshold(2),
         _threshold(3),
         *_owners(),
         _quorum(),
-    ]  # fmt: skip
+    ]

@@ -53,7 +53,7 @@ def simpy_model(
 ) -> Callable[[float], DatabaseMeans]:
     """A function that plays so many seconds more and returns what each database did in them, on average.
 
-    Each database has servers of its own and a stream of its log over each of *links*. Raises SimPyMissing without
+    Each database has servers of its own and a stream of its log over each of *links*. Raises SimPyMissingError without
     the development dependency.
     """
     try:

@@ -44,7 +44,7 @@ _PLACES: Final = {
     "change_connection": "clients.targets",
     "reachable": "clients.connections",
     "submit": "clients.client",
-    "at_rest": "clients.logins",
+    "is_connection_idle": "clients.logins",
     "batch": "clients.logins",
     "connect": "clients.logins",
     "disconnect": "clients.logins",

@@ -51,7 +51,7 @@ def _rebuild_index(world: World, item: Input) -> None:
 
 
 def _idle(world: World, database: str) -> Key:
-    """The copy that serves, if no long operation runs in it. Raises InputProblem."""
+    """The copy that serves, if no long operation runs in it. Raises InputError."""
     key = serving.find_serving_key(world, database)
     if key is None:
         raise InputError(say("{database} is down", database=database))
@@ -160,7 +160,7 @@ SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
 
 
 def _configure(world: World, item: Input) -> None:
-    """Change some settings of an application and restart it. Raises InputProblem with nothing changed."""
+    """Change some settings of an application and restart it. Raises InputError with nothing changed."""
     name, text = item.args
     changes: dict[str, Any] = {}
     for part in filter(str.strip, text.split(";")):

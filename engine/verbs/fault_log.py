@@ -23,7 +23,7 @@ UNDOES: Final[dict[str, frozenset[str]]] = {
 
 
 def apply_input(world: World, item: Input) -> None:
-    """Do one input whose names are as the world spells them. Raises InputProblem before anything changes."""
+    """Do one input whose names are as the world spells them. Raises InputError before anything changes."""
     verb = VERBS[item.verb]
     if verb.do is None:
         revert_all(world)

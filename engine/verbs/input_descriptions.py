@@ -36,7 +36,7 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASK
     """As `describe_input`; what is no input line as it is."""
     try:
         return describe_input(parse_line(line), questions)
-    except ValueError:  # an InputProblem, or a batch that is no JSON
+    except ValueError:  # an InputError, or a batch that is no JSON
         return line
 
 

@@ -26,7 +26,7 @@ _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 def parse_line(text: str, tick: int = 0) -> Input:
     """One input without its time (`power-off SERVER_A`, in a team `@dba power-off SERVER_A`), to be done at *tick*.
 
-    Raises InputProblem.
+    Raises InputError.
     """
     if text.lstrip().startswith("@"):
         by, _, deed = text.lstrip()[1:].partition(" ")
@@ -120,7 +120,7 @@ def _build_input(verb: Verb, tokens: Sequence[str], tick: int) -> Input:
 
 
 def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: tuple[float, float]) -> None:
-    """Raise InputProblem if *value* is no number within *bounds*."""
+    """Raise InputError if *value* is no number within *bounds*."""
     try:
         number = float(value)
     except ValueError:
@@ -141,7 +141,7 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
 
 
 def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
-    """Raise InputProblem if an argument is outside the bounds of its parameter."""
+    """Raise InputError if an argument is outside the bounds of its parameter."""
     for parameter, word in zip(verb.parameters, tokens, strict=False):
         if parameter.bounds is not None:
             _check_number(verb, parameter.name, f"{parameter.name} {word}", word, parameter.bounds)

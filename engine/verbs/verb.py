@@ -71,11 +71,12 @@ class Verb:
     help: str
     told: str = ""
     """How a line is told afterwards, with the names of its parameters in braces; what else it says comes behind. Empty,
-    or one is not given: as the menu has it, with its first argument as the title (`engine.verbs.input_descriptions`)."""
+    or one is not given: as the menu has it, with its first argument as the title
+    (`engine.verbs.input_descriptions`)."""
     group: Group
     """How menus and scores sort it. Faults and repairs go through the ledger."""
     do: Doing | None
-    """Does it, and returns what reverting restores. Raises InputProblem before anything changes. None: the ledger
+    """Does it, and returns what reverting restores. Raises InputError before anything changes. None: the ledger
     itself does it (`revert-all`)."""
 
     # the ledger

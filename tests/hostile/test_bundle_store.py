@@ -208,7 +208,7 @@ for file in sys.argv[1:]:
     for doing in ("show", "add"):
         cli.main(["bundle", doing, file], lambda scenario: 9)
     cli.main(["check", file], lambda scenario: 9)
-for one in bundle_store.taken_in():
+for one in bundle_store.list_imported_bundles():
     bundle_store.remove(one.key)
 print("\\n".join(path for path in written if "__pycache__" not in path), file=sys.stderr)
 """

@@ -16,7 +16,7 @@ from tests.shipped import NAMES, shipped
 def test_it_says_what_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     text = WORLD + COURSE + "\n[[before]]\ndo = 'sql SERVER_A SELECT 1'\n"
     scenario = load_scenario(text, "foreign.toml")
-    monkeypatch.setattr("engine.simulator.perform", lambda *_: pytest.fail("something was done"))
+    monkeypatch.setattr("engine.simulator.apply_input", lambda *_: pytest.fail("something was done"))
     found = contents(scenario)
     assert (found.name, found.title, found.author) == ("foreign", "Small", None)
     assert found.sources == ("Nobody's, None",)

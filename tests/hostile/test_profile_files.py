@@ -228,7 +228,7 @@ class _Clock:
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from app.storage import StorageProblem, open_profile
+from app.storage import StorageError, open_profile
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with open_profile(Path(sys.argv[1])) as profile:
     run = profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
@@ -238,7 +238,7 @@ with open_profile(Path(sys.argv[1])) as profile:
         for number in range(2_000):
             profile.append(run, number, f"{number} note " + "x" * 500)
             written += 1
-    except StorageProblem as problem:
+    except StorageError as problem:
         print(written, problem.kind.name)
 """
 

@@ -129,7 +129,7 @@ with open_profile() as profile:
     assert window.pages.currentWidget() is window.brief
     window.open_file(sys.argv[4])
     window.pages.currentWidget().accept.click()
-    assert bundle_store.taken_in()
+    assert bundle_store.list_imported_bundles()
     window.quarantine.show_accepted()
     assert window.quarantine.listed.list.table.rowCount() == 2
     window.quarantine.listed.forget_all.click()
@@ -170,7 +170,7 @@ codes = [
 from app.files import bundle_store
 codes += [
     do("bundle", "list"),
-    do("bundle", "remove", bundle_store.taken_in()[0].key),
+    do("bundle", "remove", bundle_store.list_imported_bundles()[0].key),
     do("bundle", "accepted"),
     do("progress"),
     do("list"),

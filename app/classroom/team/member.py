@@ -170,7 +170,7 @@ def _read(raw: str | bytes) -> ToMember:
 
 
 def roles(invitation: Invitation, name: str) -> list[TeamRole]:
-    """The roles of the team, and who has them. Raises NotJoined."""
+    """The roles of the team, and who has them. Raises JoinFailedError."""
     member = TeamMember(invitation, name, "")
     member.start()
     try:
@@ -191,7 +191,7 @@ def play_role(
 ) -> tuple[list[Row], Verdict | None]:
     """Say *lines*, each at its time or as it is typed, until the drill is over; *show* gets what is noticed.
 
-    Returns all that was noticed, and what the run has come to. Raises NotJoined.
+    Returns all that was noticed, and what the run has come to. Raises JoinFailedError.
     """
     script = deque(lines) if isinstance(lines, Sequence) else deque()
     if not isinstance(lines, Sequence):
@@ -217,7 +217,7 @@ def play_role(
 
 
 def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
-    """What comes, as long as the member is connected. Raises NotJoined."""
+    """What comes, as long as the member is connected. Raises JoinFailedError."""
     first = time.monotonic() + ANSWER_S
     begun = False
     while True:

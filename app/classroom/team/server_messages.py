@@ -1,6 +1,7 @@
 """What the computer that holds the world of a team says to its members, as JSON.
 
-Texts of the engine travel with template and arguments (`engine.localization.as_json`): each member reads its own language.
+Texts of the engine travel with template and arguments (`engine.localization.as_json`): each member reads its own
+language.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class TeamWorld:
         self.table.take(role, name, token, free)
 
     def welcome(self, key: str) -> MemberWelcome:
-        """Raises InputProblem for a role that is not there."""
+        """Raises InputError for a role that is not there."""
         scenario = self._playing.drill.scenario
         role = find_role(scenario.team, key)
         return {
@@ -149,7 +149,8 @@ class TeamWorld:
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """A player, as app/classroom/join.py has them. The world begins with the first member. Raises NotJoined."""
+        """A player, as app/classroom/join.py has them. The world begins with the first member. Raises
+        JoinFailedError."""
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team"))
         self._run = run
@@ -222,21 +223,21 @@ class TeamWorld:
 
 
 def _check_role(line: str) -> str:
-    """*line* without a role: a member speaks as its own. Raises InputProblem."""
+    """*line* without a role: a member speaks as its own. Raises InputError."""
     if parse_line(line).by:
         raise InputError(say("you speak as your own role: leave out @ and what follows"))
     return line
 
 
 def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
-    """The team is a seat of a class. Raises NotJoined, NoLog."""
+    """The team is a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
 ) -> Participation:
-    """The team plays without a class; its log can be verified all the same. Raises NotJoined."""
+    """The team plays without a class; its log can be verified all the same. Raises JoinFailedError."""
     if seat_log.given is None:
         seat_log.begin(assignment)
     run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_passed_on, world))

@@ -483,7 +483,7 @@ class Charts(QWidget):
             self.outlook.setVisible(bool(text))
 
     def save(self, path: str) -> None:
-        """Write what is shown to *path*, a .png, .svg or .csv. Raises export.NotSaved."""
+        """Write what is shown to *path*, a .png, .svg or .csv. Raises export.ChartExportError."""
         from_s, to_s = (formatting.run_time(t_s, 1) for t_s in self._range)
         sheet = export.Sheet(
             title=f"{self._databases.currentText()}   {from_s} – {to_s}",

@@ -60,7 +60,7 @@ def save(
 ) -> None:
     """Write *path* in the format of its ending; a file that was there is replaced only by a whole one.
 
-    Raises NotSaved.
+    Raises ChartExportError.
     """
     file = Path(path)
     ending = file.suffix.lower()

@@ -35,7 +35,7 @@ class AxisStrip(QWidget):
     """What stands above the charts on their axis: painted by hand, because its words must not stretch with it."""
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
-        """*place_of* gives the pixel of a time."""
+        """*resolve_object_key* gives the pixel of a time."""
         super().__init__(parent)
         self._place_of = pixel_of
         self._bounds = (0.0, 1.0)

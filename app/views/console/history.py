@@ -29,12 +29,16 @@ def tone(batch: QueryBatch) -> str:
 
 
 COLUMNS = (
-    TableColumn(title=mark("Time"), text=lambda e: formatting.run_time(e.tick / TICKS_PER_S), right=True, sample="1:00:00"),
+    TableColumn(
+        title=mark("Time"),
+        text=lambda e: formatting.run_time(e.tick / TICKS_PER_S),
+        right=True,
+        sample="1:00:00",
+    ),
     TableColumn(title=mark("Window"), text=lambda e: e.window, sample="SERVER_B#2"),
-    TableColumn(title=mark("Outcome"), text=summary, tone=tone, tip=summary,
-           sample="Msg 1422: The mirror"),
+    TableColumn(title=mark("Outcome"), text=summary, tone=tone, tip=summary, sample="Msg 1422: The mirror"),
     TableColumn(title=mark("Batch"), text=first_line, tip=lambda e: e.text),
-)  # fmt: skip
+)
 
 
 class QueryHistory(QWidget):

@@ -37,7 +37,7 @@ def move_entries(
 ) -> str:
     """*text* with the entry at *spot*; others that are *chosen* with it go as far, unless only its end is moved.
 
-    Raises NotChanged.
+    Raises ScenarioEditError.
     """
     text = move_entry(text, entry, spot)
     by_s = spot[0] - entry.spot[0]
@@ -50,7 +50,7 @@ def move_entries(
 
 
 def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
-    """*text* without these entries. Raises NotChanged."""
+    """*text* without these entries. Raises ScenarioEditError."""
     for entry in sorted(entries, key=lambda each: -int(each.path[1])):
         text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
     return text
@@ -67,7 +67,7 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 
 
 def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
-    """*text* with the entry at *spot*, in the style in which its time was written. Raises NotChanged."""
+    """*text* with the entry at *spot*, in the style in which its time was written. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),
         WINDOW: (("between", 0), ("between", 1)),
@@ -108,7 +108,7 @@ def _format_number(value: float) -> str:
 
 
 def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
-    """*text* with one more fault behind the others, and its path. Raises NotChanged."""
+    """*text* with one more fault behind the others, and its path. Raises ScenarioEditError."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     found = value_at(text, ("timeline",))
     return add_entry(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

@@ -48,11 +48,22 @@ def columns() -> list[TableColumn]:
     """Rows are (date, recorded row). The columns of the history dialog, then the transactions. Documented."""
     return [
         TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
-        TableColumn(title=mark("Role"), text=lambda found: tr(found[1].role.name.capitalize()), sample=mark("Principal")),
-        TableColumn(title=mark("Mirroring state"), text=lambda found: tr(STATES[found[1].state][0]),
-               tone=lambda found: STATES[found[1].state][1], sample=mark("Synchronizing")),
-        TableColumn(title=mark("Witness connection"), text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
-               sample=mark("Disconnected")),
+        TableColumn(
+            title=mark("Role"),
+            text=lambda found: tr(found[1].role.name.capitalize()),
+            sample=mark("Principal"),
+        ),
+        TableColumn(
+            title=mark("Mirroring state"),
+            text=lambda found: tr(STATES[found[1].state][0]),
+            tone=lambda found: STATES[found[1].state][1],
+            sample=mark("Synchronizing"),
+        ),
+        TableColumn(
+            title=mark("Witness connection"),
+            text=lambda found: tr(WITNESS_STATES[found[1].witness_state][0]),
+            sample=mark("Disconnected"),
+        ),
         _number(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
         _time(mark("Time to send"), send_s),
         _number(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
@@ -63,7 +74,7 @@ def columns() -> list[TableColumn]:
         _number(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
         _number(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
         _number(mark("Transactions/s"), lambda row: row.transactions_per_s),
-    ]  # fmt: skip
+    ]
 
 
 class MonitorHistoryPage(QWidget):

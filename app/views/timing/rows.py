@@ -158,12 +158,27 @@ def _format_time(step: tuple[str, int | None, int | None, int | None]) -> str:
 
 
 STEP_COLUMNS: Final = (
-    TableColumn(title=mark("Step"), text=lambda step: tr(step[0]), sample="\n".join(words for _, words in STEPS), tip=_format_time),
-    TableColumn(title=mark("After"), text=lambda step: _ticks(step[2]), right=True, sample="12.34 s",
-           tip=lambda step: tr("since the failure")),
-    TableColumn(title=mark("Took"), text=lambda step: _ticks(step[3]), right=True, sample="12.34 s",
-           tip=lambda step: tr("since the previous step")),
-)  # fmt: skip
+    TableColumn(
+        title=mark("Step"),
+        text=lambda step: tr(step[0]),
+        sample="\n".join(words for _, words in STEPS),
+        tip=_format_time,
+    ),
+    TableColumn(
+        title=mark("After"),
+        text=lambda step: _ticks(step[2]),
+        right=True,
+        sample="12.34 s",
+        tip=lambda step: tr("since the failure"),
+    ),
+    TableColumn(
+        title=mark("Took"),
+        text=lambda step: _ticks(step[3]),
+        right=True,
+        sample="12.34 s",
+        tip=lambda step: tr("since the previous step"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

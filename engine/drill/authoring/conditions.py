@@ -72,7 +72,7 @@ class Condition:
 
 
 def parse(text: str, names: ConditionNames) -> Condition:
-    """The condition that *text* says. Raises ConditionProblem with the column of the first thing wrong."""
+    """The condition that *text* says. Raises ConditionError with the column of the first thing wrong."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
     if len(text) > LENGTH_MAX:
@@ -107,7 +107,7 @@ FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
 
 
 def parse_fact(text: str, names: ConditionNames) -> Condition:
-    """*text* as a plain fact, or several joined by `and`: what may be told as a status. Raises ConditionProblem."""
+    """*text* as a plain fact, or several joined by `and`: what may be told as a status. Raises ConditionError."""
     condition = parse(text, names)
     tree = _grammar().parse(text)
     for part in _trees(tree) if tree.data == "all" else [tree]:

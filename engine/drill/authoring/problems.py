@@ -67,7 +67,7 @@ class ProblemFinder:
         self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
-        """Raises ScenarioProblems if there is any: the first ones in the file, and how many more there are."""
+        """Raises ScenarioError if there is any: the first ones in the file, and how many more there are."""
         every = sorted(set(self.problems))
         kept = every[: limits.PROBLEMS_MAX]
         if len(every) > len(kept):

@@ -94,8 +94,8 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     """The TOML text of a scenario called *name* (a slug), made of what was done in *drill*.
 
     Faults and loads become the timeline; repairs, chores and T-SQL the solution; how things stand at the end, the
-    goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises CannotRecord where what
-    was done makes no difference.
+    goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises ScenarioRecordingError
+    where what was done makes no difference.
     """
     journal = _drop_undone_inputs(drill.journal)
     story = [item for item in journal if _is_story_input(item)]
@@ -273,12 +273,24 @@ def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dic
     better = f"{TO_WRITE}{BETTER}"
     return [
         {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
-        {"kind": "downtime", "name": "Downtime", "points": POINTS["downtime"], "target": round(target_s, 1),
-         "limit": round(max(target_s * LIMIT_SHARE, target_s + 60.0), 1), "better": better},
-        {"kind": "lost_transactions", "name": "Work lost", "points": POINTS["lost_transactions"],
-         "target": round(lost_transactions * TARGET_SHARE), "limit": round(lost_transactions * LIMIT_SHARE) + 1, "better": better},
+        {
+            "kind": "downtime",
+            "name": "Downtime",
+            "points": POINTS["downtime"],
+            "target": round(target_s, 1),
+            "limit": round(max(target_s * LIMIT_SHARE, target_s + 60.0), 1),
+            "better": better,
+        },
+        {
+            "kind": "lost_transactions",
+            "name": "Work lost",
+            "points": POINTS["lost_transactions"],
+            "target": round(lost_transactions * TARGET_SHARE),
+            "limit": round(lost_transactions * LIMIT_SHARE) + 1,
+            "better": better,
+        },
         {"kind": "conduct", "name": "Conduct", "points": POINTS["conduct"], "better": better},
-    ]  # fmt: skip
+    ]
 
 
 # --- what is left to write ----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\
 def load_scenario(
     text: str, source_name: str, seed: int | None = None, picks: Picks | None = None
 ) -> Scenario:
-    """The scenario in *text*, read from the file *source_name*. Raises ScenarioProblems with all problems.
+    """The scenario in *text*, read from the file *source_name*. Raises ScenarioError with all problems.
 
     Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
     """
@@ -75,7 +75,7 @@ def load_scenario(
 def select_variant(scenario: Scenario, seed: int) -> Scenario:
     """The variant of *scenario* that *seed* picks; itself if it has none.
 
-    Raises ScenarioProblems if this one combination cannot be used; `check` tries them all.
+    Raises ScenarioError if this one combination cannot be used; `check` tries them all.
     """
     if not scenario.variants:
         return scenario

@@ -387,7 +387,8 @@ def find_ranking_errors(
             )
         if twin is not None and standing_result.key <= twin.key and standing_result.agent not in allowed:
             errors.append(
-                f"{standing_result.agent} ranks level with or before the {twin.agent}, both with {standing_result.total:g} points"
+                f"{standing_result.agent} ranks level with or before the {twin.agent}, "
+                f"both with {standing_result.total:g} points"
                 if standing_result.total == twin.total
                 else f"{standing_result.agent} ranks before the {twin.agent}"
             )

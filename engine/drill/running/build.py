@@ -31,7 +31,7 @@ DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 def build_world(scenario: Scenario, seed: int) -> World:
     """The world at tick 0: sessions at rest in their state, clients connected, flow at its steady rates.
 
-    Raises InputProblem for a [[before]] line that cannot be done.
+    Raises InputError for a [[before]] line that cannot be done.
     """
     world = start_world(scenario, seed)
     prepare(world, [line.do for line in scenario.before])

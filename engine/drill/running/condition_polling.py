@@ -114,7 +114,7 @@ class ConditionPoller(DrillState):
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
-        """Whether a condition holds now; in a look each is asked once. Raises ConditionProblem for one that cannot be
+        """Whether a condition holds now; in a look each is asked once. Raises ConditionError for one that cannot be
         understood."""
         if not self._looking:
             return super().holds(text)

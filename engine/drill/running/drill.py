@@ -117,7 +117,7 @@ class Drill(ConditionPoller):
     def do(self, line: str) -> Input:
         """Do an input line (without its time) now and write it into the journal, names as the world spells them.
 
-        Raises InputProblem, with nothing changed, for a line that cannot be done.
+        Raises InputError, with nothing changed, for a line that cannot be done.
         """
         return self.do_item(parse_line(line, self.world.tick))
 
@@ -195,7 +195,7 @@ class Drill(ConditionPoller):
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raises InputProblem for what neither the mode nor the story allows now."""
+        """Raises InputError for what neither the mode nor the story allows now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputError(
                 say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
@@ -249,7 +249,7 @@ class Drill(ConditionPoller):
             self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
 
     def _update_calls(self, item: Input) -> Calls:
-        """What the roles have said after *item*. Raises InputProblem."""
+        """What the roles have said after *item*. Raises InputError."""
         if not item.by:
             return self.calls
         names = names_of(self.scenario)
@@ -257,7 +257,7 @@ class Drill(ConditionPoller):
         return update_calls(self.calls, item, things, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
-        """Whether a fact is so at this moment. Raises InputProblem for what is none."""
+        """Whether a fact is so at this moment. Raises InputError for what is none."""
         try:
             condition = conditions.parse_fact(text, names_of(self.scenario))
         except ConditionError as problem:
@@ -480,7 +480,7 @@ class Drill(ConditionPoller):
 def replay(
     scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick = 0
 ) -> Drill:
-    """The drill as it was at *tick* after the journal's *lines*. Raises InputProblem for a journal of another drill."""
+    """The drill as it was at *tick* after the journal's *lines*. Raises InputError for a journal of another drill."""
     inputs, problems = parse_script("\n".join(lines))
     if problems:
         raise InputError(join_messages("; ", problems))
@@ -493,7 +493,7 @@ def replay(
 def play_inputs(
     drill: Drill, inputs: Iterable[Input], refused: Callable[[Input, InputError], None] | None = None
 ) -> None:
-    """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputProblem without it."""
+    """Do *inputs* at their times. One that cannot be done goes to *refused*, or raises InputError without it."""
     for item in inputs:
         drill.advance_to(item.tick)
         try:

@@ -14,7 +14,7 @@ from engine.verbs.lines import parse_line
 def prepare(world: World, lines: Iterable[str]) -> list[str]:
     """Do *lines* now and forget that they were done; returns what a server refused or what takes time.
 
-    Raises InputProblem for a line that cannot be done.
+    Raises InputError for a line that cannot be done.
     """
     refused: list[str] = []
     for line in lines:

@@ -35,7 +35,7 @@ def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
 def play_solution(drill: Drill) -> None:
     """Play the scenario's reference solution to the end of the drill.
 
-    A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputProblem
+    A step with a condition waits for it; `+5` counts from there, or from the step before. Raises InputError
     for a step that cannot be done.
     """
     run_to_completion(solving(drill))

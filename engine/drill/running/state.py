@@ -237,7 +237,7 @@ class DrillState:
         return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
 
     def holds(self, text: str) -> bool:
-        """Whether a condition holds now. Raises ConditionProblem for one that cannot be understood."""
+        """Whether a condition holds now. Raises ConditionError for one that cannot be understood."""
         return self._condition(text).test(self._facts())
 
     def _condition(self, text: str) -> Condition:

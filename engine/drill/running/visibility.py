@@ -28,7 +28,7 @@ def is_truth_hidden(drill: DrillState) -> bool:
 
 
 def require_visible_truth(drill: DrillState) -> None:
-    """Before anything is answered from the truth of *drill*. Raises InputProblem where nothing may be."""
+    """Before anything is answered from the truth of *drill*. Raises InputError where nothing may be."""
     if is_truth_hidden(drill):
         raise InputError(SECRET)
 

@@ -15,9 +15,9 @@ from engine.inputs import Input, InputError
 from engine.localization import say
 from engine.model import Tick
 
-Calls = tuple["Call", ...]
+Calls = tuple["TeamCall", ...]
 Truth = Callable[[str], bool]
-"""Whether a fact is so now. Raises InputProblem for what is no fact."""
+"""Whether a fact is so now. Raises InputError for what is no fact."""
 
 FILLER: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
@@ -89,7 +89,7 @@ def extract_keywords(text: str) -> list[str]:
 def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
     """*calls* after *item*, which has a role. *names*: of servers, databases and clients.
 
-    Raises InputProblem for what cannot be said now.
+    Raises InputError for what cannot be said now.
     """
     hear = HEARS.get(item.verb)
     if hear is not None:

@@ -21,7 +21,7 @@ OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
-    """Raises InputProblem for a role that is not there."""
+    """Raises InputError for a role that is not there."""
     matching_role = next((role for role in team if role.key == key), None)
     if matching_role is None:
         there = ", ".join(str(role.key) for role in team)
@@ -51,7 +51,7 @@ def parse_right(line: str) -> Input:
 def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
     """*item* with the role whose act it is. Without one it is the first role's that may do it: one person may play all.
 
-    *free*: what no role may do is done without one. Raises InputProblem.
+    *free*: what no role may do is done without one. Raises InputError.
     """
     if not team:
         if item.by or item.verb in HEARS:

@@ -72,11 +72,12 @@ class Branches:
         return list(self._histories)
 
     def history_of(self, name: str) -> History:
-        """The history of a branch. Raises BranchProblem, and InputProblem for a stored one of another drill."""
+        """The history of a branch. Raises BranchError, and InputError for a stored one of another drill."""
         return run_to_completion(self._recalling(name))
 
     def recalling(self, *names: str) -> Slices[None]:
-        """Play those of *names*, or of all branches, that are only stored, in slices; then `history_of` has them at once."""
+        """Play those of *names*, or of all branches, that are only stored, in slices; then `history_of` has them at
+        once."""
         stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
             yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))
@@ -108,7 +109,7 @@ class Branches:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
     def root(self, name: str) -> Root:
-        """Where a branch comes from. Raises BranchProblem."""
+        """Where a branch comes from. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
 
@@ -117,8 +118,8 @@ class Branches:
     def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
         """A new branch that leaves the current one at *tick* and is the current one from now on.
 
-        What any branch has learnt of hints and answers stays known. Raises BranchProblem for a name that is taken,
-        and InputProblem in an exam that is not over.
+        What any branch has learnt of hints and answers stays known. Raises BranchError for a name that is taken,
+        and InputError in an exam that is not over.
         """
         return run_to_completion(self.forking(tick, name, before_inputs))
 
@@ -140,13 +141,13 @@ class Branches:
         return forked
 
     def switch(self, name: str) -> History:
-        """Go on with another branch where it stands. Raises BranchProblem."""
+        """Go on with another branch where it stands. Raises BranchError."""
         history = self.history_of(name)
         self.current = name
         return history
 
     def rename(self, name: str, new_name: str) -> None:
-        """Raises BranchProblem for a branch that is not there, and for a name that is taken or none."""
+        """Raises BranchError for a branch that is not there, and for a name that is taken or none."""
         self._find_branch(name)
         if new_name == name:
             return
@@ -160,7 +161,7 @@ class Branches:
         self.current = named[self.current]
 
     def prune(self, name: str) -> None:
-        """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
+        """Remove a branch and all that left it. Raises BranchError for the first one, and if the current one goes."""
         if self.root(name).parent is None:
             raise BranchError(say("The first branch cannot be removed: all others start in it."))
         gone = {name}
@@ -199,7 +200,7 @@ class Branches:
 
 
 def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
-    """The tree that *stored* describes; its first branch is played again. Raises InputProblem for another drill's."""
+    """The tree that *stored* describes; its first branch is played again. Raises InputError for another drill's."""
     first = stored[0]
     return Branches(run_to_completion(_playing(scenario, seed, first, ())), stored, first.name)
 

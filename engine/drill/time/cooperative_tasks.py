@@ -77,7 +77,7 @@ def playing(
 ) -> Slices[None]:
     """Play *inputs* at their times, then on to *tick*.
 
-    Raises InputProblem for an input that cannot be done (*lenient*: it is passed over), and where the world is not
+    Raises InputError for an input that cannot be done (*lenient*: it is passed over), and where the world is not
     the one of *hashes*, as another engine plays another run. A hash of a tick at which inputs are still to come
     cannot tell whether it was taken before or after them; it is passed over.
     """

@@ -78,7 +78,7 @@ class History:
 
     def do(self, line: str) -> Input:
         """Do an input line, as the drill does; the moment before it is kept, unless it is a query that a monitoring
-        script may send every second. Raises InputProblem."""
+        script may send every second. Raises InputError."""
         item = parse_line(line, self.drill.tick)
         if only_reads(item):
             return self.drill.do_item(item)
@@ -119,12 +119,12 @@ class History:
     def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
         """An independent drill as this one was at *tick*: after all that was done then, or *before* any of it.
 
-        Raises InputProblem in an exam that is not over.
+        Raises InputError in an exam that is not over.
         """
         return run_to_completion(self.seeking(tick, before_inputs))
 
     def seeking(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
-        """`seek` in slices; raises InputProblem when it is called."""
+        """`seek` in slices; raises InputError when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputError(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
@@ -156,7 +156,7 @@ class History:
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
         """A history that leaves this one at *tick*, to go its own way; its journal says so.
 
-        What this run and those in *seen* have learnt stays known. Raises InputProblem in an exam that is not over;
+        What this run and those in *seen* have learnt stays known. Raises InputError in an exam that is not over;
         what branches off a finished one is practice.
         """
         return run_to_completion(self.forking(tick, before_inputs, other_runs))

@@ -76,7 +76,7 @@ def verify(
 ) -> Divergence | None:
     """Play the journal again up to *tick*; None if it comes by with all the *hashes*.
 
-    Raises InputProblem for a journal that does not fit the scenario.
+    Raises InputError for a journal that does not fit the scenario.
     """
     return _compare(_replay_journal(scenario, seed, mode, lines, tick), hashes)
 
@@ -87,7 +87,7 @@ def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
 
 
 def replay_report(scenario: Scenario, report: Report) -> Drill:
-    """The run of a report of `run --json`, played again. Raises InputProblem for inputs that make no sense."""
+    """The run of a report of `run --json`, played again. Raises InputError for inputs that make no sense."""
     return _replay_journal(
         scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"])
     )

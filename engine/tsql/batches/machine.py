@@ -66,7 +66,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def advance(self) -> bool:
-        """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
+        """Run until the batch is done (True) or waits (False). Raises ConnectionLostError."""
 
     @abstractmethod
     def release(self) -> None:

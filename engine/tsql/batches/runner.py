@@ -118,7 +118,7 @@ class Runner(Machine):
     # --- the loop
 
     def advance(self) -> bool:
-        """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
+        """Run until the batch is done (True) or waits (False). Raises ConnectionLostError."""
         try:
             while self.scopes:
                 if self.meter.exhausted:

@@ -43,7 +43,7 @@ def connect(world: World, window: str, text: str) -> None:
     """Log in as *text* says: a JSON object of SAID. The event `session` tells whether it was let in, why not, or to
     which server it was sent on.
 
-    Raises InputProblem, with nothing changed, where no program could have got as far as that.
+    Raises InputError, with nothing changed, where no program could have got as far as that.
     """
     said = _read(text)
     server = client.server_of(window)

@@ -26,7 +26,7 @@ INTENTS: Final = {"readonly": True, "readwrite": False}
 def change_connection(world: World, window: str, text: str) -> None:
     """Connect the window as the connection string *text* says; what runs there ends, what was not committed is undone.
 
-    Raises InputProblem for a string that cannot be read, or a server that the network does not know.
+    Raises InputError for a string that cannot be read, or a server that the network does not know.
     """
     target = _read(world, text)
     client.cancel(world, window)

@@ -110,7 +110,7 @@ _COLUMN_WORDS: Final = frozenset(
 def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
     """Columns and constraints in `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
 
-    Raises SyntaxProblem with the line in *text*.
+    Raises SqlSyntaxError with the line in *text*.
     """
     reader = _ColumnReader(tokens_of(text), text)
     reader.expect("(")

@@ -34,7 +34,7 @@ _NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
 
 
 def check(program: Program, tokens: Sequence[Token], line: int) -> None:
-    """Raise 443, 444, 455, 2772 or SyntaxProblem 0 for a body, which begins on *line*, that no function may have."""
+    """Raise 443, 444, 455, 2772 or SqlSyntaxError 0 for a body, which begins on *line*, that no function may have."""
     for place, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             raise SqlSyntaxError(token.line, 2772)

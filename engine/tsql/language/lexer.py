@@ -92,7 +92,7 @@ class BatchTooLongError(SqlSyntaxError):
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """All tokens of a batch and an `end` token. Raises SyntaxProblem 102, 103, 105, 113 or 8623."""
+    """All tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113 or 8623."""
     return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 

@@ -27,7 +27,7 @@ class OutputClause:
 
 @lru_cache(maxsize=256)
 def split(text: str) -> tuple[str, OutputClause | None]:
-    """The statement without its OUTPUT clause, and the clause. Raises SyntaxProblem for one that cannot be read."""
+    """The statement without its OUTPUT clause, and the clause. Raises SqlSyntaxError for one that cannot be read."""
     if "output" not in text.lower():
         return text, None
     tokens = tokens_of(text)

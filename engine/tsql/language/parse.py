@@ -27,7 +27,7 @@ Parts = dict[str, Any]
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
     """The command that *tokens* of the batch *text* are; *following* is the token behind it.
 
-    Raises SyntaxProblem 102 or 156.
+    Raises SqlSyntaxError 102 or 156.
     """
     try:
         tree = PARSER.parse(without_comments(text, tokens))

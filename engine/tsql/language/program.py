@@ -44,7 +44,7 @@ NEWEST: Final = VERSIONS[-1]
 def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
     """The program of one batch for a server of *version*; *variables* are declared from outside.
 
-    Raises SyntaxProblem with the line in the batch.
+    Raises SqlSyntaxError with the line in the batch.
     """
     return compiling(text, version, variables).result()
 

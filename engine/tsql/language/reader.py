@@ -57,7 +57,7 @@ class TokenReader:
         return token
 
     def check_length(self) -> None:
-        """Raises TooLong if the statement has become that."""
+        """Raises BatchTooLongError if the statement has become that."""
         first = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"

@@ -89,9 +89,13 @@ def _note_change(call: ProcedureCall, job: str) -> None:
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     if row is not None:
         ledger.change(
-            call.world, call.server, "sysjobs", lambda other: other["job"] == job,
-            version_number=int(str(row.get("version_number", 1))) + 1, date_modified=call.machine.context.datetime_value(),
-        )  # fmt: skip
+            call.world,
+            call.server,
+            "sysjobs",
+            lambda other: other["job"] == job,
+            version_number=int(str(row.get("version_number", 1))) + 1,
+            date_modified=call.machine.context.datetime_value(),
+        )
 
 
 def _check_owner_and_category(call: ProcedureCall) -> None:

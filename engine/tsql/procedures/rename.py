@@ -28,7 +28,7 @@ def _rename(call: ProcedureCall) -> None:
     if found is None or isinstance(found.item, objects.Schema):
         raise SqlError(15225, old, context.session.database, kind or "(null)")
     if column:
-        _rename_column(call, owner, found.item, column, new, old)
+        _rename_column(call, owner, found.item, column, new)
     else:
         if objects.find(context, (found.schema, new)) is not None:
             raise SqlError(15335, new, "object")
@@ -42,7 +42,6 @@ def _rename_column(
     item: objects.UserObject,
     column: str,
     new_name: str,
-    old_name: str,
 ) -> None:
     columns = item.columns if isinstance(item, Table) else ()
     if not isinstance(item, Table) or column.lower() not in (one.name.lower() for one in columns):

@@ -49,11 +49,16 @@ def _run_sp_who(call: ProcedureCall) -> None:
     databases = _databases(call, chosen)
     rows = [
         (
-            row["spid"], row.get("ecid") or 0, *(_read_text(row, name) for name in ("status", "loginame", "hostname")),
-            str(row.get("blocked") or 0), databases[row.get("dbid")], _read_text(row, "cmd"), row.get("request_id") or 0,
+            row["spid"],
+            row.get("ecid") or 0,
+            *(_read_text(row, name) for name in ("status", "loginame", "hostname")),
+            str(row.get("blocked") or 0),
+            databases[row.get("dbid")],
+            _read_text(row, "cmd"),
+            row.get("request_id") or 0,
         )
         for row in chosen
-    ]  # fmt: skip
+    ]
     call.show(_WHO, rows)
 
 
@@ -74,13 +79,21 @@ def _run_sp_who2(call: ProcedureCall) -> None:
         at = to_text(format_value(row.get("last_batch") or row.get("login_time")))
         rows.append(
             (
-                spid, status.ljust(30) if status == "sleeping" else status.upper().ljust(30), _read_text(row, "loginame"),
-                _read_text(row, "hostname") or "  .", str(row.get("blocked") or "  ."), databases[row.get("dbid")],
-                _read_text(row, "cmd"), str(row.get("cpu") or 0), str(row.get("physical_io") or 0),
-                f"{at[5:7]}/{at[8:10]} {at[11:19]}", _read_text(row, "program_name"), spid,
+                spid,
+                status.ljust(30) if status == "sleeping" else status.upper().ljust(30),
+                _read_text(row, "loginame"),
+                _read_text(row, "hostname") or "  .",
+                str(row.get("blocked") or "  ."),
+                databases[row.get("dbid")],
+                _read_text(row, "cmd"),
+                str(row.get("cpu") or 0),
+                str(row.get("physical_io") or 0),
+                f"{at[5:7]}/{at[8:10]} {at[11:19]}",
+                _read_text(row, "program_name"),
+                spid,
                 str(row.get("request_id") or 0).ljust(5),
             )
-        )  # fmt: skip
+        )
     call.show(_WHO2, rows)
 
 

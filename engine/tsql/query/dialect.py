@@ -73,7 +73,7 @@ class SqliteWriter(SQLite):
 
 
 def read(text: str, line: int = 1) -> exp.Expr:
-    """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem or Unreadable."""
+    """The one query in *text*, which begins on *line* of its batch. Raises SqlSyntaxError or Unreadable."""
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
         raise BatchTooLongError(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:

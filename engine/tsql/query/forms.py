@@ -53,7 +53,7 @@ _TYPES: Final = frozenset(
 
 
 def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
-    """Raises SyntaxProblem 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
+    """Raises SqlSyntaxError 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
 
     Tokens with the numbers *replaced* are none of them.
     """
@@ -145,7 +145,7 @@ RANKING: Final = (
 
 
 def check(tree: exp.Expr) -> None:
-    """Raises SyntaxProblem for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
+    """Raises SqlSyntaxError for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
     is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174), a ranking without OVER (10753)."""
     for node in tree.find_all(
         exp.Select,
@@ -227,7 +227,7 @@ _SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
 
 
 def check_values(tree: exp.Expr) -> None:
-    """Raises SyntaxProblem 102 or 156 for a column of a result that is a condition."""
+    """Raises SqlSyntaxError 102 or 156 for a column of a result that is a condition."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
             _check_value(projection)

@@ -1,4 +1,4 @@
-"""Calls that sqlglot would make nodes of its own of: they are read under another name (spellings.py)."""
+"""Calls that sqlglot would make nodes of its own of: they are read under another name (syntax_normalization.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.tsql.query import syntax_normalization
 
 
 def name_plain_calls(tree: exp.Expr) -> None:
-    """Give calls their own names back (spellings.py)."""
+    """Give calls their own names back (syntax_normalization.py)."""
     for node in list(tree.find_all(exp.Anonymous)):
         name = str(node.this)
         if name.startswith(syntax_normalization.PLAIN):

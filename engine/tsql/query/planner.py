@@ -23,7 +23,7 @@ def load() -> None:
 
 
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """The command that *tokens* of *text* are; *following* is behind it. Raises SyntaxProblem 102 or 156."""
+    """The command that *tokens* of *text* are; *following* is behind it. Raises SqlSyntaxError 102 or 156."""
     from engine.tsql.language import parse
 
     return parse.parse_command(text, tokens, following)
@@ -46,7 +46,7 @@ def references(kind: str, text: str) -> References:
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
     """The plan of a statement, or of the value of an expression or condition, read against *names*.
 
-    Raises SyntaxProblem, SqlError or Unsimulated.
+    Raises SqlSyntaxError, SqlError or Unsimulated.
     """
     from engine.tsql.query import translate
 
@@ -69,7 +69,7 @@ def plan_statement(text: str) -> QueryPlan:
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    """Raises SqlSyntaxError unless *text* reads as a query; False if sqlglot cannot tell."""
     from engine.tsql.query import translate
 
     return translate.check_statement(text, line)
@@ -83,21 +83,21 @@ def check_view(text: str) -> None:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
+    """Raises SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
     from engine.tsql.query import translate
 
     translate.check_condition(text, line)
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as one value."""
+    """Raises SqlSyntaxError unless *text* reads as one value."""
     from engine.tsql.query import translate
 
     translate.check_expression(text, line)
 
 
 def check_columns(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
+    """Raises SqlSyntaxError unless *text* reads as the columns of a table."""
     try:
         parse_columns(text)
     except SqlSyntaxError as problem:

@@ -14,7 +14,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 def preprocess_text(text: str, depth: int = 0) -> str:
     """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
 
-    Raises SyntaxProblem 191 or 8623.
+    Raises SqlSyntaxError 191 or 8623.
     """
     tokens = tokens_of(text)
     if len(tokens) > STATEMENT_TOKENS_MAX + 5:

@@ -13,7 +13,7 @@ from engine.tsql.query.plans import (
 )
 from engine.tsql.scalars.functions import KNOWN
 
-_Make = Callable[["re.Match[str]", QueryPlan], "SqlError | Unsimulated"]
+_Make = Callable[["re.Match[str]", QueryPlan], "SqlError | UnsimulatedFeatureError"]
 
 
 def _no_column(match: re.Match[str], plan: QueryPlan) -> SqlError:

@@ -29,7 +29,7 @@ from engine.tsql.query.translation_context import Rewritten, table_ref, variable
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    """Raises SqlSyntaxError unless *text* reads as a query; False if sqlglot cannot tell."""
     try:
         forms.check_values(_parse_query(text))
     except UnreadableTextError:
@@ -40,7 +40,7 @@ def check_statement(text: str, line: int) -> bool:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
+    """Raises SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
     shown = _condition(_tree("SELECT " + text, line))
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
@@ -59,7 +59,7 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as one value."""
+    """Raises SqlSyntaxError unless *text* reads as one value."""
     tree = _tree("SELECT " + text, line)
     try:
         forms.check_values(tree)

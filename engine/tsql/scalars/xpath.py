@@ -162,7 +162,7 @@ class _PathReader:
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> XmlPath:
-    """The path in *text*. Raises UnreadPath."""
+    """The path in *text*. Raises UnsimulatedPathError."""
     return _PathReader(text).read_complete_path()
 
 

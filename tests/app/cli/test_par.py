@@ -89,7 +89,7 @@ def test_when_the_time_is_over_what_was_found_is_told_at_once(
 
     monkeypatch.setattr(Trials, "finish_plan", counted)
     monkeypatch.setattr(CertificateBuilder, "_score_delayed", never)
-    monkeypatch.setattr("engine.drill.par.multi_seed.react", never)
+    monkeypatch.setattr("engine.drill.par.multi_seed.play_reactions", never)
     found = par._search_certificate(small, small.seed, 3600.0 if stopped else 0.0, None)
     assert len(ended) == 2
     assert found["nodes"] == 2

@@ -72,7 +72,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
 
 def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
     for name in panels(lab):
-        lab.desk.go_to(name)
+        lab.desk.focus_view(name)
         view = lab.desk.views[name]
         assert view.isVisible(), name
         assert view.accessibleName() or any(
@@ -84,7 +84,7 @@ def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
 def test_a_label_says_what_is_written_on_it(lab: OpenWindow) -> None:
     """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
     for name in panels(lab):
-        lab.desk.go_to(name)
+        lab.desk.focus_view(name)
         for label in lab.desk.views[name].findChildren(QLabel):
             interface = QAccessible.queryAccessibleInterface(label)
             written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
@@ -95,7 +95,7 @@ def test_a_label_says_what_is_written_on_it(lab: OpenWindow) -> None:
 def test_a_choice_says_what_it_is_about(lab: OpenWindow) -> None:
     """On Linux its name is what is chosen; what it is about stands in the description."""
     for name in panels(lab):
-        lab.desk.go_to(name)
+        lab.desk.focus_view(name)
         for box in lab.desk.views[name].findChildren(QComboBox):
             assert box.accessibleDescription() or box.toolTip(), box
 
@@ -120,7 +120,7 @@ def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
 def test_tab_leads_out_of_every_panel(qtbot: object, lab: OpenWindow) -> None:
     """The keyboard is caught nowhere: from panel to panel within a bounded number of steps."""
     for name in ("topology", "charts", "timing", "monitor"):
-        lab.desk.go_to(name)
+        lab.desk.focus_view(name)
         view = lab.desk.views[name]
         for _ in range(60):
             focus = lab.focusWidget()

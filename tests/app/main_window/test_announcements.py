@@ -35,12 +35,12 @@ def begun(hands: Hands, drill: str, mode: str) -> None:
     hands.window.choose(drill)
     hands.window.brief.started.emit(mode)
     hands.window.tour.stop()
-    hands.window.desk.go_to("console")
+    hands.window.desk.focus_view("console")
 
 
 def heard(window: OpenWindow, said: list[str]) -> str:
     """All that was said, with what waits for its turn."""
-    window.teller._tell()
+    window.teller._announce_pending()
     return " ".join(said)
 
 
@@ -74,7 +74,7 @@ def test_words_come_together_within_the_gap(
 def test_pause_and_speed_are_heard(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "lab", "lab")
     hands.wait(2.0)
-    window.teller._tell()
+    window.teller._announce_pending()
     hands.press(Qt.Key.Key_Pause)
     assert heard(window, said).endswith("Paused at 0:02.0.")
     hands.press(Qt.Key.Key_Period, ALT)
@@ -95,7 +95,7 @@ def test_looking_back_is_heard_once_for_a_whole_drag(
     begun(hands, "lab", "lab")
     hands.wait(10.0)
     window.session.pause()
-    window.teller._tell()
+    window.teller._announce_pending()
     said.clear()
     for t_s in (8.0, 6.0, 4.0):
         window.replay.look(t_s)

@@ -102,7 +102,7 @@ def shown(hands: Hands) -> Iterator[str]:
     window = hands.window
     window.session.pause()
     for place in DOCKS:
-        window.desk.go_to(place.name)
+        window.desk.focus_view(place.name)
         QApplication.processEvents()
         for widget in window.findChildren(QWidget):
             if widget.isVisible():
@@ -156,7 +156,7 @@ def carried_out(hands: Hands, folder: Path, patch: pytest.MonkeyPatch) -> Iterat
 
     patch.setattr(QFileDialog, "getSaveFileName", chosen)
     for place in DOCKS:
-        window.desk.go_to(place.name)
+        window.desk.focus_view(place.name)
         QApplication.processEvents()
         for view in window.findChildren(QAbstractItemView):
             if view.isVisible():
@@ -194,7 +194,7 @@ def searched(hands: Hands) -> Iterator[str]:
             yield from (f"palette {words}: {text}" for text in texts(widget))
         window.palette_of_commands.close_it()
         for place in DOCKS:
-            window.desk.go_to(place.name)
+            window.desk.focus_view(place.name)
             QApplication.processEvents()
             panel = window.desk.docks.get(place.name) or window.topology
             for field in panel.findChildren(QLineEdit):

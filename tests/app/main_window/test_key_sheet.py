@@ -54,7 +54,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.tour.stop()
     window.console.new_query("SERVER_A", "SELECT 1")
     for name in ("explorer", "ledger", "console"):
-        window.desk.go_to(name)
+        window.desk.focus_view(name)
     QApplication.processEvents()
     return window
 
@@ -68,7 +68,7 @@ def test_every_key_on_the_sheet_works_where_it_says(lab: OpenWindow, scheme: str
     silent, tried = [], 0
     with watched(lab) as watch:
         for scope, place in panel.items():
-            lab.desk.go_to(place)
+            lab.desk.focus_view(place)
             QApplication.processEvents()
             focus = QApplication.focusWidget()
             assert focus is not None
@@ -138,7 +138,7 @@ def test_keys_that_somebody_chose_hold_at_the_next_start(
 @pytest.mark.slow
 def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE, {})
-    lab.desk.go_to("console")
+    lab.desk.focus_view("console")
     query = lab.console.current
     assert query is not None
     count, control, shift = (

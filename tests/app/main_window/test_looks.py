@@ -112,7 +112,7 @@ def test_a_program_that_was_killed_while_presenting_comes_back_as_it_was(
     store.set(settings.FONT_SCALE, 1.5)
     window = shown(qtbot, profile, store)
     assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.25)
-    assert not window.presenting.on
+    assert not window.presenting.is_active
 
 
 def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
@@ -130,7 +130,7 @@ def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
 
 
 def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab: OpenWindow) -> None:
-    lab.desk.go_to("explorer")
+    lab.desk.focus_view("explorer")
     QApplication.processEvents()
     brief, explorer = lab.desk.docks["brief"].height(), lab.desk.docks["explorer"].height()
     assert explorer / (brief + explorer) == pytest.approx(0.55, abs=0.04)
@@ -343,7 +343,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
-    lab.desk.go_to("console")
+    lab.desk.focus_view("console")
     qapp.processEvents()
 
     def sizes() -> dict[str, float]:
@@ -382,7 +382,7 @@ def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back
     assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= there
     assert docks["brief"].x() > 0  # one behind another tab stands left of the window
     assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
-    lab.desk.go_to("console")
+    lab.desk.focus_view("console")
     settle()
     assert docks["console"].height() > 0.6 * lab.desk.height()
     docks["timing"].close()
@@ -458,7 +458,7 @@ def test_no_tabs_stand_above_no_panel(qtbot: Any, hands: Hands) -> None:
     left.addTab("Timing")
     left.setGeometry(600, 350, 300, 27)
     left.show()
-    window.desk.go_to("table")
+    window.desk.focus_view("table")
     window.resize(1300, 760)
     qtbot.waitUntil(lambda: not window.desk.rect().intersects(left.geometry()))
     others = [

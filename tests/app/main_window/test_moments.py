@@ -25,7 +25,7 @@ def desk(hands: Hands, window: OpenWindow) -> Hands:
     hands.wait(60.0)
     window.session.pause()
     for name in ("events", "error_log", "timing", "monitor"):
-        window.desk.go_to(name)
+        window.desk.focus_view(name)
     return hands
 
 
@@ -50,7 +50,7 @@ def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
 
 
 def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
-    window.desk.go_to("error_log")
+    window.desk.focus_view("error_log")
     log = window.desk.views["error_log"]
     log.show_server("SERVER_B")
     row = next(place for place, line in enumerate(log.model.rows) if line.t_s > 30.0)
@@ -65,7 +65,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     assert chosen.t_s <= t_s + 0.005
     after = events.model.rows[events.table.currentIndex().row() + 1 :][:1]
     assert all(later.t_s > t_s for later in after)
-    assert window.timing.chosen is not None
+    assert window.timing.selected_row is not None
 
 
 def test_a_span_dragged_over_the_charts_narrows_every_view(

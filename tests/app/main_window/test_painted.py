@@ -46,7 +46,7 @@ def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
     for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
         stage.appearance.set_theme(choice)
         for panel in ("timing", "events"):
-            stage.desk.go_to(panel)
+            stage.desk.focus_view(panel)
             settle()
             picture = stage.grab().toImage()
             for text in painted.texts(stage):

@@ -107,7 +107,7 @@ def pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     window.console.tools["run"].trigger()
     hands.wait(1.0)
     for place in PLACES:
-        window.desk.go_to(place.name)
+        window.desk.focus_view(place.name)
         hands.wait(1.0)
         yield place.name, window
     window.session.do("finish")
@@ -216,7 +216,7 @@ def of_the_run(drill: Drill | None) -> set[str]:
         *drill.journal,
         *(play_reference(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
     ):
-        texts += [" ".join(item.words.split()), *item.args]
+        texts += [" ".join(item.line_without_time.split()), *item.args]
     texts += [reference for _, reference in drill.published.values()]
     texts += strings(drill.scenario.model_dump())
     return {phrase for text in texts for phrase in phrases(text)}

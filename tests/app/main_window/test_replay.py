@@ -194,7 +194,7 @@ def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: 
     assert branch.journal[0].verb == "rewind"
     assert branch.rewinds[0][0] == 8000
     assert not branch.world.availability["Sales"].serving  # without a witness nobody takes over
-    assert tree.of("main").drill.world.availability["Sales"].serving
+    assert tree.history_of("main").drill.world.availability["Sales"].serving
     (run,) = profile.unfinished()  # of a tree only the newest
     again = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
     assert again.state_hash() == branch.state_hash()
@@ -223,16 +223,16 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     QApplication.processEvents()
     assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
     assert window.pages.currentWidget() == page
-    assert page.chosen == "branch 1"
+    assert page.selected_branch == "branch 1"
     said = texts(page.comparison)
     assert "The runs diverge at 0:" in said
     assert "SET WITNESS OFF" in said
     assert "≠" in said
     monkeypatch.setattr("app.views.branches.page.ask_text", lambda *_: "no witness")
     hands.press(Key.Key_F2, on=page.tree)
-    assert page.chosen == "no witness"
+    assert page.selected_branch == "no witness"
     hands.press(Key.Key_Up, on=page.tree)
-    assert page.chosen == "main"
+    assert page.selected_branch == "main"
     hands.press(Key.Key_Return, on=page.tree)
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.journal == []
@@ -639,13 +639,13 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     tree = window.play.branches
     assert tree is not None
     session.host.at_once_s = 0.0
-    window.play.go_on(hands.drill.tick)
+    window.play.branch_at(hands.drill.tick)
     assert session.loading
     assert not session.do("power-off SERVER_A")
     assert "being replayed" in window.notice.text
     session.cancel()
     assert tree.names() == ["main", "branch 1"]
-    window.play.go_on(hands.drill.tick)
+    window.play.branch_at(hands.drill.tick)
     hands.search()
     assert tree.names() == ["main", "branch 1", "branch 2"]
     assert tree.current == "branch 2"
@@ -691,13 +691,15 @@ def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
 def test_who_looks_harder_searches_ten_times_as_long(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     window, asked = hands.window, list[tuple[int, int]]()
 
-    def account(drill: Drill, plans: Sequence[object], harder: int = HARDER, **_: object) -> Slices[Account]:
-        asked.append((len(plans), harder))
+    def account(
+        drill: Drill, plans: Sequence[object], node_limit: int = HARDER, **_: object
+    ) -> Slices[Account]:
+        asked.append((len(plans), node_limit))
         yield 0.0
         return Account((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
-    monkeypatch.setattr("app.main_window.debrief_page.account", account)
+    monkeypatch.setattr("app.main_window.debrief_page.build_account", account)
     with_a_failover(hands)
     window.session.do("finish")
     hands.click(button(window.debrief, "Compare with the best possible"))
@@ -732,8 +734,8 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     assert window.notice.text.startswith("You go on from ")
     window.progress.show()
     assert not window.notice.text
-    window.navigation.go_back()
-    window.play.go_on(hands.drill.tick)
+    window.navigation.return_from_page()
+    window.play.branch_at(hands.drill.tick)
     hands.search()
     assert window.notice.text.startswith("You go on from ")
     window.session.play()

@@ -20,7 +20,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
-    window.desk.go_to("console")
+    window.desk.focus_view("console")
     return window
 
 
@@ -93,11 +93,11 @@ def test_what_a_log_lists_goes_into_a_file(
     hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace: Any = lab.desk.views["trace"]
-    lab.desk.go_to("trace")  # nothing has changed its state yet
+    lab.desk.focus_view("trace")  # nothing has changed its state yet
     next(act for act in trace.table.actions() if act.text().startswith("Save these rows")).trigger()
     assert lab.notice.text == "There are no rows to save."
     log: Any = lab.desk.views["error_log"]
-    lab.desk.go_to("error_log")
+    lab.desk.focus_view("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
     lab.session.do("power-off SERVER_B")
     lab.session.play()

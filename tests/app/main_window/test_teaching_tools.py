@@ -83,7 +83,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
 @pytest.mark.slow
 def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(B)
-    lab.desk.go_to("events")
+    lab.desk.focus_view("events")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_S, modifiers)
     assert lab.topology._scene.lit == {B}
@@ -174,7 +174,7 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> 
     assert many.charts._databases.currentText() == "Sales007"
     qtbot.keyClick(topology, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert topology._opened == "Sales008"
-    topology.go_to("Sales021")
+    topology.select_object("Sales021")
     assert [c.database for c in node.face.copies] == ["Sales021"]
 
 

@@ -300,7 +300,7 @@ def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: P
 def test_help_opens_at_the_panel_that_has_the_keyboard(hands: Hands) -> None:
     window = hands.window
     play_lab(hands)
-    window.desk.go_to("console")
+    window.desk.focus_view("console")
     hands.press(Key.Key_F1)
     assert window.help is not None
     assert window.help.page == "console"
@@ -347,7 +347,7 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
     window.brief.started.emit("exam")
     hands.wait(2.0)
     assert usual - open_docks(window) == {"timing", "events"} & usual
-    window.desk.go_to("events")
+    window.desk.focus_view("events")
     assert "events" not in open_docks(window)
     window.timeline.moment_chosen.emit(1.0)
     assert not window.session.looking_back

@@ -124,14 +124,14 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
 OPEN_WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
-from app.storage import StorageProblem, open_profile
+from app.storage import StorageError, open_profile
 with open_profile(Path(sys.argv[1])):   # imports everything that needs reading
     pass
 if os.geteuid() == 0:
     os.seteuid(65534)   # root may write anywhere
 try:
     open_profile(Path(sys.argv[2]))
-except StorageProblem as problem:
+except StorageError as problem:
     print(problem.kind.name, problem)
 """
 

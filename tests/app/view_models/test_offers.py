@@ -60,9 +60,7 @@ def test_what_is_offered_is_taken_and_has_an_effect(situation: str, target: Acti
     for offer in found:
         fork = world.fork()
         before = fork.state_hash()
-        simulator.apply_input(
-            fork, parse_line(offer.line, fork.tick)
-        )  # InputProblem: it was not for offering
+        simulator.apply_input(fork, parse_line(offer.line, fork.tick))  # InputError: it was not for offering
         assert not [event for event in fork.outbox if event.get("no_effect")], offer.line
         assert fork.state_hash() != before, f"{offer.line} does nothing"
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"

@@ -211,7 +211,7 @@ def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
 
 def test_another_moment_shows_what_had_happened_by_then(charts: Charts, run: Any) -> None:
     charts.add_events([fault(41.25)])
-    run.samples = run.samples.first(30)
+    run.samples = run.samples.copy_beginning(30)
     del run.logs[30:]
     run.world.tick = 3000
     charts.show_drill(run)

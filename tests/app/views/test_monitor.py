@@ -58,7 +58,7 @@ def test_before_anything_is_recorded_it_waits(monitor: Any) -> None:
         ["SERVER_B", "Unknown", "Waiting for data…", "Unknown"],
     ]
     assert "Refresh (F5)" in monitor.banner.text()
-    assert set(monitor.status.principal.shown.values()) == {"Unknown"}
+    assert set(monitor.status.principal.visible_values.values()) == {"Unknown"}
 
 
 def test_f5_has_both_partners_record(qtbot: Any, monitor: Any) -> None:
@@ -74,17 +74,18 @@ def test_f5_has_both_partners_record(qtbot: Any, monitor: Any) -> None:
     ]
     assert monitor.databases.currentText() == "Sales (Synchronized, SERVER_A -> SERVER_B)"
     assert (
-        monitor.status.session.shown["Operating mode"] == "High safety with automatic failover (synchronous)"
+        monitor.status.session.visible_values["Operating mode"]
+        == "High safety with automatic failover (synchronous)"
     )
-    assert monitor.status.session.shown["Witness address"] == "TCP://SERVER_W:5022"
-    assert monitor.status.principal.shown["Unsent log"] == "0 KB"
+    assert monitor.status.session.visible_values["Witness address"] == "TCP://SERVER_W:5022"
+    assert monitor.status.principal.visible_values["Unsent log"] == "0 KB"
 
 
 def test_a_queue_and_the_time_to_send_it(monitor: Any) -> None:
     go_on(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
     monitor.refresh()
     row = monitor._world.monitor["SERVER_A", "Sales"][-1]
-    shown = monitor.status.principal.shown
+    shown = monitor.status.principal.visible_values
     assert shown["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
     assert row.unsent_kb > 30_000
     assert shown["Time to send log (estimated)"] == "Unknown"
@@ -103,7 +104,7 @@ def test_old_rows_stay_and_say_how_old_they_are(monitor: Any) -> None:
     ]
     assert "Old data" in monitor.banner.text()
     assert "3 min 10 s ago" in monitor.banner.text()
-    assert set(monitor.status.mirror.shown.values()) == {"Unknown"}
+    assert set(monitor.status.mirror.visible_values.values()) == {"Unknown"}
     monitor.lines.clear()
     monitor.refresh()
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]

@@ -123,8 +123,11 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     menu = QMenu(table)
     assert table.fill_menu(menu)
     offered = [action.toolTip() for action in menu.actions()]
-    assert all(action.toolTip() in offered for action in picture.actions_for(ActionTarget("link", ("SERVER_A", "SERVER_B")))
-               if not action.property("section"))  # fmt: skip
+    assert all(
+        action.toolTip() in offered
+        for action in picture.actions_for(ActionTarget("link", ("SERVER_A", "SERVER_B")))
+        if not action.property("section")
+    )
     (cut,) = [action for action in menu.actions() if action.toolTip() == "cut SERVER_A SERVER_B"]
     cut.trigger()
     assert table.lines == ["cut SERVER_A SERVER_B"]

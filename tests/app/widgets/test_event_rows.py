@@ -16,7 +16,7 @@ from tests.engine.worlds import lab
 
 class Row:
     def __init__(self, event: Event, words: str) -> None:
-        self.tick, self.words = event.tick, words
+        self.tick, self.search_text = event.tick, words
 
 
 class Made:
@@ -61,7 +61,7 @@ def world() -> World:
 
 
 def shown(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
-    return [(row.tick, row.words) for row in rows]
+    return [(row.tick, row.search_text) for row in rows]
 
 
 def test_rows_are_made_when_they_are_looked_at(made: Made, world: World) -> None:

@@ -122,7 +122,8 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
         (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
         (
             say("{database} was down for {time}; full points up to {target}, none after {limit}.",
-                database="Sales", time=format_duration(7.97), target=format_duration(120.0), limit=format_duration(1099.32)),
+                database="Sales", time=format_duration(7.97), target=format_duration(120.0),
+                limit=format_duration(1099.32)),
             "Sales war 7,97 s außer Betrieb; volle Punkte bis 2 min, keine nach 18 min 19 s.",
         ),
         (
@@ -158,9 +159,10 @@ def test_a_name_that_looks_like_a_word_stays_a_name() -> None:
 # --- nothing is left out: what the code can say -------------------------------------------------------------
 
 SAYING = frozenset(
-    {"InputProblem", "BranchProblem", "CannotRecord", "ConditionProblem", "Finding", "Precondition", "emit", "_tell",
-     "tell", "_announce", "add", "Loss", "Judged", "Item", "Statement", "cancel", "cancel_at", "_give_up", "void",
-     "void_computer", "Marker"}
+    {"InputError", "BranchError", "ScenarioRecordingError", "ConditionError", "Finding", "PlanFinding",
+     "FailoverPrecondition", "emit", "_emit_event", "emit_role_event", "emit_maintenance_event", "_announce", "add",
+     "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement", "Statement", "cancel", "cancel_at", "_give_up",
+     "reject_server_if", "reject_computer_if", "Marker"}
 )  # fmt: skip
 """Functions whose texts somebody reads."""
 

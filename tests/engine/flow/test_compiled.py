@@ -130,7 +130,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
         with_wrong_place.sources, with_wrong_place.source_params, 0, with_wrong_place.hosts, 0, short
     )
     source_line = loader.source().splitlines()[line_outside() - 1]
-    assert source_line.strip().startswith("out[3] =")
+    assert source_line.strip().startswith("output[3] =")
 
 
 @needs_compiler

@@ -165,7 +165,7 @@ def test_equal_databases_need_numbers_and_room_for_them() -> None:
 def test_the_json_schema_takes_a_variant_where_a_number_or_a_name_stands() -> None:
     """Editors must not underline `scale = "{load}"`."""
     parts = schema.schema()["$defs"]
-    for table, key in (("Database", "scale"), ("Server", "name"), ("Question", "right")):
+    for table, key in (("DatabaseSpec", "scale"), ("ServerSpec", "name"), ("Question", "right")):
         stands = parts[table]["properties"][key]
         taken = stands.get("items", stands)
         assert any(rule.get("pattern", "").startswith("\\{") for rule in taken["anyOf"]), (table, key)

@@ -272,7 +272,7 @@ def test_where_acts_have_left_it_low_a_search_goes_on(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No known way leads on from there, and what is needed is more than one act."""
-    for known in ("plays", "whole"):
+    for known in ("list_continuations", "list_whole_continuations"):
         monkeypatch.setattr(continuations, known, lambda *_: iter([continuations.build_idle_continuation()]))
     monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))
     drill = Drill(small)

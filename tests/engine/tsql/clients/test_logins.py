@@ -21,7 +21,7 @@ FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 
 def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
-    """Do *line* now and run on. Raises InputProblem."""
+    """Do *line* now and run on. Raises InputError."""
     simulator.apply_input(world, parse_line(line, world.tick))
     return simulator.advance(world, world.tick + ticks(then_s))
 
