@@ -51,7 +51,7 @@ PLAYER: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """Whether a person says what they think of a run before its points are shown."""
-TOUR_SEEN: Final = WindowSettingKey("help/tour_seen", False)
+INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""
 

@@ -96,6 +96,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.diagnostics import Doctor
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.files import Files
+    from app.main_window.first_run import FirstRun
     from app.main_window.full_screen import FullScreen
     from app.main_window.navigation import Navigation
     from app.main_window.presenter_mode import PresenterMode
@@ -123,7 +124,6 @@ def _parts() -> dict[str, type[Any]]:
     from app.views.timing import Timing
     from app.views.topology import Topology
     from app.views.topology_table import TopologyTable
-    from app.views.tour import Tour
     from app.views.transport import Transport
 
     return {
@@ -132,11 +132,11 @@ def _parts() -> dict[str, type[Any]]:
         "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": Debriefing,
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
-        "explorer": ObjectExplorer, "files": Files, "full_screen": FullScreen, "help": Help,
+        "explorer": ObjectExplorer, "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,
         "irrevocable": Confirmations, "loading": Loading, "moments": TimeSelection, "navigation": Navigation,
         "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
         "quarantine": QuarantineGate, "replay": Replay, "run_facts": RunFacts, "runs": FinishedRuns, "scripts": Scripts,
         "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,
-        "tools": ToolPages, "topology": Topology, "tour": Tour, "transport": Transport,
+        "tools": ToolPages, "topology": Topology, "transport": Transport,
     }  # fmt: skip

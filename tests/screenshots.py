@@ -35,6 +35,7 @@ from app.views.debrief.value_curve import ValueCurve
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.par.regret import compute_value
@@ -91,7 +92,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
-    store.set(settings.TOUR_SEEN, True)
+    store.set(settings.INTRODUCTION_SEEN, True)
     apply_theme(store)
     with open_profile(folder / "profile") as profile:
         window = furnished(profile, store, by_itself=False)
@@ -129,6 +130,7 @@ def run_sql(window: OpenWindow, server: str, text: str) -> None:
 def scenes(window: OpenWindow) -> Iterator[str]:
     """Goes through the program; the name of what is on screen comes out at each stop."""
     yield "start"
+    yield from _first_steps(window)
     window.choose("automatic-failover")
     yield "brief"
     window.brief.started.emit("practice")
@@ -273,12 +275,30 @@ def wait_until(ready: Callable[[], bool]) -> None:
         QTest.qWait(50)
 
 
+def _first_steps(window: OpenWindow) -> Iterator[str]:
+    """Show the start page for a new user and with a filter, and two moments of the first run."""
+    picker = window.picker
+    picker.show_recommendation(picker.top.recommendation, newcomer=True)
+    yield "start-new-user"
+    picker.paths.buttons["ag"].click()
+    picker.search.setText("commits")
+    yield "start-search"
+    picker.search.clear()
+    picker.paths.buttons["ag"].click()
+    window.actions_by_name["help.first_run"].trigger()
+    mark = window.first_run.mark
+    for title in (tr("Who voted?"), tr("Your turn: bring {server} back").format(server="SERVER_A")):
+        while not (mark.isVisible() and mark.title.text() == title):
+            if mark.isVisible():
+                mark.next.click()
+            QApplication.processEvents()
+            window.session.on_frame(50.0)
+        yield "first-run-vote" if title == tr("Who voted?") else "first-run-your-turn"
+    window.show_home()
+
+
 def _over_the_desk(window: OpenWindow) -> Iterator[str]:
-    """What comes and goes over the desk: tour, notes and spotlight, palette, keys."""
-    window.actions_by_name["help.tour"].trigger()
-    window.tour._go(2)
-    yield "tour"
-    window.tour.stop()
+    """What comes and goes over the desk: notes and spotlight, palette, keys."""
     window.topology.choose(ActionTarget("server", ("SERVER_B",)))
     window.topology.spotlight()
     window.topology.put_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])

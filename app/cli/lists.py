@@ -92,7 +92,7 @@ def _tell_course(scenarios: list[Scenario]) -> None:
 
 
 def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
-    key = learning_paths.technology(scenario, shipped)
+    key = learning_paths.find_technology(scenario, shipped)
     return {
         "name": scenario.name,
         "title": scenario.title,
@@ -106,7 +106,7 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "technology": key,
         "path": learning_paths.learning_paths()[key].title,
         "path_place": learning_paths.place_in_path(scenario.name) if shipped else None,
-        "version": learning_paths.version(scenario),
+        "version": learning_paths.find_version(scenario),
         "course": course.lessons()[scenario.name].place if scenario.name in course.lessons() else None,
     }
 

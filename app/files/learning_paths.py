@@ -65,7 +65,7 @@ def place_in_path(drill: str) -> int:
     return _places().get(drill, ("", len(_places()) + 1))[1]
 
 
-def technology(scenario: Scenario, shipped: bool) -> str:
+def find_technology(scenario: Scenario, shipped: bool) -> str:
     """Return the key of the path of *scenario*: the table's for shipped drills, else by contents."""
     if shipped and scenario.name in _places():
         return _places()[scenario.name][0]
@@ -78,7 +78,7 @@ def technology(scenario: Scenario, shipped: bool) -> str:
     return MIRRORING
 
 
-def version(scenario: Scenario) -> str:
+def find_version(scenario: Scenario) -> str:
     """Return the newest SQL Server version among the instances, by year."""
     years = [server.version for server in scenario.servers if server.sql]
     return str(max([*years, *(instance.version for instance in scenario.instances)]))

@@ -41,30 +41,23 @@ def load_certificate(name: str, text: str) -> Certificate | None:
     return found if same else None
 
 
-def describe_proof(name: str) -> str:
-    """On the shipped drill *name*: that it can be solved, until when, and how much of what can be done are blunders."""
-    found = _shipped(name)
+def describe(name: str, text: str) -> str:
+    """Return what is proved of this text of a drill: reachable points, deadline and share of mistakes; or nothing."""
+    found = load_certificate(name, text)
     if found is None:
         return ""
-    said = [tr("Proved: {points:g} points can be reached.").format(points=found["par"]["score"])]
-    lost_s, share = found["point_of_no_return_s"], found.get("blunder_share")
-    if lost_s is not None:
-        late = tr("Who begins by {moment} can still reach all goals.")
-        said.append(late.format(moment=formatting.run_time(lost_s)))
+    points, lost_s, share = found["par"]["score"], found["point_of_no_return_s"], found.get("blunder_share")
+    if points < 100.0:
+        sentences = [tr("The best possible score is {points:g}.").format(points=points)]
+    elif lost_s is None:
+        sentences = [tr("A full score is possible.")]
+    else:
+        words = tr("A full score is possible if you act before {moment}.")
+        sentences = [words.format(moment=formatting.run_time(lost_s))]
     if share is not None:
-        wrong = tr(
-            "{share} of what can be done on the way is a blunder: it costs {points} points or more, whatever follows."
-        )
-        said.append(wrong.format(share=f"{round(100 * share)} %", points=BLUNDER))
-    if measured := difficulty(found):
-        said.append(tr("Measured difficulty: {difficulty}.").format(difficulty=tr(measured)))
-    return " ".join(said)
-
-
-def rank_difficulty(name: str) -> int:
-    """Of the shipped drill *name* in the order of its measured difficulty; last where it is not known."""
-    measured = level(name)
-    return LEVELS.index(measured) if measured else len(LEVELS)
+        words = tr("{share} of the possible actions are serious mistakes ({points} points or more).")
+        sentences.append(words.format(share=f"{round(100 * share)}%", points=BLUNDER))
+    return " ".join(sentences)
 
 
 def level(name: str) -> str:

@@ -10,12 +10,14 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from app.files import atomic_write
 from app.files.folders import keep_private
-from app.files.learning_paths import technology, version
+from app.files.learning_paths import find_technology, find_version
 from app.files.scenario_files import ScenarioFile
 from app.files.summary import FILE_NAME, ScenarioSummary, load_summaries
 from app.words.language import tr
@@ -69,15 +71,24 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioS
         scored=scenario.scored,
         shipped=shipped,
         origin=origin,
-        technology=technology(scenario, shipped),
-        version=version(scenario),
-        words=_words(scenario),
+        technology=find_technology(scenario, shipped),
+        version=find_version(scenario),
+        words=_words(scenario, shipped),
     )
 
 
-def _words(scenario: Scenario) -> str:
-    """Return the distinct words of the texts a search looks into, in lower case."""
+@lru_cache(maxsize=1)
+def error_numbers() -> dict[str, list[int]]:
+    """Name of a shipped drill -> error numbers of its reference solution (`python -m tests.error_numbers`)."""
+    text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
+    found: dict[str, list[int]] = json.loads(text)
+    return found
+
+
+def _words(scenario: Scenario, shipped: bool) -> str:
+    """Return the distinct words of the texts a search looks into, in lower case, and the drill's error numbers."""
     texts = [
+        *(map(str, error_numbers().get(scenario.name, ())) if shipped else ()),
         scenario.brief,
         *(goal.text for goal in scenario.goals),
         *(text for asked in scenario.inquiries for text in (asked.text, *asked.texts)),

@@ -32,6 +32,7 @@ from app.main_window.diagnostics import Doctor
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.fault_menu import FaultMenu
 from app.main_window.files import Drops, Files
+from app.main_window.first_run import FirstRun
 from app.main_window.full_screen import FullScreen
 from app.main_window.help import HelpKey
 from app.main_window.library import Library
@@ -56,9 +57,9 @@ from app.main_window.teaching_tools import TopologyNotes
 from app.main_window.time_selection import TimeSelection, save_charts
 from app.main_window.tools import ToolPages
 from app.main_window.topology_layout import TopologyLayout
-from app.main_window.tour import GuidedTour, stops
 from app.main_window.window import MainWindow
 from app.storage import Profile
+from app.view_models.start_page import FIRST_DRILL
 from app.views.act_line import ActLine
 from app.views.briefing import BriefPage
 from app.views.charts import Charts
@@ -104,7 +105,7 @@ class Assembly(QObject):
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)
         self._irrevocable = Confirmations(
-            window, self._session, lambda: play.watching, self._describe_leave_consequence
+            window, self._session, lambda: play.watching or play.introducing, self._describe_leave_consequence
         )
         self._library = Library(profile)
         self._actions = Actions(window)
@@ -175,7 +176,9 @@ class Assembly(QObject):
         window = self._window
         self._drafts = QueryDrafts(self._console, self._profile, self._play, window)
         self._cards = TopologyLayout(self._topology, self._store, window)
-        self._start_page = StartPage(self._picker, self._library, self._play, self._irrevocable, window)
+        self._start_page = StartPage(
+            self._picker, self._library, self._play, self._irrevocable, self._store, window
+        )
         self._navigation = Navigation(
             self._pages, self._start_page, self._history, self._desk_page, self._cards,
             self._session, self._play, self._library, window,
@@ -196,7 +199,8 @@ class Assembly(QObject):
         self._drafts.begin(drill)
         self._notice.clear()
         self._cards.put(drill)
-        self._navigation.open_desk(drill.scenario.title)
+        title = tr("Watch a failover") if self._play.introducing else drill.scenario.title
+        self._navigation.open_desk(title)
 
     def _make_pages(self) -> None:
         """What is opened beside a run or after it."""
@@ -250,10 +254,11 @@ class Assembly(QObject):
             wanted.connect(self._files.open)
 
     def _make_auxiliary_parts(self) -> None:
-        """Tour and help, what is said aloud, the palette, and what looks after the installation."""
+        """First run and help, what is said aloud, the palette, and what looks after the installation."""
         window, page, notice = self._window, self._desk_page, self._notice
-        self._tour = GuidedTour(
-            stops(page, self._act_line), self._navigation, self._session, self._play, notice, self._store, window,
+        self._first_run = FirstRun(
+            page, self._navigation, self._session, self._play, self._library, self._irrevocable, self._store,
+            window,
         )  # fmt: skip
         panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
         self._help = HelpKey(panels, self._pages, window)
@@ -359,7 +364,7 @@ class Assembly(QObject):
         return {
             "help.here": self._help.show,
             "help.palette": self._commands.open,
-            "help.tour": self._tour.start,
+            "help.first_run": self._first_run.ask_to_start,
             "help.sheet": lambda: dialogs.show_sheet(self._window, self._appearance),
             "help.keys": lambda: dialogs.edit_keys(self._window, self._appearance),
             "help.check": self._doctor.examine,
@@ -381,15 +386,19 @@ class Assembly(QObject):
         self._history.left.connect(self._navigation.show_home)
         self._history.opened.connect(self._debriefing.show_stored)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
-        self._pages.currentChanged.connect(lambda _: self._tour.show_page())
+        self._pages.currentChanged.connect(lambda _: self._first_run.show_page())
         self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
         self._pages.went_to.connect(lambda *_: self._show_page())
+        self._navigation.desk_wanted.connect(self._show_line)
+        self._session.progress.connect(lambda _: self._window.show_status_bar())
 
     def _connect_window(self) -> None:
         """Last of all: what the window and its start page want is done from now on."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
         picker.fresh_wanted.connect(self._choice.make_new)
+        picker.watch_wanted.connect(self._first_run.start)
+        self._first_run.finished.connect(partial(self._choice.choose, FIRST_DRILL))
         picker.resumed.connect(self._start_page.resume)
         picker.given_up.connect(self._start_page.ask_to_give_up)
         picker.history_wanted.connect(self._navigation.show_history)
@@ -420,9 +429,14 @@ class Assembly(QObject):
     def _show_page(self) -> None:
         """What belongs to the desk is off elsewhere."""
         on_desk = self._navigation.on_desk
-        self._run_facts.setVisible(on_desk)
-        self._act_line.setVisible(on_desk)
+        self._show_line(on_desk)
         self._actions.show_page(on_desk)
+
+    def _show_line(self, shown: bool = True) -> None:
+        """Show command line and facts of the run; before the desk comes, so that its panels keep their places."""
+        self._run_facts.setVisible(shown)
+        self._act_line.setVisible(shown)
+        self._window.show_status_bar()
 
     def _show_theme(self) -> None:
         self._actions.show_theme(theme.tokens(QApplication.palette()))

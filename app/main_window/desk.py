@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFont, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
@@ -118,8 +118,10 @@ class Desk(QMainWindow):
         self._sized = False
         self.narrow = False
         """The places are those of a narrow desk."""
-        self._settled: dict[str, QSize] = {}
-        """How large each panel was before the window changed its size."""
+        self._shares: dict[str, tuple[float, float]] = {}
+        """Share of each panel in the width and height of the desk, as the user or the layout has chosen it."""
+        self._shares_due = True
+        """The sizes at rest are chosen ones: a separator was dragged, or a layout was put in place."""
         self._settling = QTimer(self, singleShot=True, interval=0)
         self._settling.timeout.connect(self._settle)
         self._kept: dict[str, tuple[QByteArray, QSize]] = {}
@@ -301,6 +303,11 @@ class Desk(QMainWindow):
         if keys is not None and keys.isVisible():
             keys.setFocus()
 
+    def show_alone(self, name: str) -> None:
+        """Lay the panel *name* over the whole desk, whether or not another one is there."""
+        self.unzoom()
+        self.zoom(name)
+
     def unzoom(self) -> None:
         """Put everything back where it stood before one panel took the whole desk."""
         zoomed, self._zoomed = self._zoomed, None
@@ -349,6 +356,7 @@ class Desk(QMainWindow):
         self._share_out()
 
     def _share_out(self) -> None:
+        self._shares_due = True
         left, right, bottom, upper = SHARES[self._profile]
         by_name = self.docks
         width, height = self.width(), self.height()
@@ -414,22 +422,30 @@ class Desk(QMainWindow):
         leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
         if self._comes_back is not None and self._comes_back[1] == now:
             self.restoreState(self._comes_back[0], LAYOUT_VERSION)
+            self._shares_due = True
             self._close_and_open()
             self._forget()
         elif leap and self._sized and self.isVisible():
-            self._keep_shares(before, now)
+            self._keep_shares()
 
-    def _keep_shares(self, old_size: QSize, new_size: QSize) -> None:
-        """A maximised window gives each panel its share; by itself all of the room would go to the picture."""
+    def _keep_shares(self) -> None:
+        """Give each panel its chosen share of a maximized window; by default the picture would take all of the room.
+
+        A small window squeezes panels to their least sizes. That changes no chosen share.
+        """
         found = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
-        heads = [self.docks[name] for name in found if name is not None and name in self._settled]
-        sizes = {dock: self._settled[dock.objectName()] for dock in heads}
+        heads = [self.docks[name] for name in found if name is not None and name in self._shares]
         beside = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
-        wide, high = new_size.width() / old_size.width(), new_size.height() / old_size.height()
-        widths = [round(wide * sizes[dock].width()) for dock in beside]
-        heights = [round(high * sizes[dock].height()) for dock in heads]
+        widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in beside]
+        heights = [round(self._shares[dock.objectName()][1] * self.height()) for dock in heads]
         self.resizeDocks(beside, widths, Qt.Orientation.Horizontal)
         self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A separator was dragged: nothing else of the desk is free."""
+        super().mouseReleaseEvent(event)
+        self._shares_due = True
+        self._settling.start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and isinstance(watched, QDockWidget):
@@ -437,7 +453,12 @@ class Desk(QMainWindow):
         return super().eventFilter(watched, event)
 
     def _settle(self) -> None:
-        self._settled = {name: dock.size() for name, dock in self.docks.items()}
+        if self._shares_due and self._sized and self.isVisible() and self._zoomed is None:
+            self._shares_due = False
+            width, height = max(1, self.width()), max(1, self.height())
+            self._shares = {
+                name: (dock.width() / width, dock.height() / height) for name, dock in self.docks.items()
+            }
         self._hide_stray_tabs()
 
     def _hide_stray_tabs(self) -> None:
@@ -486,7 +507,7 @@ class Desk(QMainWindow):
         """Put everything where it stood; where it belongs if *state* is of another version."""
         self.arrange(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
-            self._sized = True
+            self._sized = self._shares_due = True
             self._show_title_bars()
             kept = self._kept.get(profile)
             if kept is not None and kept[0] == state and kept[1] != self.size():

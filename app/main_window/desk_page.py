@@ -146,6 +146,8 @@ class RunFacts(QLabel):
         what = formatting.mode(drill.mode.value)
         if self._play.watching:
             what = tr("best possible") if self._play.best is not None else tr("reference solution")
+        if self._play.introducing:
+            what = tr("introduction")
         self.setText("  ·  ".join((what, *seed, *kept)))
 
 

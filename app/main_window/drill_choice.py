@@ -91,6 +91,7 @@ class DrillChoice(QObject):
         """Begin the drill whose brief is on screen."""
         if self.scenario is not None:
             self._play.begin(self.scenario, mode, self._seed)
+            self._navigation.guard_desk()
             self._session.play()
 
     @show_busy_cursor()

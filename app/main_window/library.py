@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from app.files import scenario_files, summaries
+from app.files.learning_paths import MIRRORING
 from app.files.scenario_files import ScenarioNotFoundError
 from app.files.summary import ScenarioSummary, sort_key
 from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.drill_cards import Card
 from app.view_models.progress import LearnerProgress
+from app.view_models.start_page import Interrupted, Recommendation, recommend
 from app.views.history import FinishedRun
-from app.views.scenario_picker import FIRST_DRILL
-from app.widgets.interrupted_runs import Interrupted
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
@@ -117,22 +118,34 @@ class Library:
             tries=len(record.runs) if record is not None else 0,
             due=summary.name in standing.due_scenarios,
             begun=summary.name in begun_scenarios,
-            first=summary.name == FIRST_DRILL and not begun_scenarios,
         )
 
+    def recommended(self, cards: Sequence[Card]) -> Recommendation | None:
+        """Return the drill to take next."""
+        return recommend(cards, self.progress())
+
+    def is_new_user(self) -> bool:
+        """Return whether no run was ever begun."""
+        return not self._load_begun_scenarios()
+
     def interrupted(self) -> list[Interrupted]:
+        """Return runs that can be continued, the newest first; a run whose clock never ran is none."""
         try:
-            runs = self._profile.unfinished()[:INTERRUPTED_SHOWN] if self._profile is not None else []
+            runs = self._profile.unfinished() if self._profile is not None else []
         except StorageError as problem:
             self._report_problem(problem)
             return []
-        return [self._interrupted(run) for run in runs]
+        begun = [run for run in runs if run.tick > 0 or run.lines or run.problem]
+        return [self._interrupted(run) for run in begun[:INTERRUPTED_SHOWN]]
 
     def _interrupted(self, run: UnfinishedRun) -> Interrupted:
+        summary = self.summaries.get(run.scenario_name)
         return Interrupted(
             run_id=run.run_id,
             name=run.scenario_name,
             title=self.title(run.scenario_name),
+            technology=summary.technology if summary is not None else MIRRORING,
+            mode=run.mode,
             t_s=run.tick / TICKS_PER_S,
             when=tr("begun {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),
             problem=run.problem,

@@ -46,7 +46,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "query.close",
     ),
     mark("&View"): (
-        *(f"view.{dock.name}" for dock in DOCKS if not dock.more),
+        *(f"view.{dock.name}" for dock in sorted(DOCKS, key=lambda dock: dock.keys) if not dock.more),
         (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.more)), None,
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
@@ -58,7 +58,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
     mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
     mark("&Class"): (START_CLASS, JOIN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
     mark("&Help"): (
-        "help.here", "help.sheet", "help.keys", "help.palette", "help.tour", None,
+        "help.here", "help.first_run", "help.sheet", "help.keys", "help.palette", None,
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.main_window.desk_page import DeskPage
@@ -13,12 +13,16 @@ from app.main_window.start_page import StartPage
 from app.main_window.topology_layout import TopologyLayout
 from app.views.history import RunHistoryPage
 from app.widgets.busy_cursor import show_busy_cursor
+from app.widgets.input_guard import guard
 from app.widgets.scroll_container import Pages
 from app.words.language import tr
 
 
 class Navigation(QObject):
     """Leaving the desk leaves a run that can be taken up again, or coming back to it."""
+
+    desk_wanted = Signal()
+    """The desk is the next page."""
 
     def __init__(
         self,
@@ -62,8 +66,13 @@ class Navigation(QObject):
 
     def open_desk(self, title: str) -> None:
         """The desk, for a drill called *title*; the picture has the keyboard."""
+        self.desk_wanted.emit()
         self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()
+
+    def guard_desk(self) -> None:
+        """Ignore clicks on the new desk that were meant for the page before: the start has taken a moment."""
+        guard().appeared(self._desk_page)
 
     def return_from_page(self) -> None:
         """From a page that was opened beside a run back to it; without one to the drills."""

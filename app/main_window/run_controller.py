@@ -67,6 +67,8 @@ class RunController(QObject):
         """Why the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, or the best possible, not the user's own run."""
+        self.introducing = False
+        """The first run is on screen, which nothing records."""
         self.best: Best | None = None
         """The best possible from this act or wait on is being shown."""
         self.reflects = False
@@ -277,6 +279,17 @@ class RunController(QObject):
             on_error=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
         )
 
+    def introduce(self, scenario: Scenario, tick: Tick) -> None:
+        """Open *scenario* at *tick* with its own seed, for the first run; nothing is recorded."""
+        history = History(Drill(scenario, scenario.seed, DrillMode.LAB))
+
+        def played(_: History) -> None:
+            self.leave()
+            self.introducing = True
+            self._open(history, NoRecorder())
+
+        self._session.work(replay_inputs(history, (), tick), played, on_error=self._report_problem)
+
     def look_at(self, history: History) -> None:
         """Show the run of somebody else as far as it has come; nothing is recorded."""
         self.leave()
@@ -332,7 +345,7 @@ class RunController(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = self.attending = self.reflects = False
+        self.watching = self.attending = self.reflects = self.introducing = False
         self.best = None
         self.branches = None
         self._runs = {}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from app import settings
 from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
 from app.main_window.run_controller import RunController
+from app.settings import WindowSettings
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.busy_cursor import show_busy_cursor
 
@@ -20,15 +22,20 @@ class StartPage(QObject):
         library: Library,
         play: RunController,
         irrevocable: Confirmations,
+        store: WindowSettings,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
+        self._store = store
         self.picker, self._library, self._play, self._irrevocable = picker, library, play, irrevocable
 
     def fill(self) -> None:
         """Read the drills again, and show them."""
         self._library.read()
-        self.picker.show_cards(self._library.cards(), self._library.problems)
+        cards = self._library.cards()
+        self.picker.show_cards(cards, self._library.problems)
+        newcomer = self._library.is_new_user() and not self._store.get(settings.INTRODUCTION_SEEN)
+        self.picker.show_recommendation(self._library.recommended(cards), newcomer)
         self.picker.show_interrupted(self._library.interrupted())
 
     @show_busy_cursor()

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, Signal, SignalInstance
+from PySide6.QtCore import QEvent, Qt, Signal, SignalInstance
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizeGrip, QVBoxLayout, QWidget
 
 from app import settings
 from app.files import folders, summary
@@ -69,15 +69,21 @@ class MainWindow(QMainWindow):
         column.addWidget(scrolling(self.pages))
         self.setCentralWidget(middle)
         self.setWindowTitle(TITLE)
+        self.statusBar().hide()
+        self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
         self._size()
         for chosen in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
             chosen.connect(lambda name, chosen=chosen: self._repeat_when_ready(chosen, name))
-        for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
+        picker = self.picker
+        for wanted in (
+            picker.history_wanted,
+            picker.progress_wanted,
+            picker.file_wanted,
+            picker.watch_wanted,
+        ):
             wanted.connect(partial(self._repeat_when_ready, wanted))
         known = sorted(summary.load_summaries(folders.default_folder()).values(), key=summary.sort_key)
         self.picker.show_cards([Card.from_summary(each) for each in known], [])
-        if not known:
-            self.picker.show_reading()
         self.picker.take_focus()
 
     def _size(self) -> None:
@@ -108,6 +114,13 @@ class MainWindow(QMainWindow):
         then, self._then = self._then, []
         for do in then:
             do()
+
+    def show_status_bar(self) -> None:
+        """Show the status bar while it has anything to show: an empty one takes room from the pages."""
+        bar = self.statusBar()
+        parts = bar.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        full = any(not part.isHidden() for part in parts if not isinstance(part, QSizeGrip))
+        bar.setVisible(full or bool(bar.currentMessage()))
 
     def _show_title(self, _: QWidget, title: str) -> None:
         self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)

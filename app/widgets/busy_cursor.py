@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEventLoop, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton
+
+from app.words.language import tr
 
 
 @contextmanager
@@ -17,3 +20,21 @@ def show_busy_cursor() -> Iterator[None]:
         yield
     finally:
         QGuiApplication.restoreOverrideCursor()
+
+
+@contextmanager
+def preparing(button: QPushButton) -> Iterator[None]:
+    """Answer a click on *button* at once: until the work is done it is disabled and says so."""
+    words, had_keys = button.text(), button.hasFocus()
+    with show_busy_cursor():
+        button.setText(tr("Preparing…"))
+        button.setEnabled(False)
+        button.repaint()
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        try:
+            yield
+        finally:
+            button.setText(words)
+            button.setEnabled(True)
+            if had_keys and button.isVisible():
+                button.setFocus()

@@ -55,6 +55,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
     DESK: (mark("on the desk"), (WINDOW,)),
     REST: (mark("on the desk"), (DESK,)),
+    "start": (mark("on the start page"), (WINDOW,)),
     "query": (mark("in an SQL window"), (DESK,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
     "explorer": (mark("in Object Explorer"), (DESK,)),
@@ -87,6 +88,11 @@ def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -
 
 
 COMMANDS: Final[tuple[Command, ...]] = (
+    *_rows(
+        mark("Drill"), "start",
+        ("start.search", mark("Search the drills"), "Ctrl+K"),
+        fixed=True,
+    ),
     *_rows(
         mark("Drill"), WINDOW,
         ("drill.open", mark("Open a drill…"), "Ctrl+Shift+O"),
@@ -183,7 +189,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("help.here", mark("Help on this panel"), "F1"),
         ("view.say", mark("Describe current state"), "Alt+0"),
         ("help.palette", mark("Find any command…"), "Ctrl+Shift+P | Ctrl+Q"),
-        ("help.tour", mark("Tour of the desk"), "Ctrl+Shift+F1"),
+        ("help.first_run", mark("Watch a failover"), "Ctrl+Shift+F1"),
         ("help.sheet", mark("All shortcuts"), "Shift+F1"),
         ("help.keys", mark("Change shortcuts…"), "Ctrl+Alt+K"),
         ("help.check", mark("Check this installation…")),

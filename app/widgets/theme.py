@@ -415,6 +415,7 @@ def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
     box = round(BOX * line_px)
     ring = round(0.3 * box)
     names |= {
+        "chip": str((line_px + 6) // 2),
         "box": str(box),
         "ring": str(ring),
         "dot": str(box + 2 - 2 * ring),
@@ -442,6 +443,15 @@ QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
 QToolButton:hover { background: $raised; border-color: $border; }
 QToolButton:pressed, QToolButton:checked { background: $selection; color: $on_selection; }
 QToolButton:focus { border-color: $focus; }
+QToolButton[chip="true"] {
+    background: $surface; border: 1px solid $border; border-radius: ${chip}px; padding: 2px 10px;
+}
+QToolButton[chip="true"]:hover { border-color: $accent; }
+QToolButton[chip="true"]:focus { border-color: $focus; background: $info_soft; }
+QToolButton[chip="true"][on="true"], QToolButton[chip="true"]:checked {
+    background: $selection; color: $on_selection; border-color: $accent;
+}
+QToolButton[chip="true"]::menu-indicator { image: none; width: 0; }
 QToolButton[primary="true"] { background: $accent; border-color: $accent; border-radius: 8px; }
 QToolButton[primary="true"]:hover { border-color: $text; }
 QToolButton[primary="true"]:focus { border: 2px solid $text; }
@@ -471,6 +481,10 @@ QPushButton {
     background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 14px; min-height: 1.25em;
 }
 QPushButton[small="true"] { padding: 2px 9px; min-height: 1.1em; }
+QPushButton[link="true"] {
+    background: transparent; border: 1px solid transparent; color: $info; padding: 2px 0; text-decoration: underline;
+}
+QPushButton[link="true"]:focus { border-color: $focus; }
 QPushButton:hover { border-color: $accent; }
 QPushButton:pressed { background: $selection; color: $on_selection; }
 QPushButton:focus { border: 1px solid $focus; outline: none; }

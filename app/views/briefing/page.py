@@ -18,7 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.files import course, proof
+from app.view_models.drill_cards import level_title
 from app.widgets import theme
+from app.widgets.busy_cursor import preparing
 from app.widgets.prose import Prose
 from app.widgets.scroll_container import scrolling
 from app.words import formatting
@@ -68,11 +71,19 @@ class BriefPage(QWidget):
         self._start = QPushButton(tr("Start the clock"))
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
-        self._start.clicked.connect(lambda: self.started.emit(self.mode))
+        self._start.clicked.connect(self._begin)
         self._back = QPushButton(tr("Back to the drills"))
         self._back.clicked.connect(self.left)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
+        self._details_link = QPushButton()
+        self._details_link.setProperty("link", "true")
+        self._details_link.setCheckable(True)
+        self._details_link.toggled.connect(lambda _: self._show_details())
+        self._details = QLabel()
+        self._details.setProperty("muted", "true")
+        self._details.setWordWrap(True)
+        self._details.setTextFormat(Qt.TextFormat.PlainText)
         self._below = Prose(full_height=True)
         self._below.hide()
         self._buttons = QWidget()
@@ -111,6 +122,8 @@ class BriefPage(QWidget):
             self._below,
         ):
             inside.addWidget(widget)
+        inside.addWidget(self._details_link, 0, Qt.AlignmentFlag.AlignLeft)
+        inside.addWidget(self._details)
         inside.addSpacing(8)
         inside.addWidget(self._buttons)
         middle = QWidget()
@@ -132,10 +145,13 @@ class BriefPage(QWidget):
         chosen = self._modes.checkedButton()
         return chosen.objectName() if self._scored and chosen is not None else "lab"
 
+    def _begin(self) -> None:
+        with preparing(self._start):
+            self.started.emit(self.mode)
+
     def show_scenario(self, scenario: Scenario) -> None:
         self._title.setText(scenario.title)
-        facts = [tr(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
-        facts += [", ".join(tr(skills.title_of(key)) for key in scenario.skills)] if scenario.skills else []
+        facts = [level_title(scenario.level), tr("about {minutes} minutes").format(minutes=scenario.minutes)]
         facts += (
             [tr("ends after {length} minutes").format(length=formatting.plain_number(scenario.length / 60.0))]
             if scenario.length
@@ -144,10 +160,19 @@ class BriefPage(QWidget):
         self._facts.setText("  ·  ".join(facts))
         self._text.show_text(scenario.brief)
         self._goals.setVisible(bool(scenario.goals))
-        self._goals.setText("\n".join(f"○  {goal.text}" for goal in scenario.goals))
+        self._goals.setText("\n".join(f"•  {goal.text}" for goal in scenario.goals))
         self._goals_title.setVisible(bool(scenario.goals))
         self._scored = scenario.scored
         self._mode_box.setVisible(scenario.scored)
+        self._details.setText("\n".join(_details(scenario)))
+        self._details_link.setChecked(False)
+        self._show_details()
+
+    def _show_details(self) -> None:
+        shown = self._details_link.isChecked()
+        self._details_link.setText(tr("Hide details") if shown else tr("Details"))
+        self._details_link.setVisible(bool(self._details.text()) and not self._buttons.isHidden())
+        self._details.setVisible(shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
         """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
@@ -156,6 +181,8 @@ class BriefPage(QWidget):
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._buttons.hide()
+        self._details_link.setChecked(False)
+        self._show_details()
         self._below.setVisible(bool(appendix))
         self._below.show_text(appendix)
 
@@ -189,6 +216,21 @@ class BriefPage(QWidget):
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._mode_row.setDirection(way)
         self._mode_row.setSpacing(MODE_GAP_PX if fits else MODE_GAP_PX // 4)
+
+
+def _details(scenario: Scenario) -> list[str]:
+    """Return skills, place in the course, proof and sources."""
+    lines = []
+    if scenario.skills:
+        titles = ", ".join(tr(skills.title_of(key)) for key in scenario.skills)
+        lines.append(tr("Trains: {skills}").format(skills=titles))
+    lesson = course.lessons().get(scenario.name)
+    if lesson is not None:
+        where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
+        lines.append(f"{where}: {lesson.teaches}")
+    lines += [proved] if (proved := proof.describe(scenario.name, scenario.text)) else []
+    sources = [f"{source.paper}: {source.section}" for source in scenario.sources]
+    return [*lines, *(tr("Source: {source}").format(source=each) for each in sources)]
 
 
 def heading(text: str) -> QLabel:

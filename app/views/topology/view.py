@@ -470,6 +470,14 @@ class Topology(TopologyCanvas):
         self._bar.move_to_corner()
         super().resizeEvent(event)
 
+    def card_places(self) -> dict[str, QRect]:
+        """Return the place of each card in this view, by the name of its server or application."""
+        inside = self.viewport().pos()
+        return {
+            name: self.mapFromScene(node.card().translated(node.pos())).boundingRect().translated(inside)
+            for name, node in self._scene.nodes.items()
+        }
+
     def places(self) -> dict[str, Place]:
         """Where the user has put cards, to be remembered."""
         return self._scene.moved_places()

@@ -83,10 +83,13 @@ def test_a_trap_that_costs_nothing_is_told() -> None:
     )
 
 
-def test_the_list_of_drills_tells_what_is_proved() -> None:
-    assert proof.describe_proof("automatic-failover").startswith("Proved: 100 points can be reached.")
-    assert "is a blunder" in proof.describe_proof("false-failovers")
-    assert proof.describe_proof("lab") == ""
+def test_the_details_of_a_drill_state_what_is_proved() -> None:
+    def describe(name: str) -> str:
+        return proof.describe(name, scenario_files.find(name).load().text)
+
+    assert describe("automatic-failover").startswith("A full score is possible")
+    assert "serious mistakes" in describe("false-failovers")
+    assert describe("lab") == ""
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.files import scenario_files, summaries, summary
-from app.files.learning_paths import learning_paths, place_in_path, technology, version
+from app.files.learning_paths import find_technology, find_version, learning_paths, place_in_path
 from engine.drill.authoring.scenario import Scenario
+from tests.error_numbers import error_numbers
 
 KEYS = ["mirroring", "ag", "fci", "clients", "restore", "team"]
 
@@ -28,7 +29,7 @@ def test_every_shipped_drill_is_in_one_path(drills: dict[str, Scenario]) -> None
 
 def test_technology_agrees_with_the_contents(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
-        found, contents = technology(drill, shipped=True), technology(drill, shipped=False)
+        found, contents = find_technology(drill, shipped=True), find_technology(drill, shipped=False)
         assert found in KEYS
         if found in ("fci", "team"):
             assert contents == found, name
@@ -36,7 +37,7 @@ def test_technology_agrees_with_the_contents(drills: dict[str, Scenario]) -> Non
             assert contents == found or drill.sessions, name
         assert (contents == "team") == (found == "team"), name
         assert (contents == "fci") == (found == "fci"), name
-        assert version(drill) in {"2005", "2008", "2012", "2014", "2016", "2017", "2019", "2022"}
+        assert find_version(drill) in {"2005", "2008", "2012", "2014", "2016", "2017", "2019", "2022"}
 
 
 def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario]) -> None:
@@ -52,6 +53,8 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
     [
         ("1418", "random-trouble-easy"),
         ("824", "page-repair"),
+        ("1480", "ag-automatic-failover"),
+        ("35202", "ag-secondary-lost"),
         ("sys.dm_hadr_database_replica_states", "ag-not-ready"),
         ("mirroring_state_desc", "automatic-failover"),
         ("power-on", "automatic-failover"),
@@ -76,3 +79,15 @@ def test_a_kept_summary_with_an_unknown_technology_is_not_ours(
     (tmp_path / summary.FILE_NAME).write_text(text.replace('"technology": "mirroring"', '"technology": "x"'))
     assert summary.load_summaries(tmp_path) == {}
     assert summaries.read(files, tmp_path)[0] == [first]
+
+
+@pytest.mark.parametrize("name", ["automatic-failover", "page-repair"])
+def test_error_numbers_are_those_of_the_reference_solution(drills: dict[str, Scenario], name: str) -> None:
+    assert set(summaries.error_numbers()) == set(drills), "run python -m tests.error_numbers"
+    assert summaries.error_numbers()[name] == error_numbers(drills[name])
+
+
+@pytest.mark.slow
+def test_all_error_numbers_are_those_of_the_reference_solutions(drills: dict[str, Scenario]) -> None:
+    for name, drill in drills.items():
+        assert summaries.error_numbers()[name] == error_numbers(drill), name

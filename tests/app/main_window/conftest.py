@@ -108,9 +108,9 @@ def open_menus() -> list[QMenu]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> WindowSettings:
-    """Of somebody who has seen the tour, which would halt the clock."""
+    """Settings of a user who has seen the introduction."""
     made = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
-    made.set(settings.TOUR_SEEN, True)
+    made.set(settings.INTRODUCTION_SEEN, True)
     return made
 
 

@@ -66,7 +66,6 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.brief.started.emit("practice")
     hands.wait(5.0)
     window.session.pause()
-    window.tour.stop()
     return window
 
 

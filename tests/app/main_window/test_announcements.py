@@ -34,7 +34,6 @@ def said(window: OpenWindow) -> list[str]:
 def begun(hands: Hands, drill: str, mode: str) -> None:
     hands.window.choose(drill)
     hands.window.brief.started.emit(mode)
-    hands.window.tour.stop()
     hands.window.desk.focus_view("console")
 
 

@@ -22,7 +22,6 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     hands.wait(2.0)
-    window.tour.stop()
     QApplication.processEvents()
     return window
 

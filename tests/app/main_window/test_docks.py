@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import shiboken6
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window.desk import PLACES, TURNS_DATABASES, Desk
@@ -154,3 +154,24 @@ def test_in_a_fast_large_world_one_view_or_part_of_it_is_shown_a_frame(qtbot: Qt
     desk.show_pace(running=False, fast=True)  # paused: all are at that moment, at once
     assert {len(view.worlds) for view in seen if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
+
+
+def test_a_small_window_in_between_changes_no_proportions(qtbot: QtBot, window: OpenWindow) -> None:
+    """Maximized after a small window, which squeezes panels to their least sizes, the desk is as it was."""
+
+    def sizes(width: int, height: int) -> dict[str, tuple[int, int]]:
+        window.resize(width, height)
+        for _ in range(6):
+            QApplication.processEvents()
+        docks = window.desk.docks
+        return {name: (docks[name].width(), docks[name].height()) for name in ("brief", "charts", "timing")}
+
+    window.choose("automatic-failover")
+    window.start("practice")
+    window.session.pause()
+    large = sizes(1920, 1040)
+    assert sizes(800, 600) != large
+    again = sizes(1920, 1040)
+    for name, (width, height) in large.items():
+        assert abs(again[name][0] - width) <= 0.02 * 1920, name
+        assert abs(again[name][1] - height) <= 0.03 * 1040, name

@@ -51,7 +51,6 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
-    window.tour.stop()
     window.console.new_query("SERVER_A", "SELECT 1")
     for name in ("explorer", "ledger", "console"):
         window.desk.focus_view(name)

@@ -30,7 +30,6 @@ pytestmark = pytest.mark.usefixtures("styled")
 def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("automatic-failover")
     window.brief.started.emit("practice")
-    window.tour.stop()
     hands.wait(70.0)
     query = window.console.new_query("SERVER_B")
     assert query is not None

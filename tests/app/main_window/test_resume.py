@@ -105,15 +105,23 @@ def test_a_run_that_is_left_can_be_taken_up_or_given_up(hands: Hands, profile: P
     hands.search()
     assert hands.drill.state_hash() == left.state_hash()
     window.show_home()
-    (give_up,) = [
-        b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()
-    ]
-    hands.click(give_up)
+    window.picker.top._fill_menu()
+    (give_up,) = window.picker.top._menu.actions()
+    assert give_up.text() == "Give up: Database mirroring lab"
+    give_up.trigger()
     hands.say_yes()
     assert profile.unfinished() == []
-    assert not [
-        b for b in window.picker.findChildren(QPushButton) if b.text() == "Give up this run" and b.isVisible()
-    ]
+    assert not window.picker.top.resume.isVisible()
+
+
+def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profile) -> None:
+    window = hands.window
+    window.choose("lab")
+    window.start("lab")
+    window.session.pause()
+    window.show_home()
+    assert [run.tick for run in profile.unfinished()] == [0]
+    assert not window.picker.top.resume.isVisible()
 
 
 def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, profile: Profile) -> None:

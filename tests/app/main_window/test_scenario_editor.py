@@ -155,10 +155,15 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
 
 
 def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands, window: OpenWindow) -> None:
-    edit = window.picker._details._edit
-    window.picker.choose_card("no-witness")
-    assert edit.text() == "Edit a copy"
-    hands.click(edit)
+    def edit(name: str) -> str:
+        window.picker.choose_card(name)
+        card = window.picker.current()
+        assert card is not None
+        _, action = window.picker.grid.menu_of(card).actions()
+        action.trigger()
+        return action.text()
+
+    assert edit("no-witness") == "Edit a copy"
     page = window.editing.page
     assert page.file is None
     assert page.file_name == "no-witness-copy.toml"
@@ -166,9 +171,7 @@ def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands
     file.parent.mkdir(parents=True)
     window.editing.write(file)
     window.show_home()
-    window.picker.choose_card("mine")
-    assert edit.text() == "Edit"
-    hands.click(edit)
+    assert edit("mine") == "Edit"
     assert page.file == file
     assert str(file) in window.store.get(settings.RECENT)
 

@@ -35,7 +35,8 @@ def begin(hands: Hands, name: str) -> None:
     """From the start page to the desk."""
     window = hands.window
     window.picker.choose_card(name)
-    hands.click(button(window.picker, "Open this drill"))
+    window.picker.grid.setFocus()
+    hands.press(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
     hands.click(button(there(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
@@ -118,7 +119,9 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
 def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
     """No mouse at all: start page, brief, desk, menu of a server, SQL, end."""
     window = hands.window
-    window.picker.choose_card("lab")
+    hands.press(Key.Key_K, Mod.ControlModifier)
+    hands.qtbot.keyClicks(window.picker.search, "mirroring lab")
+    hands.press(Key.Key_Return)
     hands.press(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
     hands.press(Key.Key_Space)

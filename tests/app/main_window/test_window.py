@@ -141,7 +141,7 @@ def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSe
         QApplication.processEvents()
         assert theme.tokens(window.topology.palette()) is colours
         image = window.grab().toImage()
-        assert image.pixelColor(image.width() // 2, image.height() - 40) == colours.window
+        assert image.pixelColor(4, image.height() // 2) == colours.window
         assert store.get(settings.THEME) == choice
 
 
@@ -279,13 +279,13 @@ def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, st
 
 def test_search_on_the_start_page(hands: Hands) -> None:
     picker = hands.window.picker
-    hands.qtbot.keyClicks(picker._search, "witness intermediate")
-    titles = [picker._list.item(row).text() for row in range(picker._list.count())]
+    hands.qtbot.keyClicks(picker.search, "witness intermediate")
+    titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
     assert "Mirroring: no witness, principal fails" in titles
     assert "Database mirroring lab" not in titles
-    hands.qtbot.keyClicks(picker._search, " zzz")
-    assert picker._list.count() == 0
-    assert not picker._details._start.isEnabled()
+    hands.qtbot.keyClicks(picker.search, " zzz")
+    assert picker.grid.count() == 0
+    assert picker._nothing.isVisible()
 
 
 def test_a_scenario_that_cannot_be_read_is_named(hands: Hands, profile_folder: Path) -> None:

@@ -1,9 +1,8 @@
-"""The progress page, the picker's due drills and skills, scores over time in the history."""
+"""The progress page, scores over time in the history."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -12,12 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.learning.memory import Practised, standings
 from app.learning.next_drills import DrillCandidate, recommend_drills
-from app.view_models.drill_cards import Card
 from app.views.history import FinishedRun, RunHistoryPage
 from app.views.progress import BAR_COLUMN, ProgressPage, format_due, format_elapsed
-from app.views.scenario_picker import DUE, ScenarioPicker
 from app.widgets.calibration_curve import CalibrationCurve
-from app.words import language
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.skills import skills
 from engine.drill.running.modes import DrillMode
@@ -100,100 +96,6 @@ def test_moments_in_words() -> None:
         "in 3 days",
         "–",
     )
-
-
-def card(name: str, **more: Any) -> Card:
-    known = {
-        "title": name,
-        "summary": "",
-        "level": "beginner",
-        "minutes": 5,
-        "skills": ("quorum",),
-        "brief": "",
-    }
-    return Card(name=name, sources=(), scored=True, shipped=True, known=True, **{**known, **more})
-
-
-def shown(picker: ScenarioPicker) -> list[str]:
-    return [picker._list.item(row).text() for row in range(picker._list.count())]
-
-
-def test_the_picker_shows_by_skill_and_what_is_due(qtbot: QtBot) -> None:
-    picker = ScenarioPicker()
-    qtbot.addWidget(picker)
-    picker.show_cards(
-        [card("a"), card("b", skills=("resume",), due=True, last=60.0, tries=1), card("c", due=True)]
-    )
-    picker._skill.setCurrentIndex(picker._skill.findData("resume"))
-    assert shown(picker) == ["b"]
-    picker.show_due()
-    assert picker._skill.currentData() == DUE
-    assert shown(picker) == ["b", "c"]
-    picker._search.setText("suspend")
-    assert shown(picker) == ["b"], "a skill is found by its title, too"
-    picker.resize(900, 600)
-    picker.show()
-    picker.grab()
-
-
-def made_picker(qtbot: QtBot, *cards: Card) -> ScenarioPicker:
-    picker = ScenarioPicker()
-    qtbot.addWidget(picker)
-    picker.resize(900, 600)
-    picker.show()
-    picker.show_cards(cards)
-    return picker
-
-
-def test_drills_are_narrowed_to_a_level_and_ordered_by_keys(qtbot: QtBot) -> None:
-    picker = made_picker(
-        qtbot,
-        card("z", minutes=9, best=40.0, last=40.0, tries=1, begun=True),
-        card("y", minutes=6, best=90.0, last=90.0, tries=1, begun=True),
-        card("x", minutes=7, level="expert"),
-    )
-    assert shown(picker) == ["z", "y", "x"]
-    orders = []
-    for _ in range(5):
-        qtbot.keyClick(picker._order, Qt.Key.Key_Down)
-        orders.append("".join(shown(picker)))
-    assert orders == ["zyx", "yxz", "zyx", "xzy", "xyz"]
-    qtbot.keyClick(picker._level, Qt.Key.Key_Down)
-    assert shown(picker) == ["y", "z"]
-    assert picker._count.text() == "2 of 3"
-
-
-def test_a_drill_stays_selected_while_it_is_listed(qtbot: QtBot) -> None:
-    picker = made_picker(qtbot, card("kilo"), card("xray"), card("xrays"))
-    picker.choose_card("xray")
-    qtbot.keyClicks(picker._search, "xr")
-    assert shown(picker) == ["xray", "xrays"]
-    current = picker.current()
-    assert current is not None
-    assert current.name == "xray"
-    qtbot.keyClicks(picker._search, "kilo")
-    assert shown(picker) == []
-    assert picker._details._text.toPlainText().startswith("No drill matches.")
-    assert not picker._details._start.isEnabled()
-
-
-def test_the_search_knows_the_words_that_are_on_screen(qtbot: QtBot) -> None:
-    language.use("de")
-    try:
-        picker = made_picker(qtbot, card("a", level="expert"), card("b"))
-        qtbot.keyClicks(picker._search, "einsteiger quorum")
-        assert shown(picker) == ["b"]
-    finally:
-        language.use(language.ENGLISH)
-
-
-def test_best_and_last_score() -> None:
-    assert card("a").result == "not tried yet"
-    assert card("a", first=True).result == "begin here"
-    assert card("a", begun=True).result == "not finished yet"
-    assert card("a", last=70.0, tries=1).result == "last 70 of 100", "it went back, so it is nobody's best"
-    assert card("a", best=70.0, last=70.0, tries=1).result == "best 70 of 100"
-    assert card("a", best=90.0, last=70.0, tries=2).result == "best 90, last 70 of 100"
 
 
 def test_the_history_draws_the_drill_that_is_selected(qtbot: QtBot) -> None:

@@ -1,92 +1,175 @@
-"""Rows of the start page: words have the lines that they need, in whatever width."""
+"""The start page: cards in any width, filters, Continue and Recommended, and everything by keyboard."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
-from typing import Any
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QApplication, QListWidget
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
+from app.files.summary import ScenarioSummary
 from app.view_models.drill_cards import Card
-from app.views.scenario_picker import ScenarioPicker, wrap_lines
-from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
+from app.view_models.start_page import Filters, Interrupted, Recommendation
+from app.views.scenario_picker import ScenarioPicker
+from app.views.scenario_picker.text_lines import wrapped
+
+
+@pytest.fixture(scope="module")
+def drills() -> list[ScenarioSummary]:
+    return summaries.read([file for file in scenario_files.all_files()[0] if file.shipped], None)[0]
+
+
+@pytest.fixture
+def picker(qtbot: QtBot, drills: list[ScenarioSummary]) -> ScenarioPicker:
+    picker = ScenarioPicker()
+    qtbot.addWidget(picker)
+    cards = [Card.from_summary(drill, known=True) for drill in drills]
+    picker.show_cards(cards)
+    first = next(card for card in cards if card.name == "automatic-failover")
+    picker.show_recommendation(Recommendation(first, "Because."))
+    picker.resize(1366, 700)
+    picker.show()
+    return picker
+
+
+def listed(picker: ScenarioPicker) -> list[str]:
+    return [picker.grid.item(row).data(Qt.ItemDataRole.UserRole).name for row in range(picker.grid.count())]
+
+
+def interrupted(number: int, problem: str | None = None) -> Interrupted:
+    return Interrupted(number, "lab", f"Run {number}", "mirroring", "practice", 92.0, "begun today", problem)
 
 
 def test_words_are_broken_into_lines_that_fit(qapp: QApplication) -> None:
     metrics = QFontMetricsF(qapp.font())
     text = "Two endpoints have each other's role and nobody has seen it"
     width = metrics.horizontalAdvance(text) * 0.6
-    lines = wrap_lines(text, metrics, width, 2)
+    lines = wrapped(text, metrics, width, 2)
     assert " ".join(lines) == text
     assert len(lines) == 2
-    (short,) = wrap_lines(text, metrics, width, 1)
+    (short,) = wrapped(text, metrics, width, 1)
     assert short.endswith("…")
     assert text.startswith(short[:-1])
-    assert wrap_lines("", metrics, width, 2) == [""]
+    assert wrapped("", metrics, width, 2) == [""]
     assert all(metrics.horizontalAdvance(line) <= width for line in (*lines, short))
 
 
-def test_rows_grow_when_the_page_becomes_narrow(qtbot: Any) -> None:
-    picker = ScenarioPicker()
-    qtbot.addWidget(picker)
-    found, _ = summaries.read(scenario_files.all_files()[0], None)
-    picker.show_cards([Card.from_summary(summary) for summary in found])
-    picker.resize(1900, 900)
-    picker.show()
-    rows = picker.findChildren(QListWidget)[0]
-
-    def high() -> int:
+def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
+    grid = picker.grid
+    columns = []
+    for width in (1900, 1366, 700, 1900):
+        picker.resize(width, 900)
         QApplication.processEvents()
-        boxes = [rows.visualItemRect(rows.item(row)) for row in range(rows.count())]
-        assert all(above.bottom() < below.top() for above, below in itertools.pairwise(boxes))
-        assert rows.count() > 10
-        return boxes[-1].bottom()
-
-    wide = high()
-    picker.resize(800, 900)
-    assert high() > 1.1 * wide
-    picker.resize(1900, 900)
-    assert high() == wide
-    assert rows.horizontalScrollBarPolicy() is Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        boxes = [grid.visualItemRect(grid.item(row)) for row in range(grid.count())]
+        assert not any(one.intersects(other) for one, other in itertools.pairwise(boxes))
+        assert max(box.bottom() for box in boxes) <= grid.height()
+        assert max(box.right() for box in boxes) <= grid.width()
+        columns.append(sum(box.top() == boxes[0].top() for box in boxes))
+        assert columns[-1] == grid.columns
+    assert columns[0] == columns[3] > columns[1] > columns[2] >= 1
 
 
-def test_interrupted_runs_but_the_newest_are_behind_a_button(qtbot: Any) -> None:
-    shown = InterruptedRuns()
-    qtbot.addWidget(shown)
-    runs = [Interrupted(number, "lab", f"Run {number}", 4.0, "today", None) for number in range(3)]
-    for given, visible in ((runs, 1), ([], 0), (runs[:1], 1), (runs, 1)):
-        shown.show_runs(given)
-        QApplication.processEvents()
-        assert shown.isVisible() == bool(given)
-        assert sum(row.isVisible() for row in shown._rows) == visible
-        assert shown.more.isVisible() == (len(given) > 1)
-    shown.more.click()
-    assert all(row.isVisible() for row in shown._rows)
+def test_enter_opens_the_recommended_drill(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.take_focus()
+    with qtbot.waitSignal(picker.chosen) as wanted:
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert wanted.args == ["automatic-failover"]
 
 
-def test_a_drill_that_comes_before_the_first_row_does_not_hide_where_to_begin(qtbot: Any) -> None:
-    """What stood selected before the rest was read was chosen by nobody, wherever it stands then."""
-    found, _ = summaries.read(scenario_files.all_files()[0], None)
-    lab = next(summary for summary in found if summary.name == "lab")
-    picker = ScenarioPicker()
-    qtbot.addWidget(picker)
-    picker.show_cards([Card.from_summary(lab)])
-    above = Card.from_summary(replace(lab, name="a-lab", title="A lab"), known=True)
-    begin = next(summary for summary in found if summary.name == "automatic-failover")
-    picker.show_cards(
-        [above, Card.from_summary(lab, known=True), Card.from_summary(begin, known=True, first=True)]
-    )
+def test_a_new_user_is_offered_the_first_run_with_enter(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.show_recommendation(picker.top.recommendation, newcomer=True)
+    picker.take_focus()
+    with qtbot.waitSignal(picker.watch_wanted):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+
+
+def test_a_drill_is_found_and_opened_by_keys_alone(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.take_focus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert picker.search.hasFocus()
+    qtbot.keyClicks(picker.search, "commits pause")
+    assert listed(picker)[0] == "ag-secondary-lost"
+    qtbot.keyClick(picker.search, Qt.Key.Key_Return)
+    with qtbot.waitSignal(picker.chosen) as wanted:
+        qtbot.keyClick(picker.grid, Qt.Key.Key_Return)
+    assert wanted.args == ["ag-secondary-lost"]
+
+
+def test_tab_goes_from_the_top_to_paths_filters_and_cards(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.show_interrupted([interrupted(1)])
+    picker.search.setFocus()
+    parts = (picker.top.resume.button, picker.top.next.button, *picker.paths.buttons.values(), picker.grid)
+    met = []
+    for _ in range(40):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        met += [part for part in parts if part.hasFocus()]
+    assert list(dict.fromkeys(met)) == list(parts)
+
+
+def test_a_path_filters_by_space_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    everything = len(listed(picker))
+    button = picker.paths.buttons["team"]
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert len(listed(picker)) == 4
+    assert picker._filters.technology.text().startswith("Teams")
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert len(listed(picker)) == everything
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    picker._filters.clear.click()
+    assert picker.filters == Filters()
+    assert not button.isChecked()
+
+
+def test_choosing_a_hidden_drill_clears_the_filters(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    qtbot.keyClicks(picker.search, "zzz")
+    assert listed(picker) == []
+    assert picker._nothing.isVisible()
+    picker.choose_card("page-repair")
     current = picker.current()
     assert current is not None
-    assert current.name == "automatic-failover"
-    picker.show_interrupted([Interrupted(7, "a-lab", "A lab", 4.0, "today", None)])
-    assert picker.current() == above, "who was interrupted goes on there"
-    picker.choose_card("lab")
-    picker.show_interrupted([Interrupted(3, "a-lab", "A lab", 4.0, "today", None)])
-    current = picker.current()
-    assert current is not None
-    assert current.name == "lab", "a run that was there before moves nothing"
+    assert current.name == "page-repair"
+    picker.show_cards(picker._cards)
+    assert picker.current() == current, "the selected drill stays selected"
+
+
+def test_the_selected_card_scrolls_into_sight(picker: ScenarioPicker, qtbot: QtBot) -> None:
+    picker.grid.setFocus()
+    qtbot.keyClick(picker.grid, Qt.Key.Key_End)
+
+    def is_seen() -> None:
+        box = picker.grid.card_rect()
+        view = picker._area.viewport()
+        top_left = picker.grid.viewport().mapTo(view, box.topLeft())
+        assert view.rect().contains(QRect(top_left, box.size()).adjusted(2, 2, -2, -2))
+
+    qtbot.waitUntil(is_seen)
+
+
+def test_continue_offers_the_newest_run_and_the_others_in_its_menu(
+    picker: ScenarioPicker, qtbot: QtBot
+) -> None:
+    card = picker.top.resume
+    assert not card.isVisible()
+    picker.show_interrupted([interrupted(2), interrupted(1), interrupted(0)])
+    assert card.isVisible()
+    assert card.button.text() == "Continue at 1:32"
+    with qtbot.waitSignal(picker.resumed) as wanted:
+        card.button.click()
+    assert wanted.args == [2]
+    picker.top._fill_menu()
+    actions = {action.text(): action for action in picker.top._menu.actions()}
+    with qtbot.waitSignal(picker.resumed) as wanted:
+        actions["Continue at 1:32: Run 0"].trigger()
+    assert wanted.args == [0]
+    with qtbot.waitSignal(picker.given_up) as wanted:
+        actions["Give up: Run 2"].trigger()
+    assert wanted.args == [2]
+    picker.show_interrupted([interrupted(3, "It is damaged.")])
+    assert not card.button.isVisible()
+    assert card.text.text() == "It is damaged."
+    picker.show_interrupted([])
+    assert not card.isVisible()

@@ -167,9 +167,9 @@ def test_scopes_meet_where_a_keyboard_can_be_in_both(one: str, other: str, yes: 
         ("time.step", "F5", {"desk.run", "query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
         ("explorer.query", "Ctrl+E", set()),
         ("explorer.query", "F8", {"view.explorer"}),
-        ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment"}),
-        ("help.palette", "Ctrl+K, Ctrl+C, Ctrl+X", {"editor.comment"}),
-        ("help.palette", "Ctrl+K, Ctrl+S", set()),
+        ("help.palette", "Ctrl+K", {"editor.comment", "editor.uncomment", "start.search"}),
+        ("help.palette", "Ctrl+K, Ctrl+C, Ctrl+X", {"editor.comment", "start.search"}),
+        ("help.palette", "Ctrl+K, Ctrl+S", {"start.search"}),
         ("ledger.revert", "Ctrl+C", {"table.copy"}),
     ],
 )

@@ -1,0 +1,226 @@
+"""The first run: watch a failover with five captions, then bring the lost server back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QObject, QPoint, QRect, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from app import settings
+from app.main_window.confirmations import Confirmations
+from app.main_window.desk_page import DeskPage
+from app.main_window.library import Library
+from app.main_window.navigation import Navigation
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.settings import WindowSettings
+from app.view_models import first_run
+from app.view_models.first_run import CAPTIONS, PRINCIPAL, Caption, make_captions
+from app.views.coach_mark import CoachMark
+from app.words.language import tr
+from engine.drill.running.drill import Drill
+from engine.events import Event
+from engine.verbs import VERBS
+
+SLOW: Final = 0.25
+"""Speed of the failover: its four seconds take sixteen."""
+FAST: Final = 10.0
+"""Speed while the server boots: a minute and a half takes nine seconds."""
+
+
+class FirstRun(QObject):
+    """Plays the lab, unrecorded. It pauses its own clock only; no drill and no page waits for it."""
+
+    finished = Signal()
+    """The lost server is back, and the next drill is wanted."""
+
+    def __init__(
+        self,
+        page: DeskPage,
+        navigation: Navigation,
+        session: HostSession,
+        play: RunController,
+        library: Library,
+        irrevocable: Confirmations,
+        store: WindowSettings,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._desk, self._topology, self._navigation = page.desk, page.topology, navigation
+        self._session, self._play, self._library = session, play, library
+        self._irrevocable, self._store, self._window = irrevocable, store, window
+        self.mark = CoachMark(window)
+        self.mark.skipped.connect(self._skip)
+        self.mark.accepted.connect(self._continue)
+        self._drill: Drill | None = None
+        """The run of the introduction; None while there is none."""
+        self._shown = 0
+        """Captions that were shown."""
+        self._step: Callable[[], object] = self._next_caption
+        """Reaction to the button of the mark."""
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._go_on)
+        session.happened.connect(self._hear)
+        session.world_changed.connect(lambda _: self._look())
+        play.began.connect(self._note)
+
+    # --- beginning and end ----------------------------------------------------------------------------------
+
+    def ask_to_start(self) -> None:
+        """Start, after a question if a run is under way."""
+        self._irrevocable.confirm_if_needed("leave", self.start)
+
+    def start(self) -> None:
+        """Play the lab from just before the failure."""
+        scenario = self._library.scenario(first_run.SCENARIO)
+        if scenario is None:
+            return
+        self._store.set(settings.INTRODUCTION_SEEN, True)
+        self._shown, self._step = 0, self._next_caption
+        self._play.introduce(scenario, first_run.START_TICK)
+
+    def show_page(self) -> None:
+        """React to a change of the page: the introduction is over when its desk is left."""
+        if self._drill is not None and not self._navigation.on_desk:
+            self._forget()
+
+    def _note(self, drill: Drill) -> None:
+        """A run comes on screen: the introduction, or another one, which ends it."""
+        self._forget()
+        if self._play.introducing:
+            self._drill = drill
+            self._desk.show_alone("topology")
+            self._later.start()
+
+    def _go_on(self) -> None:
+        if self._drill is not None and self._session.live is self._drill:
+            self._session.set_speed(1.0)
+            self._session.play()
+
+    def _forget(self) -> None:
+        if self._drill is not None:
+            self._desk.unzoom()
+        self._drill = None
+        self._later.stop()
+        self.mark.withdraw()
+
+    def _skip(self) -> None:
+        """Leave the introduction; nothing of it is kept."""
+        self._forget()
+        self._navigation.show_home()
+
+    # --- the failover ---------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Cut the power when its time has come."""
+        drill = self._drill
+        if drill is None or self._session.live is not drill or drill.finished:
+            return
+        failed = any(event.kind == "fault" for event in drill.events)
+        if drill.tick >= first_run.POWER_OFF_TICK and not failed and self._session.running:
+            self._session.set_speed(SLOW)
+            self._session.do(first_run.POWER_OFF)
+
+    def _hear(self, events: list[Event]) -> None:
+        drill = self._drill
+        if drill is None or self._session.live is not drill:
+            return
+        if any(event.kind == "fault" and event.get("verb") == "power-on" for event in events):
+            self._watch_return()
+        elif any(map(first_run.is_protected, events)) and self._shown == CAPTIONS:
+            self._show_end()
+        elif self._shown < CAPTIONS and len(self._captions()) > self._shown and self.mark.isHidden():
+            self._session.pause()
+            self._show_caption()
+
+    def _captions(self) -> list[Caption]:
+        drill = self._drill
+        if drill is None:
+            return []
+        back = any(map(first_run.is_client_back, drill.events))
+        return make_captions(drill.events, drill.report() if back else None)
+
+    def _show_caption(self) -> None:
+        caption = self._captions()[self._shown]
+        self._shown += 1
+        self._step = self._next_caption
+        count = tr("{number} of {count}").format(number=self._shown, count=CAPTIONS)
+        self._point(caption.place, caption.title, caption.text, tr("Next"), tr("Skip"), count)
+
+    def _next_caption(self) -> None:
+        """Show the next caption if its event has happened, else let time continue."""
+        if self._shown == CAPTIONS:
+            self._hand_over()
+        elif len(self._captions()) > self._shown:
+            self._show_caption()
+        else:
+            self.mark.withdraw()
+            self._session.play()
+
+    # --- the user's turn ------------------------------------------------------------------------------------
+
+    def _hand_over(self) -> None:
+        title = tr("Your turn: bring {server} back").format(server=PRINCIPAL)
+        text = tr(
+            "{database} has no mirror: a second failure would stop it. Right-click {server} and choose “{action}”, or"
+            " press Enter."
+        )
+        label = VERBS["power-on"].label or first_run.POWER_ON
+        action = tr(label)
+        words = text.format(server=PRINCIPAL, database=first_run.DATABASE, action=action)
+        self._step = partial(self._session.do, first_run.POWER_ON)
+        self._point(PRINCIPAL, title, words, action, tr("Leave"))
+
+    def _watch_return(self) -> None:
+        self._session.set_speed(FAST)
+        self._session.play()
+        text = tr(
+            "The server boots, SQL Server starts, and {mirror} sends the missing log. Time runs at {speed}×: about"
+            " {seconds} s."
+        )
+        words = text.format(mirror=first_run.MIRROR, speed=f"{FAST:g}", seconds=9)
+        self._step = self.mark.withdraw
+        title = tr("{server} returns as the mirror").format(server=PRINCIPAL)
+        self._point(PRINCIPAL, title, words, tr("Hide"), tr("Leave"))
+
+    def _show_end(self) -> None:
+        self._session.pause()
+        self._session.set_speed(1.0)
+        text = tr(
+            "{server} is SYNCHRONIZED: the next failure can be an automatic failover again. Now do it in a drill, with"
+            " a score."
+        )
+        self._step = self._finish
+        words = text.format(server=PRINCIPAL)
+        self._point(PRINCIPAL, tr("Protected again"), words, tr("Open the first drill"), tr("Start page"))
+
+    def _finish(self) -> None:
+        self._forget()
+        self.finished.emit()
+
+    def _continue(self) -> None:
+        self._step()
+
+    # --- places ---------------------------------------------------------------------------------------------
+
+    def _point(self, name: str, title: str, text: str, button: str, skip: str, count: str = "") -> None:
+        self.mark.point(partial(self._place, name), title, text, button, skip, count, self._places)
+
+    def _place(self, name: str) -> QRect:
+        """Return the place of a card in the window."""
+        found = self._topology.card_places().get(name, self._topology.rect())
+        corner = self._topology.mapTo(self._window, QPoint(0, 0))
+        return found.translated(corner).intersected(self._window.rect())
+
+    def _places(self) -> list[QRect]:
+        """Return the places that the mark should not cover: cards, and everything around the topology."""
+        window = self._window.rect()
+        inside = self._topology.rect().translated(self._topology.mapTo(self._window, QPoint(0, 0)))
+        around = [
+            QRect(window.topLeft(), inside.topRight()),
+            QRect(inside.bottomLeft(), window.bottomRight()),
+        ]
+        return [*around, *(self._place(name) for name in self._topology.card_places())]

@@ -1,0 +1,119 @@
+"""Captions of the first run, with the figures of the run on screen. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.words import formatting
+from app.words.language import mark, tr
+from engine.drill.judging.shapes import Report
+from engine.events import Event
+from engine.model import Tick, ticks
+
+SCENARIO: Final = "lab"
+"""The shipped lab: its failover takes as long as the paper's (docs/accuracy.md)."""
+PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W", "APP", "Sales"
+
+START_TICK: Final[Tick] = ticks(4.0)
+"""Where the clock starts."""
+POWER_OFF_TICK: Final[Tick] = ticks(6.0)
+POWER_OFF: Final = f"power-off {PRINCIPAL}"
+POWER_ON: Final = f"power-on {PRINCIPAL}"
+CAPTIONS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """One explanation next to an object of the topology."""
+
+    place: str
+    """Name of the server or application."""
+    title: str
+    text: str
+
+
+NOTICED: Final = mark(
+    "{mirror} and {witness} noticed after {seconds} s that {principal} no longer answers. Clients cannot work."
+)
+REDONE: Final = mark(
+    "{mirror} first redoes the log that it has received. It was nearly up to date: this took {seconds} s."
+)
+VOTED: Final = mark(
+    "{witness} agrees that {principal} is gone: 2 of 3 votes are a quorum. {mirror} takes over, {seconds} s after the"
+    " failure."
+)
+RETURNED: Final = mark(
+    "{database} was online on {mirror} after {online} s, and {client} reconnected after {seconds} s. Committed"
+    " transactions lost: {lost}."
+)
+MEASURED: Final = mark(
+    "From detection to online the failover took {seconds} s. Microsoft measured {published} s for it (Best Practices,"
+    " Table 6)."
+)
+
+
+def make_captions(events: Sequence[Event], report: Report | None) -> list[Caption]:
+    """Return the captions for what has happened so far, in the order of the events.
+
+    *report* is needed from the moment at which the clients are back; it has the published time.
+    """
+    return list(_iterate_captions(events, report))
+
+
+def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterator[Caption]:
+    failed_s: float | None = None
+    online_s = 0.0
+    names = {
+        "principal": PRINCIPAL,
+        "mirror": MIRROR,
+        "witness": WITNESS,
+        "client": CLIENT,
+        "database": DATABASE,
+    }
+
+    def caption(place: str, title: str, text: str, **figures: str) -> Caption:
+        return Caption(place, title, tr(text).format(**names, **figures))
+
+    for event in events:
+        if event.kind == "fault" and event.get("verb") == "power-off":
+            failed_s = event.t_s
+        elif failed_s is None:
+            continue
+        elif event.kind == "detected" and event.server == MIRROR:
+            yield caption(MIRROR, tr("Who noticed?"), NOTICED, seconds=_seconds(event.t_s - failed_s))
+            detected_s = event.t_s
+        elif event.kind == "failover" and event.get("step") == "redo done":
+            yield caption(MIRROR, tr("What was redone?"), REDONE, seconds=_seconds(event.t_s - detected_s))
+        elif event.kind == "failover" and event.get("step") == "decided":
+            yield caption(WITNESS, tr("Who voted?"), VOTED, seconds=_seconds(event.t_s - failed_s))
+        elif event.kind == "failover" and event.get("step") == "online":
+            online_s = event.t_s - failed_s
+        elif event.kind == "client" and event.get("what") == "connected" and report is not None:
+            failover = report["failovers"][0]
+            figures = {"online": _seconds(online_s), "lost": str(failover["lost_transactions"])}
+            seconds = _seconds(event.t_s - failed_s)
+            yield caption(CLIENT, tr("When did the clients return?"), RETURNED, seconds=seconds, **figures)
+            yield caption(
+                MIRROR,
+                tr("How long should it take?"),
+                MEASURED,
+                seconds=_seconds(failover["failover_s"]),
+                published=formatting.plain_number(failover["published_s"]),
+            )
+            return
+
+
+def is_client_back(event: Event) -> bool:
+    """Return whether the client has connected to the new principal."""
+    return event.kind == "client" and event.get("what") == "connected" and event.server == MIRROR
+
+
+def is_protected(event: Event) -> bool:
+    """Return whether the old principal is a synchronized mirror again."""
+    return event.kind == "state" and event.server == PRINCIPAL and event.get("new") == "SYNCHRONIZED"
+
+
+def _seconds(value: float) -> str:
+    return formatting.number(value, 2)

@@ -1,0 +1,230 @@
+"""A coach mark: a bubble next to an object, with one button to continue, while everything stays usable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPen, QShortcut
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.widgets import theme
+from app.widgets.reader import announce
+from app.words.language import tr
+
+GAP_PX: Final = 12
+SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (17.0, 1.0))
+"""Width in line heights and scale of the text: the first with which nothing is covered."""
+TITLE_SCALE: Final = 1.12
+GRID: Final = 10
+"""Steps in which places all over the window are tried."""
+TARGET_WEIGHT: Final = 8
+"""Covering the object itself counts so much more than covering other objects."""
+
+
+class _Ring(QWidget):
+    """A frame around the object; clicks go through it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.tokens(self.palette()).accent, 3.0))
+        painter.drawRoundedRect(self.rect().adjusted(2, 2, -2, -2), 8, 8)
+
+
+class CoachMark(QFrame):
+    """Points at one object at a time. Enter continues, Esc skips."""
+
+    accepted = Signal()
+    """The button was pressed."""
+    skipped = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._over = parent
+        self._target: Callable[[], QRect] = QRect
+        self._others: Callable[[], list[QRect]] = list
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAutoFillBackground(True)
+        self._ring = _Ring(parent)
+        self.count, self.title, self.text = QLabel(), QLabel(), QLabel()
+        self.count.setProperty("muted", "true")
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.skip, self.next = QPushButton(), QPushButton()
+        self.next.setProperty("primary", "true")
+        self.skip.clicked.connect(self.skipped)
+        self.next.clicked.connect(self.accepted)
+        for button in (self.skip, self.next):
+            button.setAutoDefault(True)  # Enter presses it
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WindowShortcut)
+        for pressed in (escape.activated, escape.activatedAmbiguously):
+            pressed.connect(self._skip)
+        head, buttons = QHBoxLayout(), QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.count)
+        buttons.addWidget(self.skip)
+        buttons.addStretch(1)
+        buttons.addWidget(self.next)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addWidget(self.text)
+        column.addLayout(buttons)
+        self._column, self._buttons = column, buttons
+        self._placing = QTimer(self, singleShot=True, interval=0)
+        """Places it once more when the layout is at rest."""
+        self._placing.timeout.connect(self._follow)
+        self._pointed_at = QRect()
+        """Place of the object when the bubble was placed."""
+        parent.installEventFilter(self)
+        self.hide()
+        self._ring.hide()
+
+    def point(
+        self,
+        target: Callable[[], QRect],
+        title: str,
+        text: str,
+        button: str,
+        skip: str,
+        count: str = "",
+        others: Callable[[], list[QRect]] = list,
+    ) -> None:
+        """Show *title* and *text* next to *target*, and give the keyboard to the button.
+
+        *target* and *others*, which the bubble avoids, are places in the parent.
+        """
+        self._target, self._others = target, others
+        self.title.setText(title)
+        self.text.setText(text)
+        self.count.setText(count)
+        self.next.setText(tr("{action}  (Enter)").format(action=button))
+        self.skip.setText(tr("{action}  (Esc)").format(action=skip))
+        self.setAccessibleName(f"{title} {text}")
+        self.show()
+        self._place()
+        self._placing.start()
+        self.next.setFocus(Qt.FocusReason.OtherFocusReason)
+        announce(self, self.accessibleName())
+
+    def withdraw(self) -> None:
+        """Hide it; the keyboard goes on to the next widget if it was here."""
+        if self.isHidden():
+            return
+        had_keys = self.isAncestorOf(QApplication.focusWidget() or self._over)
+        self.hide()
+        self._ring.hide()
+        if had_keys:
+            self._over.setFocus()
+
+    def _skip(self) -> None:
+        if not self.isHidden():
+            self.skipped.emit()
+
+    def _place(self) -> None:
+        """Put it where it covers nothing, or least; smaller if that helps; never outside the window."""
+        if self.isHidden():
+            return
+        around = self._pointed_at = self._target()
+        self._ring.setGeometry(around.adjusted(-4, -4, 4, 4).intersected(self._over.rect()))
+        self._ring.show()
+        self._ring.raise_()
+        others = [other for other in self._others() if other != around]
+
+        def cost(place: QRect) -> tuple[int, int]:
+            covered = TARGET_WEIGHT * _covered(place, around) + sum(_covered(place, each) for each in others)
+            return covered, (place.center() - around.center()).manhattanLength()
+
+        found: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
+        for size in SIZES:
+            self._set_size(*size)
+            best = min(self._candidates(around), key=cost)
+            found.append((cost(best), best, size))
+            if cost(best)[0] == 0:
+                break
+        (_, best, size) = min(found, key=lambda each: each[0][0])  # of equal ones the largest
+        self._set_size(*size)
+        self.move(best.topLeft())
+        self.raise_()
+
+    def _set_size(self, units: float, scale: float) -> None:
+        """Set the width in line heights and the scale of the text; the height follows."""
+        line = self.fontMetrics().height()
+        self.title.setFont(theme.sized(self.font(), scale * TITLE_SCALE, bold=True))
+        self.text.setFont(theme.sized(self.font(), scale))
+        self._buttons.invalidate()
+        room = sum(button.sizeHint().width() for button in (self.skip, self.next)) + 3 * GAP_PX
+        room = max(room, self.title.sizeHint().width() + self.count.sizeHint().width() + GAP_PX)
+        width = min(max(round(units * line), room + 32), self._over.width() - 2 * GAP_PX)
+        self.setFixedWidth(width)
+        self.text.setFixedWidth(width - 32)
+        self.text.setMinimumHeight(0)  # it would ask for no less than for the text before
+        self.text.setFixedHeight(self.text.heightForWidth(width - 32))
+        self._column.activate()
+        self.resize(width, self._column.sizeHint().height())
+
+    def _candidates(self, around: QRect) -> list[QRect]:
+        """Return places next to *around*, then places all over the window."""
+        inside = self._over.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
+        box = QRect(QPoint(0, 0), self.size())
+        middle = around.center() - box.center()
+        places = [
+            QPoint(middle.x(), around.bottom() + GAP_PX),
+            QPoint(middle.x(), around.top() - GAP_PX - box.height()),
+            QPoint(around.right() + GAP_PX, middle.y()),
+            QPoint(around.left() - GAP_PX - box.width(), middle.y()),
+        ]
+        room = inside.size() - box.size()
+        places += [
+            QPoint(inside.left() + room.width() * x // GRID, inside.top() + room.height() * y // GRID)
+            for x in range(GRID + 1)
+            for y in range(GRID + 1)
+        ]
+        return [_pushed(box.translated(place), inside) for place in places]
+
+    def _follow(self) -> None:
+        """Place it again if the object has moved; to do so always would request the next layout, forever."""
+        if self._target() != self._pointed_at:
+            self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        elif event.type() is QEvent.Type.LayoutRequest and not self.isHidden():
+            self._placing.start()
+        return bool(super().eventFilter(watched, event))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
+            self._place()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), colours.raised)
+        painter.setPen(QPen(colours.accent, 2.0))
+        painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+
+
+def _pushed(box: QRect, inside: QRect) -> QRect:
+    """*box*, moved into the window as far as it is outside."""
+    found = QRect(box)
+    found.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
+    found.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
+    return found
+
+
+def _covered(box: QRect, around: QRect) -> int:
+    """How much of the thing *box* hides, in pixels."""
+    common = box.intersected(around)
+    return max(0, common.width()) * max(0, common.height())

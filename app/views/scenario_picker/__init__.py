@@ -1,0 +1,5 @@
+"""The start page of the window."""
+
+from app.views.scenario_picker.page import ScenarioPicker
+
+__all__ = ["ScenarioPicker"]

@@ -1,0 +1,244 @@
+"""Grid of drill cards: title, summary, facts and the learner's result; as high as its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QContextMenuEvent, QFont, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QListView,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
+
+from app.view_models.drill_cards import Card
+from app.views.scenario_picker.text_lines import cached_lines
+from app.widgets import theme
+from app.widgets.reader import follow_selection
+from app.words.language import tr
+
+CARD_UNITS: Final = 28.0
+"""Least width of a card in line heights."""
+COLUMNS_MAX: Final = 4
+GAP_PX: Final = 8
+PADDING_PX: Final = 12
+TITLE_SCALE, SMALL_SCALE = 1.08, 0.92
+_CARD: Final = Qt.ItemDataRole.UserRole
+_LINE_UNITS: Final = 1.12
+"""Distance of lines in line heights."""
+_LINES: Final = 4
+"""Title, summary in two lines, facts."""
+
+
+class CardGrid(QListWidget):
+    """Cards side by side. The page scrolls, not the grid."""
+
+    opened = Signal(str)
+    """Name of the drill that was clicked, or on which Enter was pressed."""
+    edit_wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recommended = ""
+        """Name of the recommended drill."""
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setUniformItemSizes(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("plain", "true")
+        for set_policy in (self.setVerticalScrollBarPolicy, self.setHorizontalScrollBarPolicy):
+            set_policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.setMouseTracking(True)
+        self.setAccessibleName(tr("Drills"))
+        self.setItemDelegate(_CardDelegate(self))
+        follow_selection(self)
+        self.itemClicked.connect(self._open)
+        self.itemActivated.connect(self._open)
+        self._opening = False
+
+    def show_cards(self, cards: Sequence[Card], recommended: str) -> None:
+        """List these cards; the selected drill stays selected."""
+        before = self.current()
+        self.recommended = recommended
+        self.clear()
+        for card in cards:
+            item = QListWidgetItem(card.title)
+            item.setData(_CARD, card)
+            spoken = (card.title, self.state_text(card), f"{card.facts}. {card.summary}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, spoken)))
+            item.setToolTip(card.summary)
+            self.addItem(item)
+        if before is not None:
+            self.choose(before.name)
+        self._fit()
+
+    def current(self) -> Card | None:
+        """Return the selected card."""
+        item = self.currentItem()
+        card = item.data(_CARD) if item is not None else None
+        return card if isinstance(card, Card) else None
+
+    def choose(self, name: str) -> bool:
+        """Select the drill *name*; return whether it is listed."""
+        for row in range(self.count()):
+            if self.item(row).data(_CARD).name == name:
+                self.setCurrentRow(row)
+                return True
+        return False
+
+    def state_text(self, card: Card) -> str:
+        """Return the result as the card shows it."""
+        return tr("Recommended") if card.name == self.recommended else card.state.text
+
+    def card_rect(self) -> QRect:
+        """Return the place of the current card in the grid."""
+        item = self.currentItem()
+        return self.visualItemRect(item) if item is not None else QRect()
+
+    @property
+    def columns(self) -> int:
+        """Cards side by side in the present width."""
+        least = CARD_UNITS * self.fontMetrics().height()
+        return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // least)))
+
+    def _open(self, item: QListWidgetItem) -> None:
+        if self._opening:  # a double click clicks and activates
+            return
+        self._opening = True
+        try:
+            self.opened.emit(item.data(_CARD).name)
+        finally:
+            self._opening = False
+
+    def _fit(self) -> None:
+        """Give every card its share of the width, and the grid the height of its rows."""
+        columns = self.columns
+        width = (self.width() - 2) // columns
+        height = round(_LINES * _LINE_UNITS * self.fontMetrics().height()) + 2 * PADDING_PX - 4 + GAP_PX
+        if self.gridSize() != QSize(width, height):
+            self.setGridSize(QSize(width, height))
+        rows = -(-self.count() // columns)
+        self.setFixedHeight(max(1, rows) * height + 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit()
+        super().resizeEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        item = self.currentItem() if by_key else self.itemAt(event.pos())
+        if item is None:
+            return
+        menu = self.menu_of(item.data(_CARD))
+        place = self.visualItemRect(item).center() if by_key else event.pos()
+        menu.popup(self.viewport().mapToGlobal(QPoint(place)))
+
+    def menu_of(self, card: Card) -> QMenu:
+        """Return the context menu of *card*."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(tr("Open"), lambda: self.opened.emit(card.name))
+        edit = tr("Edit a copy") if card.shipped or card.origin else tr("Edit")
+        menu.addAction(edit, lambda: self.edit_wanted.emit(card.name)).setEnabled(card.known)
+        return menu
+
+
+class _CardDelegate(QStyledItemDelegate):
+    """Paints one card."""
+
+    def __init__(self, grid: CardGrid) -> None:
+        super().__init__(grid)
+        self._grid = grid
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return self._grid.gridSize()
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        card: Card = index.data(_CARD)
+        drawn: Any = option  # the stubs lack the fields of the base class
+        colours = theme.tokens(QApplication.palette())  # the grid's own is see-through
+        chosen = bool(drawn.state & QStyle.StateFlag.State_Selected)
+        hovered = bool(drawn.state & QStyle.StateFlag.State_MouseOver)
+        recommended = card.name == self._grid.recommended
+        columns = self._grid.columns
+        gap, column = GAP_PX / columns, index.row() % columns  # the outer cards end at the edges of the page
+        box = QRectF(drawn.rect).adjusted(gap * column, 1, gap * (column + 1 - columns) - 2, 1 - GAP_PX)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        focused = chosen and self._grid.hasFocus()
+        accent = colours.focus if focused else colours.accent
+        painter.setPen(
+            QPen(accent if chosen or hovered or recommended else colours.border, 2.0 if focused else 1.0)
+        )
+        painter.setBrush(colours.raised if hovered else colours.surface)
+        painter.drawRoundedRect(box, 8, 8)
+        self._paint_text(painter, card, box.adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4), drawn.font)
+        painter.restore()
+
+    def _paint_text(self, painter: QPainter, card: Card, box: QRectF, font: QFont) -> None:
+        colours = theme.tokens(QApplication.palette())
+        title, small = theme.sized(font, TITLE_SCALE, bold=True), theme.sized(font, SMALL_SCALE)
+        line = QFontMetricsF(font).height() * _LINE_UNITS
+        row = QRectF(box.left(), box.top(), box.width(), line)
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(title)
+        painter.setPen(colours.text)
+        painter.drawText(row, left, _one_line(card.title, title, row.width()))
+        row.translate(0.0, line)
+        painter.setFont(small)
+        painter.setPen(colours.muted)
+        summary = _fitting_sentences(card.summary, small.toString(), row.width())
+        for words in summary:
+            painter.drawText(row, left, words)
+            row.translate(0.0, line)
+        row.translate(0.0, line * (_LINES - 2 - len(summary)))
+        said, tone = self._grid.state_text(card), card.state.tone
+        if card.name == self._grid.recommended:
+            tone = "info"
+        state_font = theme.sized(font, SMALL_SCALE, bold=tone != "muted")
+        room = row.width() - QFontMetricsF(state_font).horizontalAdvance(said) - 12
+        fits = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
+        painter.drawText(row, left, _one_line(card.facts if fits else card.short_facts, small, room))
+        painter.setFont(state_font)
+        painter.setPen(colours.named(tone))
+        painter.drawText(row, right, said)
+
+
+def _fitting_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
+    """Return all of *text* if it fits, else its first sentence: the situation, without the task."""
+    lines = cached_lines(text, font_text, width, _LINES - 2)
+    if lines[-1].endswith("…") and ". " in text:
+        return cached_lines(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
+    return lines
+
+
+def _one_line(text: str, font: QFont, width: float) -> str:
+    return cached_lines(text, font.toString(), width, 1)[0]

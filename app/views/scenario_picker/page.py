@@ -1,0 +1,264 @@
+"""The start page as a course: continue, recommended next, learning paths, and all drills with filters and search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from app.files import proof
+from app.view_models.drill_cards import Card, level_title
+from app.view_models.start_page import (
+    Filters,
+    Interrupted,
+    Recommendation,
+    filter_cards,
+    list_path_progress,
+    list_versions,
+)
+from app.views.scenario_picker.card_grid import CardGrid
+from app.views.scenario_picker.filter_bar import FilterBar
+from app.views.scenario_picker.path_buttons import PathButtons
+from app.views.scenario_picker.top_cards import TopCards
+from app.widgets import theme
+from app.widgets.scroll_container import ScrollContainer
+from app.words.language import tr, trn
+
+SEARCH_KEY = "Ctrl+K"
+
+
+class ScenarioPicker(QWidget):
+    """Choose a drill, or continue a run."""
+
+    chosen = Signal(str)
+    """Name of the drill whose brief is wanted."""
+    edit_wanted = Signal(str)
+    """Name of the scenario to edit: a copy, unless it is the user's own."""
+    resumed = Signal(int)
+    given_up = Signal(int)
+    watch_wanted = Signal()
+    """The first run is wanted."""
+    history_wanted = Signal()
+    progress_wanted = Signal()
+    file_wanted = Signal()
+    fresh_wanted = Signal(str)
+    """A generated drill of one of the difficulties proof.MADE is wanted."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cards: list[Card] = []
+        self._heading = QLabel("Mirrordrill")
+        self._problem = QLabel()
+        self._problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem.setWordWrap(True)
+        self._problem.hide()
+        self.search = QLineEdit()
+        self.search.setAccessibleName(tr("Search drills"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._search)
+        self.search.returnPressed.connect(self._open_first)
+        focus = QShortcut(QKeySequence(SEARCH_KEY), self)
+        focus.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        focus.activated.connect(self._focus_search)
+        self.top = TopCards()
+        self.top.opened.connect(self.chosen)
+        self.top.resumed.connect(self.resumed)
+        self.top.given_up.connect(self.given_up)
+        self.top.watch_wanted.connect(self.watch_wanted)
+        self._paths_title, self._passed = QLabel(tr("Learning paths")), QLabel()
+        self._passed.setProperty("muted", "true")
+        self.paths = PathButtons()
+        self.paths.chosen.connect(self._choose_path)
+        self._filters = FilterBar()
+        self._filters.changed.connect(lambda _: self._show_drills())
+        self.grid = CardGrid()
+        self.grid.opened.connect(self.chosen)
+        self.grid.edit_wanted.connect(self.edit_wanted)
+        self.grid.currentItemChanged.connect(self._follow_current)
+        self._nothing = QLabel(tr("No drill matches. Clear the search and the filters."))
+        self._nothing.setProperty("muted", "true")
+        self._nothing.hide()
+        self._area = ScrollContainer()
+        self._follow = QTimer(self, singleShot=True, interval=0)
+        self._follow.timeout.connect(self._show_current)
+        self._lay_out()
+        self._show_font()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(self._heading)
+        head.addSpacing(10)
+        head.addWidget(self.search, 1)
+        for button in self._buttons():
+            head.addWidget(button)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(24, 0, 24, 16)
+        column.setSpacing(10)
+        column.addWidget(self._problem)
+        column.addWidget(self.top)
+        titles = QHBoxLayout()
+        titles.addWidget(self._paths_title, 1)
+        titles.addWidget(self._passed)
+        column.addLayout(titles)
+        column.addWidget(self.paths)
+        column.addSpacing(2)
+        column.addWidget(self._filters)
+        column.addWidget(self._nothing)
+        column.addWidget(self.grid)
+        column.addStretch()
+        self._area.set_content(inside)
+        head.setContentsMargins(24, 0, 24, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setSpacing(10)
+        layout.addLayout(head)
+        layout.addWidget(self._area, 1)
+
+    def _buttons(self) -> list[QPushButton]:
+        """Make the buttons right of the search."""
+        fresh, progress, history = (QPushButton(tr(text)) for text in ("New drill", "Progress", "History"))
+        menu = QMenu(self)
+        for level in proof.MADE:
+            words = tr("Generate: {difficulty}").format(difficulty=level_title(level))
+            menu.addAction(words, partial(self.fresh_wanted.emit, level))
+        menu.addSeparator()
+        menu.addAction(tr("Open a file…"), self.file_wanted.emit)
+        fresh.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
+        fresh.setMenu(menu)
+        progress.clicked.connect(self.progress_wanted)
+        history.clicked.connect(self.history_wanted)
+        return [fresh, progress, history]
+
+    # --- contents -------------------------------------------------------------------------------------------
+
+    def show_cards(self, cards: Sequence[Card], problems: Sequence[str] = ()) -> None:
+        """Show these drills, and the problems of files that cannot be used."""
+        self._cards = list(cards)
+        self._problem.setText("\n".join(problems))
+        self._problem.setVisible(bool(problems))
+        self._show_placeholder()
+        self._filters.version.offer([(f"SQL Server {each}", each) for each in list_versions(cards)])
+        scored = [card for card in cards if card.scored]
+        passed = trn("{passed} of {n} drill passed", "{passed} of {n} drills passed", len(scored))
+        self._passed.setText(passed.format(passed=sum(card.passed for card in scored), n=len(scored)))
+        self._show_drills()
+
+    def _show_placeholder(self) -> None:
+        """Show as much of what the search finds as there is room for."""
+        count = len(self._cards)
+        short = trn("Search {n} drill", "Search {n} drills", count).format(n=count)
+        what = tr("symptom, error number, view or command")
+        full = f"{short}: {what}"
+        room = self.search.width() - 2 * self.search.fontMetrics().height()
+        texts = (f"{full}  ({SEARCH_KEY})", full, f"{short}  ({SEARCH_KEY})", short, tr("Search"))
+        width = self.search.fontMetrics().horizontalAdvance
+        self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
+        self.search.setToolTip(texts[0])
+
+    def show_recommendation(self, what: Recommendation | None, newcomer: bool = False) -> None:
+        """Show the drill to take next; a *newcomer* is offered the first run, too."""
+        self.top.show_recommendation(what, newcomer)
+        self._show_drills()
+        if what is not None and self.grid.current() is None:
+            self.grid.choose(what.card.name)
+
+    def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+        """Offer runs that can be continued, the newest first."""
+        self.top.show_interrupted(runs)
+
+    def current(self) -> Card | None:
+        """Return the selected drill."""
+        return self.grid.current()
+
+    def choose_card(self, name: str) -> None:
+        """Select the drill *name*; filters that hide it are cleared."""
+        if not self.grid.choose(name) and any(card.name == name for card in self._cards):
+            self.search.clear()
+            self._filters.set_filters(Filters())
+            self.grid.choose(name)
+
+    def take_focus(self) -> None:
+        """Give the keyboard to the button that Enter should press, unless a search is being typed."""
+        if self.search.hasFocus() and self.search.text():
+            return
+        button = self.top.first_button()
+        (button if button is not None else self.grid).setFocus()
+
+    # --- filters --------------------------------------------------------------------------------------------
+
+    @property
+    def filters(self) -> Filters:
+        return self._filters.filters
+
+    def _search(self, text: str) -> None:
+        self._filters.set_filters(self._with_search(text))
+
+    def _with_search(self, text: str) -> Filters:
+        return replace(self.filters, search=text)
+
+    def _choose_path(self, key: str) -> None:
+        self._filters.set_filters(replace(self.filters, technology=key or None))
+
+    def _show_drills(self) -> None:
+        filters = self.filters
+        if filters.search != self.search.text():  # cleared with the filters
+            filters = self._filters.filters = self._with_search(self.search.text())
+        found = filter_cards(self._cards, filters)
+        what = self.top.recommendation
+        self.paths.show_paths(list_path_progress(self._cards), filters.technology)
+        self.grid.show_cards(found, what.card.name if what is not None else "")
+        self._nothing.setVisible(bool(self._cards) and not found)
+        self._filters.show_count(len(found), len(self._cards))
+
+    def _focus_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def _open_first(self) -> None:
+        """Open the first match; without a search the keyboard moves to the drills."""
+        first = self.grid.item(0)
+        if first is not None:
+            if self.grid.current() is None or self.search.text():
+                self.grid.setCurrentItem(first)
+            self.grid.setFocus()
+
+    def _follow_current(self) -> None:
+        self._follow.start()
+
+    def _show_current(self) -> None:
+        """Scroll to the selected card while the grid has the keyboard."""
+        if self.grid.hasFocus():
+            box, held = self.grid.card_rect(), self._area.widget()
+            if held is not None and box.isValid():
+                corner = self.grid.mapTo(held, QPoint(0, 0))
+                for place in (box.bottomRight() + corner, box.topLeft() + corner):
+                    self._area.ensureVisible(place.x(), place.y(), 0, 12)
+
+    # --- looks ----------------------------------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_font()  # the first polishing by the style sheet has taken the fonts back
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._follow.start()
+        self._show_placeholder()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._show_font()
+
+    def _show_font(self) -> None:
+        self._heading.setFont(theme.sized(self.font(), 1.6, bold=True))
+        self._paths_title.setFont(theme.sized(self.font(), 1.12, bold=True))
+        self._filters.show_font()
+        self.top.show_font()
+        self._show_placeholder()

@@ -1,0 +1,221 @@
+"""The six learning paths as buttons with progress; a chosen one filters the drills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
+
+from app.files.learning_paths import learning_paths
+from app.view_models.start_page import PathProgress
+from app.views.scenario_picker.text_lines import cached_lines
+from app.widgets import theme
+from app.words.language import tr
+
+ICONS: Final = {
+    "mirroring": "database",
+    "ag": "server",
+    "fci": "disk",
+    "clients": "client",
+    "restore": "history",
+    "team": "user",
+}
+BUTTON_UNITS: Final = 11.5
+"""Least width of a button in line heights."""
+PADDING_PX: Final = 12
+BAR_PX: Final = 6
+SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
+SHRINK_MIN: Final = 0.84
+"""Least scale of a title: 11 px at the usual size of the text."""
+
+
+class PathButtons(QWidget):
+    """Six, three or two buttons in a row, by the width."""
+
+    chosen = Signal(str)
+    """Key of the path; empty: none any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(8)
+        self.buttons = {key: PathButton(key, self) for key in learning_paths()}
+        for key, button in self.buttons.items():
+            button.clicked.connect(lambda checked, key=key: self._choose(key, checked))
+        self._columns = 0
+
+    def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
+        """Show the progress of each path; *technology* is the one that is chosen."""
+        for each in paths:
+            key = each.path.key
+            self.buttons[key].show_progress(each)
+            self.buttons[key].setChecked(key == technology)
+        self._arrange()
+        self._fit()
+
+    def _choose(self, key: str, checked: bool) -> None:
+        self.chosen.emit(key if checked else "")
+
+    def _arrange(self) -> None:
+        least = BUTTON_UNITS * self.fontMetrics().height()
+        fit = next((n for n in (6, 3, 2) if self.width() >= n * least), 1)
+        if fit == self._columns:
+            return
+        self._columns = fit
+        for place, button in enumerate(self.buttons.values()):
+            self._grid.addWidget(button, place // fit, place % fit)
+        for column in range(6):
+            self._grid.setColumnStretch(column, 1 if column < fit else 0)
+
+    def _fit(self) -> None:
+        """Give all buttons the height that the longest title and the longest next drill need."""
+        width = (self.width() - self._grid.spacing() * (self._columns - 1)) // self._columns
+        shrink = min(button.title_fit(width) for button in self.buttons.values())
+        for button in self.buttons.values():
+            button.shrink = max(SHRINK_MIN, min(1.0, shrink))
+        lines = [button.lines_for(width) for button in self.buttons.values()]
+        for button in self.buttons.values():
+            button.set_lines(max(title for title, _ in lines), max(after for _, after in lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._arrange()
+            self._fit()
+
+
+class PathButton(QAbstractButton):
+    """Icon, title, progress bar, count and the next drill of one path."""
+
+    def __init__(self, key: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._key = key
+        self._progress: PathProgress | None = None
+        self.shrink = 1.0
+        """Scale of the title, so that a long word is not cut."""
+        self._lines = (2, 2)
+        """Lines of the title and of the next drill."""
+        self.setText(tr(learning_paths()[key].title))
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def show_progress(self, progress: PathProgress) -> None:
+        self._progress = progress
+        self.setAccessibleName(f"{self.text()}, {self._count()}. {self._next()}")
+        self.setToolTip(self._next())
+        self.update()
+
+    def _count(self) -> str:
+        found = self._progress
+        if found is None:
+            return ""
+        return tr("{passed} of {total} passed").format(passed=found.passed, total=found.total)
+
+    def _next(self) -> str:
+        found = self._progress
+        if found is None or not found.total:
+            return ""
+        if found.next is None:
+            return tr("All drills passed")
+        return tr("Next: {title}").format(title=found.next.title)
+
+    def title_fit(self, width: int) -> float:
+        """Return the scale at which the longest word of the title just fits into this *width*."""
+        metrics = QFontMetricsF(theme.sized(self.font(), TITLE_SCALE, bold=True))
+        longest = max(metrics.horizontalAdvance(word) for word in self.text().split())
+        return (width - 2 * PADDING_PX - metrics.height() - 10) / longest
+
+    def lines_for(self, width: int) -> tuple[int, int]:
+        """Return the lines that title and next drill need in this *width*, two each at most."""
+        font, small = self._fonts()
+        room = width - 2 * PADDING_PX
+        icon = round(QFontMetricsF(font).height()) + 8
+        return (
+            len(cached_lines(self.text(), font.toString(), room - icon, 2)),
+            len(cached_lines(self._next(), small.toString(), room, 2)),
+        )
+
+    def set_lines(self, title: int, after: int) -> None:
+        """Reserve that many lines for the title and for the next drill."""
+        if (title, after) != self._lines:
+            self._lines = (title, after)
+            self.updateGeometry()
+            self.update()
+
+    def _fonts(self) -> tuple[QFont, QFont]:
+        font = self.font()
+        return theme.sized(font, TITLE_SCALE * self.shrink, bold=True), theme.sized(font, SMALL_SCALE)
+
+    def sizeHint(self) -> QSize:
+        font, small = (QFontMetricsF(font).height() for font in self._fonts())
+        title, after = self._lines
+        height = (title + 0.55) * font + (after + 1) * small + BAR_PX + 2 * PADDING_PX - 4
+        return QSize(round(BUTTON_UNITS * self.fontMetrics().height()), round(height))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, self.sizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self.palette())
+        checked, lit = self.isChecked(), self.underMouse() or self.hasFocus()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = colours.focus if self.hasFocus() else colours.accent if checked or lit else colours.border
+        painter.setPen(QPen(edge, 2.0 if checked or self.hasFocus() else 1.0))
+        painter.setBrush(colours.info_soft if checked else colours.surface)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+        box = QRectF(self.rect()).adjusted(PADDING_PX, PADDING_PX - 2, -PADDING_PX, -4)
+        font, small = self._fonts()
+        metrics, line = QFontMetricsF(font), QFontMetricsF(font).height()
+        icon = round(line)
+        painter.drawPixmap(round(box.left()), round(box.top()), self._icon(icon, colours))
+        painter.setFont(font)
+        painter.setPen(colours.text)
+        beside = box.adjusted(icon + 8, 0, 0, 0)
+        for number, words in enumerate(cached_lines(self.text(), font.toString(), beside.width(), 2)):
+            painter.drawText(QPointF(beside.left(), box.top() + metrics.ascent() + number * line), words)
+        y = box.top() + (self._lines[0] + 0.3) * line
+        self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colours)
+        metrics = QFontMetricsF(small)
+        y += BAR_PX + 0.25 * line + metrics.ascent()
+        painter.setFont(small)
+        painter.setPen(colours.muted)
+        painter.drawText(QPointF(box.left(), y), self._count())
+        painter.setPen(colours.text)
+        for words in cached_lines(self._next(), small.toString(), box.width(), 2):
+            y += metrics.height()
+            painter.drawText(QPointF(box.left(), y), words)
+
+    def _icon(self, size: int, colours: theme.ThemeTokens) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        found = theme.pixmap(ICONS[self._key], colours.accent, round(size * ratio))
+        found.setDevicePixelRatio(ratio)
+        return found
+
+    def _paint_bar(self, painter: QPainter, box: QRectF, colours: theme.ThemeTokens) -> None:
+        found = self._progress
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.idle_soft)
+        painter.drawRoundedRect(box, 3, 3)
+        if found is not None and found.passed:
+            painter.setBrush(colours.accent)
+            share = found.passed / found.total
+            painter.drawRoundedRect(
+                QRectF(box.left(), box.top(), max(6.0, box.width() * share), box.height()), 3, 3
+            )

@@ -1,0 +1,230 @@
+"""The top of the start page: the first run or an interrupted run, and the recommended drill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.view_models.drill_cards import SHORT_LABELS, level_title
+from app.view_models.start_page import Interrupted, Recommendation
+from app.widgets import theme
+from app.widgets.busy_cursor import preparing
+from app.words import formatting
+from app.words.language import tr
+
+BESIDE_UNITS: Final = 62.0
+"""Width in line heights from which the two cards are next to each other."""
+
+
+class TopCard(QFrame):
+    """Heading, title, one line of text and one button."""
+
+    def __init__(self, heading: str, button: str, primary: bool) -> None:
+        super().__init__()
+        self.setProperty("card", "true")
+        self.primary = primary
+        self.heading, self.facts, self.title, self.text, self.reason = (QLabel() for _ in range(5))
+        self.heading.setText(heading)
+        self.button = QPushButton(button)
+        self.button.setAutoDefault(True)  # Enter presses it
+        self.more = QPushButton(tr("More"))
+        self.more.hide()
+        for label in (self.heading, self.facts, self.title, self.text, self.reason):
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+        for label in (self.title, self.text, self.reason):
+            label.setWordWrap(True)
+        for label in (self.facts, self.reason):
+            label.setProperty("muted", "true")
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.facts)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.reason, 1)
+        row.addWidget(self.more)
+        row.addWidget(self.button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 10, 14, 12)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        layout.addWidget(self.title)
+        layout.addWidget(self.text)
+        layout.addStretch()
+        layout.addLayout(row)
+        self.set_primary(primary)
+
+    def set_primary(self, primary: bool) -> None:
+        """Make this the one card of the two that stands out."""
+        self.primary = primary
+        self.button.setProperty("primary", "true" if primary else "false")
+        self.button.setDefault(primary)
+        self.button.style().unpolish(self.button)
+        self.button.style().polish(self.button)
+        self.show_font()
+        self.update()
+
+    def show_font(self) -> None:
+        self.heading.setFont(theme.sized(self.font(), 0.95, bold=self.primary))
+        self.facts.setFont(theme.sized(self.font(), 0.95))
+        self.title.setFont(theme.sized(self.font(), 1.25, bold=True))
+        self.reason.setFont(theme.sized(self.font(), 0.95))
+        self.button.setFont(theme.sized(self.font(), 1.08 if self.primary else 1.0, bold=self.primary))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.primary:
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.tokens(self.palette()).accent, 2.0))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+
+
+class TopCards(QWidget):
+    """First run or Continue on the left, Recommended on the right."""
+
+    opened = Signal(str)
+    """Name of the recommended drill."""
+    resumed = Signal(int)
+    given_up = Signal(int)
+    watch_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs: list[Interrupted] = []
+        self.recommendation: Recommendation | None = None
+        self.first_run = TopCard(tr("New here?"), tr("Watch a failover"), primary=True)
+        self.first_run.title.setText(tr("Watch a failover"))
+        self.first_run.text.setText(
+            tr("A server loses power. See who notices, who votes and how long it takes, then bring it back.")
+        )
+        self.first_run.facts.setText(tr("1 minute"))
+        self.resume = TopCard(tr("Continue"), "", primary=False)
+        self.next = TopCard(tr("Recommended next"), tr("Open the drill"), primary=True)
+        self.first_run.button.clicked.connect(self._watch)
+        self.next.button.clicked.connect(self._open)
+        self.resume.button.clicked.connect(self._resume)
+        self.resume.more.setToolTip(tr("Other interrupted runs, or give up this one"))
+        self.resume.more.setAccessibleName(self.resume.more.toolTip())
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self.resume.more.setMenu(self._menu)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(10)
+        self._row.addWidget(self.first_run, 2)
+        self._row.addWidget(self.resume, 2)
+        self._row.addWidget(self.next, 5)
+        self.first_run.hide()
+        self.resume.hide()
+        self.show_loading()
+
+    def show_loading(self) -> None:
+        """Show that the learner's results are not read yet."""
+        self.next.title.setText(tr("Loading drills…"))
+        self.next.button.setEnabled(False)
+
+    def show_recommendation(self, what: Recommendation | None, newcomer: bool) -> None:
+        """Show the drill to take next; a *newcomer* is offered the first run, too."""
+        self.recommendation = what
+        self.first_run.setVisible(newcomer)
+        self.next.set_primary(not newcomer)
+        self.next.button.setEnabled(what is not None)
+        if what is None:
+            self.next.title.setText(tr("No drill to recommend"))
+            for label in (self.next.facts, self.next.text, self.next.reason):
+                label.clear()
+            return
+        card = what.card
+        facts = (
+            tr(SHORT_LABELS[card.technology]),
+            tr("{minutes} min").format(minutes=card.minutes),
+            level_title(card.level),
+        )
+        self.next.facts.setText(" · ".join(facts))
+        self.next.title.setText(card.title)
+        self.next.text.setText(card.summary)
+        self.next.reason.setText(what.reason)
+        self.next.button.setAccessibleName(f"{self.next.button.text()}: {card.title}. {what.reason}")
+
+    def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+        """Offer the newest of these runs; the others are in its menu."""
+        self._runs = list(runs)
+        card = self.resume
+        card.setVisible(bool(runs))
+        if not runs:
+            return
+        run = runs[0]
+        card.more.show()
+        card.title.setText(run.title)
+        facts = (tr(SHORT_LABELS[run.technology]), formatting.mode(run.mode), run.when)
+        card.text.setText(run.problem or " · ".join(facts))
+        card.button.setText(_continue(run))
+        card.button.setAccessibleName(f"{card.button.text()}: {run.title}")
+        card.button.setVisible(run.problem is None)
+
+    def first_button(self) -> QPushButton | None:
+        """Return the button that Enter presses when the page opens."""
+        for card in (self.first_run, self.next):
+            if not card.isHidden() and card.primary and card.button.isEnabled():
+                return card.button
+        return None
+
+    def _fill_menu(self) -> None:
+        self._menu.clear()
+        for run in self._runs[1:]:
+            if run.problem is None:
+                words = f"{_continue(run)}: {run.title}"
+                self._menu.addAction(words, partial(self.resumed.emit, run.run_id))
+        for run in self._runs:
+            words = tr("Give up: {title}").format(title=run.title)
+            self._menu.addAction(words, partial(self.given_up.emit, run.run_id))
+
+    def _open(self) -> None:
+        if self.recommendation is not None:
+            with preparing(self.next.button):
+                self.opened.emit(self.recommendation.card.name)
+
+    def _resume(self) -> None:
+        with preparing(self.resume.button):
+            self.resumed.emit(self._runs[0].run_id)
+
+    def _watch(self) -> None:
+        with preparing(self.first_run.button):
+            self.watch_wanted.emit()
+
+    def _arrange(self) -> None:
+        beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
+        way = QBoxLayout.Direction
+        self._row.setDirection(way.LeftToRight if beside else way.TopToBottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.show_font()
+
+    def show_font(self) -> None:
+        for card in (self.first_run, self.resume, self.next):
+            card.show_font()
+        self._arrange()
+
+
+def _continue(run: Interrupted) -> str:
+    return tr("Continue at {at}").format(at=formatting.run_time(run.t_s))

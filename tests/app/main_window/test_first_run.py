@@ -1,0 +1,180 @@
+"""The first run: five captions with the figures of the run, then the user's turn, all by keyboard; never in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import settings
+from app.main_window.first_run import FAST, SLOW
+from app.settings import WindowSettings
+from app.storage import Profile
+from app.view_models import first_run
+from app.widgets import theme
+from app.words import language
+from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
+
+TITLES = [
+    "Who noticed?",
+    "What was redone?",
+    "Who voted?",
+    "When did the clients return?",
+    "How long should it take?",
+]
+FRAMES_MAX = 3_000
+
+
+@pytest.fixture
+def newcomer(qtbot: QtBot, store: WindowSettings, profile: Profile) -> OpenWindow:
+    store.set(settings.INTRODUCTION_SEEN, False)
+    return shown(qtbot, profile, store)
+
+
+def press(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
+    qtbot.keyClick(QApplication.focusWidget(), key)
+
+
+def wait_for_mark(window: OpenWindow, title: str) -> None:
+    """Let frames pass until the mark has this title."""
+    mark = window.first_run.mark
+    for _ in range(FRAMES_MAX):
+        QApplication.processEvents()
+        if mark.isVisible() and mark.title.text().startswith(title):
+            return
+        window.session.on_frame(50.0)
+    raise AssertionError(f"the mark {title!r} did not come, but {mark.title.text()!r}")
+
+
+def test_a_new_user_watches_and_brings_the_server_back_by_keys_alone(
+    newcomer: OpenWindow, qtbot: QtBot, profile: Profile
+) -> None:
+    window, mark = newcomer, newcomer.first_run.mark
+    assert window.picker.top.first_run.isVisible()
+    press(qtbot)
+    texts = []
+    for number, title in enumerate(TITLES, start=1):
+        wait_for_mark(window, title)
+        assert not window.session.running
+        assert mark.count.text() == f"{number} of 5"
+        assert mark.next.hasFocus()
+        texts.append(mark.text.text())
+        press(qtbot)
+    drill = window.session.live
+    assert drill is not None
+    (failover,) = drill.report()["failovers"]
+    seconds = failover["detected_t_s"] - failover["failed_t_s"]
+    assert f"after {seconds:.2f} s" in texts[0]
+    assert f"{failover['redo_done_t_s'] - failover['detected_t_s']:.2f} s" in texts[1]
+    assert f"{failover['decided_t_s'] - failover['failed_t_s']:.2f} s" in texts[2]
+    assert f"online on SERVER_B after {failover['online_t_s'] - failover['failed_t_s']:.2f} s" in texts[3]
+    assert f"{failover['failover_s']:.2f} s" in texts[4]
+    assert f"{failover['published_s']:g} s" in texts[4]
+    assert window.session.speed == SLOW
+    wait_for_mark(window, "Your turn: bring SERVER_A back")
+    press(qtbot)
+    assert [item.words for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
+    wait_for_mark(window, "SERVER_A returns")
+    assert window.session.speed == FAST
+    wait_for_mark(window, "Protected again")
+    assert drill.holds("Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR")
+    press(qtbot)
+    assert window.pages.currentWidget() is window.brief
+    assert window.scenario is not None
+    assert window.scenario.name == "automatic-failover"
+    assert not mark.isVisible()
+    assert list(profile.unfinished()) == []
+    assert profile.results() == []
+    window.show_home()
+    assert not window.picker.top.first_run.isVisible(), "it is offered once"
+    assert window.picker.top.next.button.hasFocus()
+
+
+def test_escape_leaves_it_and_every_panel_is_back(newcomer: OpenWindow, qtbot: QtBot) -> None:
+    window = newcomer
+    docks = {name: dock.isHidden() for name, dock in window.desk.docks.items()}
+    press(qtbot)
+    wait_for_mark(window, TITLES[0])
+    assert all(dock.isHidden() for dock in window.desk.docks.values())
+    press(qtbot, Qt.Key.Key_Escape)
+    assert window.pages.currentWidget() is window.picker
+    assert window.session.live is None
+    assert {name: dock.isHidden() for name, dock in window.desk.docks.items()} == docks
+    window.actions_by_name["help.first_run"].trigger()
+    wait_for_mark(window, TITLES[0])
+
+
+def test_help_asks_before_it_leaves_a_run_and_the_run_is_kept(
+    hands: Hands, profile: Profile, qtbot: QtBot
+) -> None:
+    window = hands.window
+    window.choose("automatic-failover")
+    window.start("practice")
+    hands.wait(3.0)
+    window.actions_by_name["help.first_run"].trigger()
+    hands.say_yes()
+    wait_for_mark(window, TITLES[0])
+    (run,) = profile.unfinished()
+    assert (run.scenario_name, run.tick) == ("automatic-failover", 300)
+    window.resume(run.run_id)
+    hands.search()
+    assert not window.first_run.mark.isVisible()
+    assert window.session.live is not None
+    assert window.session.live.scenario.name == "automatic-failover"
+
+
+def test_another_drill_ends_it_without_a_question(newcomer: OpenWindow, qtbot: QtBot) -> None:
+    press(qtbot)
+    wait_for_mark(newcomer, TITLES[0])
+    newcomer.choose("automatic-failover")
+    assert newcomer.pages.currentWidget() is newcomer.brief
+    newcomer.start("practice")
+    assert not newcomer.first_run.mark.isVisible()
+    assert newcomer.session.running, "the clock of a drill never waits for the introduction"
+    assert newcomer.irrevocable.is_run_at_risk
+
+
+def test_a_user_may_power_on_in_any_other_way(newcomer: OpenWindow, qtbot: QtBot) -> None:
+    press(qtbot)
+    for title in TITLES:
+        wait_for_mark(newcomer, title)
+        press(qtbot)
+    wait_for_mark(newcomer, "Your turn")
+    newcomer.session.do("power-on SERVER_A")
+    wait_for_mark(newcomer, "SERVER_A returns")
+    wait_for_mark(newcomer, "Protected again")
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    language.use(language.GERMAN)
+    yield
+    language.use(language.ENGLISH)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_mark_stays_in_the_window_and_beside_its_card(
+    german: None, qapp: QApplication, qtbot: QtBot, store: WindowSettings, profile: Profile, scale: float
+) -> None:
+    store.set(settings.FONT_SCALE, scale)
+    theme.apply(qapp, theme.LIGHT, scale)
+    window = shown(qtbot, profile, store)
+    window.actions_by_name["help.first_run"].trigger()
+    mark = window.first_run.mark
+    for place in ("SERVER_B", "SERVER_W", "SERVER_A", "APP"):
+        window.first_run._point(
+            place, "Wer hat abgestimmt?", "Wort " * 40, "Einschalten", "Überspringen", "3 von 5"
+        )
+        QApplication.processEvents()
+        assert window.rect().contains(mark.geometry())
+        assert not mark.geometry().intersects(window.first_run._place(place)), place
+        inside = QRect(QPoint(), mark.size())
+        for part in (mark.next, mark.skip, mark.text):
+            assert inside.contains(part.geometry()), place
+        for button in (mark.next, mark.skip):
+            assert button.width() >= button.minimumSizeHint().width()
+        assert mark.text.height() >= mark.text.heightForWidth(mark.text.width())

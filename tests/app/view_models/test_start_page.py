@@ -1,0 +1,164 @@
+"""The start page as plain data: search, filters, paths and the recommended drill with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.files import scenario_files, summaries
+from app.files.summary import LEVELS, ScenarioSummary
+from app.storage import ResultRow, RunId
+from app.view_models import progress as standing
+from app.view_models.drill_cards import ORDERS, PASS_POINTS, Card
+from app.view_models.start_page import (
+    DURATIONS,
+    FIRST_DRILL,
+    Filters,
+    filter_cards,
+    list_path_progress,
+    list_versions,
+    recommend,
+)
+from app.words import language
+
+NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def drills() -> list[ScenarioSummary]:
+    files = [file for file in scenario_files.all_files()[0] if file.shipped]
+    return summaries.read(files, None)[0]
+
+
+@pytest.fixture
+def cards(drills: list[ScenarioSummary]) -> list[Card]:
+    return [Card.from_summary(drill, known=True) for drill in drills]
+
+
+def names(cards: Sequence[Card]) -> list[str]:
+    return [card.name for card in cards]
+
+
+def find(cards: list[Card], text: str, **filters: object) -> list[str]:
+    return names(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "drill"),
+    [
+        ("1418", "random-trouble-easy"),
+        ("824", "page-repair"),
+        ("sys.dm_hadr_database_replica_states", "ag-not-ready"),
+        ("commits ag", "ag-secondary-lost"),
+        ("commits wait", "ag-required-secondary"),
+        ("synchronous secondary stopped commits", "ag-secondary-lost"),
+        ("blocked commit secondary", "ag-required-secondary"),
+        ("Failover Partner", "app-partner-misspelt"),
+        ("REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT", "ag-required-secondary"),
+        ("power-on beginner mirroring", "automatic-failover"),
+        ("sql server 2017 seeding", "ag-seeding-stuck"),
+    ],
+)
+def test_the_search_finds_errors_views_commands_and_symptoms(
+    cards: list[Card], text: str, drill: str
+) -> None:
+    assert drill in find(cards, text)
+
+
+def test_matches_in_titles_come_first(cards: list[Card]) -> None:
+    found = find(cards, "witness lost")
+    assert found[:2] == ["witness-lost", "wsfc-witness-lost"]
+    assert len(found) > 2
+    assert find(cards, "qwertz asdfgh") == []
+    assert "witness-lost" in find(cards, "witness lost qwertz"), "most of the words"
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    language.use("de")
+    yield
+    language.use(language.ENGLISH)
+
+
+def test_the_search_knows_the_words_on_the_screen(german: None, drills: list[ScenarioSummary]) -> None:
+    cards = [Card.from_summary(drill) for drill in drills]
+    assert "automatic-failover" in find(cards, "einsteiger spiegelung")
+
+
+def test_filters_narrow_the_list_and_add_up_to_all(cards: list[Card]) -> None:
+    for field, values in (
+        ("technology", [each.path.key for each in list_path_progress(cards)]),
+        ("version", list_versions(cards)),
+        ("duration", range(len(DURATIONS))),
+        ("level", LEVELS),
+    ):
+        parts = [find(cards, "", **{field: value}) for value in values]
+        assert all(parts)
+        assert sorted(name for part in parts for name in part) == sorted(names(cards))
+    both = find(cards, "", technology="fci", level="expert")
+    assert both == ["fci-group-owners", "fci-replica-elsewhere"]
+    passed = [replace(card, best=90.0, last=90.0, tries=1) for card in cards if card.name == "page-repair"]
+    assert find(passed, "", not_passed=True) == []
+    for order in range(len(ORDERS)):
+        assert sorted(find(cards, "", order=order)) == sorted(names(cards))
+
+
+def test_paths_count_passed_drills_and_name_the_next(cards: list[Card]) -> None:
+    before = {each.path.key: each for each in list_path_progress(cards)}
+    assert sum(each.total for each in before.values()) == sum(card.scored for card in cards)
+    first = before["mirroring"].next
+    assert first is not None
+    assert first.name == FIRST_DRILL
+    after = [replace(c, best=PASS_POINTS, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards]
+    mirroring = list_path_progress(after)[0]
+    assert (mirroring.passed, mirroring.total) == (1, before["mirroring"].total)
+    assert mirroring.next is not None
+    assert mirroring.next.name != FIRST_DRILL
+    done = [replace(card, best=100.0) for card in cards]
+    assert all(each.next is None and each.passed == each.total for each in list_path_progress(done))
+
+
+def run(number: int, name: str, score: float, days_ago: float) -> ResultRow:
+    at = NOW - timedelta(days=days_ago)
+    return ResultRow(RunId(number), at, name, "practice", score, 3.0, 0, False, 0, 300.0)
+
+
+def recommended(drills: list[ScenarioSummary], *newest_first: ResultRow) -> tuple[str, str]:
+    found = standing.progress(newest_first, drills, NOW)
+    best = {name: record.best.score for name, record in found.records.items() if record.best is not None}
+    last = {name: record.latest_run.score for name, record in found.records.items()}
+    cards = [Card.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills]
+    what = recommend(cards, found)
+    assert what is not None
+    assert "\n" not in what.reason
+    return what.card.name, what.reason
+
+
+def test_a_due_skill_then_a_failure_then_the_path_decides(drills: list[ScenarioSummary]) -> None:
+    assert recommended(drills) == (FIRST_DRILL, "Start here: what happens in a failover.")
+    name, reason = recommended(drills, run(1, "cable-pulled", 90.0, 0.0), run(0, FIRST_DRILL, 90.0, 0.1))
+    assert name == "stop-service-failover"
+    assert reason == "Next in “Mirroring”: 2 of 46 passed."
+    name, reason = recommended(drills, run(1, FIRST_DRILL, 90.0, 0.0), run(0, "ag-not-ready", 41.0, 0.1))
+    assert (name, reason) == ("ag-not-ready", "You scored 41 of 100 last time.")
+    name, reason = recommended(drills, run(0, "ag-not-ready", 90.0, 100.0))
+    assert "is due: last practiced 100 days ago." in reason
+    name, reason = recommended(drills, run(0, "fci-new-disk", 100.0, 0.0))
+    assert reason.startswith("Next in “Failover clusters”: 1 of 7")
+
+
+def test_a_card_has_one_difficulty_and_one_state(cards: list[Card]) -> None:
+    card = next(card for card in cards if card.name == "ag-secondary-lost")
+    assert card.facts == "AG · SQL 2014 · 6 min · Beginner"
+    assert card.state.text == "Not started"
+    assert replace(card, begun=True).state.text == "Started"
+    assert replace(card, known=False).state.text == ""
+    assert replace(card, best=96.0, last=70.0).state == ("✓ Passed, 96", "ok")
+    assert replace(card, best=96.0, last=70.0, due=True).state == ("✓ Passed, 96 · due", "warn")
+    assert replace(card, best=41.0, last=30.0).state == ("41 of 100, retry", "warn")
+    assert replace(card, last=70.0).state.text == "70 of 100, retry", "a rewound run passes nothing"
+    lab = next(card for card in cards if card.name == "lab")
+    assert lab.state.text == "Free play"

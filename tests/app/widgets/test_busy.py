@@ -1,0 +1,60 @@
+"""A click is answered before its work begins."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.widgets.busy_cursor import preparing
+
+
+class Paints(QObject):
+    """Texts of a button at each time at which it was painted."""
+
+    def __init__(self, button: QPushButton) -> None:
+        super().__init__()
+        self.texts: list[tuple[str, bool]] = []
+        button.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Paint and isinstance(watched, QPushButton):
+            self.texts.append((watched.text(), watched.isEnabled()))
+        return False
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> QWidget:
+    page = QWidget()
+    qtbot.addWidget(page)
+    return page
+
+
+@pytest.fixture
+def button(page: QWidget) -> QPushButton:
+    column = QVBoxLayout(page)
+    found = QPushButton("Start")
+    column.addWidget(found)
+    column.addWidget(QLabel("below"))
+    page.show()
+    found.setFocus()
+    QApplication.processEvents()
+    return found
+
+
+def test_the_button_is_painted_as_preparing_before_the_work(button: QPushButton) -> None:
+    paints = Paints(button)
+    with preparing(button):
+        assert paints.texts[-1] == ("Preparing…", False)
+        cursor = QApplication.overrideCursor()
+        assert cursor is not None
+        assert cursor.shape() is Qt.CursorShape.WaitCursor
+    assert (button.text(), button.isEnabled(), button.hasFocus()) == ("Start", True, True)
+    assert QApplication.overrideCursor() is None
+
+
+def test_work_that_fails_leaves_the_button_as_it_was(button: QPushButton) -> None:
+    with pytest.raises(ValueError, match="broken"), preparing(button):
+        raise ValueError("broken")
+    assert (button.text(), button.isEnabled()) == ("Start", True)
