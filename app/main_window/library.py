@@ -14,7 +14,7 @@ from app.storage import Profile, ResultRow, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.drill_cards import Card
 from app.view_models.progress import LearnerProgress
-from app.view_models.start_page import Interrupted, Recommendation, recommend
+from app.view_models.start_page import Interrupted, NextDrill, recommend
 from app.views.history import FinishedRun
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -120,7 +120,7 @@ class Library:
             begun=summary.name in begun_scenarios,
         )
 
-    def recommended(self, cards: Sequence[Card]) -> Recommendation | None:
+    def recommended(self, cards: Sequence[Card]) -> NextDrill | None:
         """Return the drill to take next."""
         return recommend(cards, self.progress())
 

@@ -113,14 +113,14 @@ def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class NextDrill:
     """The drill to take next, and the reason in one line."""
 
     card: Card
     reason: str
 
 
-def recommend(cards: Sequence[Card], progress: LearnerProgress) -> Recommendation | None:
+def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | None:
     """Choose the next drill: a due skill, then the last failure, then the next drill of the current path."""
     by_name = {card.name: card for card in cards if card.scored}
     newest_first = sorted(
@@ -129,14 +129,14 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> Recommendatio
     taken = [by_name[name] for name, _ in newest_first if name in by_name]
     if not taken:
         first = by_name.get(FIRST_DRILL)
-        return Recommendation(first, tr("Start here: what happens in a failover.")) if first else None
+        return NextDrill(first, tr("Start here: what happens in a failover.")) if first else None
     for each in progress.next:
         if each.since is not None and each.scenario in by_name:
-            return Recommendation(by_name[each.scenario], _due_reason(each, progress))
+            return NextDrill(by_name[each.scenario], _due_reason(each, progress))
     for card in taken:
         if card.failed and card.last is not None:
             points = formatting.plain_number(card.last)
-            return Recommendation(card, tr("You scored {points} of 100 last time.").format(points=points))
+            return NextDrill(card, tr("You scored {points} of 100 last time.").format(points=points))
     return _next_in_path(cards, taken)
 
 
@@ -158,7 +158,7 @@ def _days_between(earlier: datetime, later: datetime) -> int:
     return (later.astimezone().date() - earlier.astimezone().date()).days
 
 
-def _next_in_path(cards: Sequence[Card], taken: Sequence[Card]) -> Recommendation | None:
+def _next_in_path(cards: Sequence[Card], taken: Sequence[Card]) -> NextDrill | None:
     paths = {each.path.key: each for each in list_path_progress(cards)}
     recent = dict.fromkeys(card.technology for card in taken)
     for key in (*recent, *(key for key in paths if key not in recent)):
@@ -166,10 +166,10 @@ def _next_in_path(cards: Sequence[Card], taken: Sequence[Card]) -> Recommendatio
         if path.next is not None:
             reason = tr("Next in “{path}”: {passed} of {total} passed.")
             said = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
-            return Recommendation(path.next, said)
+            return NextDrill(path.next, said)
     weakest = min(taken, key=lambda card: card.best or 0.0)
     points = formatting.plain_number(weakest.best or 0.0)
-    return Recommendation(weakest, tr("Your lowest score: {points} of 100.").format(points=points))
+    return NextDrill(weakest, tr("Your lowest score: {points} of 100.").format(points=points))
 
 
 @dataclass(frozen=True, slots=True)

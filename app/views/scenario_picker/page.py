@@ -15,7 +15,7 @@ from app.view_models.drill_cards import Card, level_title
 from app.view_models.start_page import (
     Filters,
     Interrupted,
-    Recommendation,
+    NextDrill,
     filter_cards,
     list_path_progress,
     list_versions,
@@ -161,7 +161,7 @@ class ScenarioPicker(QWidget):
         self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
         self.search.setToolTip(texts[0])
 
-    def show_recommendation(self, what: Recommendation | None, newcomer: bool = False) -> None:
+    def show_recommendation(self, what: NextDrill | None, newcomer: bool = False) -> None:
         """Show the drill to take next; a *newcomer* is offered the first run, too."""
         self.top.show_recommendation(what, newcomer)
         self._show_drills()

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.drill_cards import SHORT_LABELS, level_title
-from app.view_models.start_page import Interrupted, Recommendation
+from app.view_models.start_page import Interrupted, NextDrill
 from app.widgets import theme
 from app.widgets.busy_cursor import preparing
 from app.words import formatting
@@ -105,7 +105,7 @@ class TopCards(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[Interrupted] = []
-        self.recommendation: Recommendation | None = None
+        self.recommendation: NextDrill | None = None
         self.first_run = TopCard(tr("New here?"), tr("Watch a failover"), primary=True)
         self.first_run.title.setText(tr("Watch a failover"))
         self.first_run.text.setText(
@@ -137,7 +137,7 @@ class TopCards(QWidget):
         self.next.title.setText(tr("Loading drills…"))
         self.next.button.setEnabled(False)
 
-    def show_recommendation(self, what: Recommendation | None, newcomer: bool) -> None:
+    def show_recommendation(self, what: NextDrill | None, newcomer: bool) -> None:
         """Show the drill to take next; a *newcomer* is offered the first run, too."""
         self.recommendation = what
         self.first_run.setVisible(newcomer)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
 from app.view_models.drill_cards import Card
-from app.view_models.start_page import Filters, Interrupted, Recommendation
+from app.view_models.start_page import Filters, Interrupted, NextDrill
 from app.views.scenario_picker import ScenarioPicker
 from app.views.scenario_picker.text_lines import wrapped
 
@@ -30,7 +30,7 @@ def picker(qtbot: QtBot, drills: list[ScenarioSummary]) -> ScenarioPicker:
     cards = [Card.from_summary(drill, known=True) for drill in drills]
     picker.show_cards(cards)
     first = next(card for card in cards if card.name == "automatic-failover")
-    picker.show_recommendation(Recommendation(first, "Because."))
+    picker.show_recommendation(NextDrill(first, "Because."))
     picker.resize(1366, 700)
     picker.show()
     return picker
