@@ -77,7 +77,7 @@ def test_a_new_user_watches_and_brings_the_server_back_by_keys_alone(
     assert window.session.speed == SLOW
     wait_for_mark(window, "Your turn: bring SERVER_A back")
     press(qtbot)
-    assert [item.words for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
+    assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
     wait_for_mark(window, "SERVER_A returns")
     assert window.session.speed == FAST
     wait_for_mark(window, "Protected again")
