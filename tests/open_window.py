@@ -98,6 +98,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.files import Files
     from app.main_window.first_run import FirstRun
     from app.main_window.full_screen import FullScreen
+    from app.main_window.learning import Learning
     from app.main_window.navigation import Navigation
     from app.main_window.presenter_mode import PresenterMode
     from app.main_window.progress import ProgressPages
@@ -134,7 +135,8 @@ def _parts() -> dict[str, type[Any]]:
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
         "explorer": ObjectExplorer, "files": Files, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
         "history": RunHistoryPage,
-        "irrevocable": Confirmations, "loading": Loading, "moments": TimeSelection, "navigation": Navigation,
+        "irrevocable": Confirmations, "learning": Learning,
+        "loading": Loading, "moments": TimeSelection, "navigation": Navigation,
         "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
         "quarantine": QuarantineGate, "replay": Replay, "run_facts": RunFacts, "runs": FinishedRuns, "scripts": Scripts,
         "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,

@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QPoint, QSettings
+from PySide6.QtCore import QElapsedTimer, QSettings
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QTabWidget, QTreeView, QWidget
 
 from app import settings
 from app.classroom.acts import LogEntry
@@ -31,7 +31,7 @@ from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import ActionTarget
 from app.views.classroom import ClassBoard
-from app.views.debrief.value_curve import ValueCurve
+from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
@@ -46,8 +46,6 @@ from tests.shipped import shipped
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
-CURVE_TOP_PX = 280
-"""Above the curve, so that the time line is in the picture, too."""
 STILL_FRAMES = 200
 """After so many frames in which no time has passed none will."""
 WORKING_MS = 20_000
@@ -102,6 +100,14 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
         yield window
         window.close()
         window.deleteLater()
+
+
+def analyze(window: OpenWindow) -> None:
+    """Wait for the analysis of the debrief."""
+    waited = QElapsedTimer()
+    waited.start()
+    while window.debriefing.analyzing and waited.elapsed() < WORKING_MS:
+        QApplication.processEvents()
 
 
 def pass_time(window: OpenWindow, seconds: float) -> None:
@@ -179,14 +185,16 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     pass_time(window, 200.0)
     if window.session.drill is not None and not window.session.drill.finished:
         window.session.do("finish")
+    analyze(window)
     yield "debrief"
-    window.debrief.account_wanted.emit()
-    QApplication.processEvents()
-    curve = window.debrief.findChild(ValueCurve)
-    window.debrief.verticalScrollBar().setValue(
-        curve.mapTo(window.debrief.widget(), QPoint()).y() - CURVE_TOP_PX
-    )
-    yield "debrief-curve"
+    for tab, name in ((TIMELINE, "timeline"), (POINTS, "points"), (STORY, "story")):
+        window.debrief.findChildren(QTabWidget)[0].setCurrentIndex(tab)
+        yield f"debrief-{name}"
+    window.debrief.learn_wanted.emit()
+    yield "learn"
+    window.learning.bar.buttons["answer"].click()
+    yield "learn-answer"
+    window.learning.bar.buttons["back"].click()
     window.show_history()
     yield "history"
     window.progress.show()

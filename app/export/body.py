@@ -9,6 +9,8 @@ from app.export.course_svg import MARKS
 from app.export.parts import bullets, escape_text, heading, paragraph, table
 from app.export.source import ExportSource, read_choices, signature
 from app.view_models import value_curve
+from app.view_models.debrief.summary import find_grade, summarize
+from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.input_lines import describe_input
@@ -32,14 +34,6 @@ DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.
 
 SIZES: Final = {"inaccuracy": mark("inaccuracy"), "mistake": mark("mistake"), "blunder": mark("blunder")}
 
-FIGURES: Final = {
-    "downtime_s": mark("downtime"),
-    "exposed_s": mark("unprotected"),
-    "lost_transactions": mark("transactions lost"),
-    "lost_kb": mark("log lost"),
-    "score": mark("points"),
-}
-
 FIDELITY: Final = {
     "modelled": mark("modelled"),
     "simplified": mark("simplified"),
@@ -57,6 +51,7 @@ def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PA
     return "".join(
         [
             _head(source),
+            _verdict(source),
             _figures(source),
             figure,
             heading(2, tr("Goals")),
@@ -74,6 +69,7 @@ def _head(source: ExportSource) -> str:
     score = tr("Free play, without points")
     if review.total is not None:
         score = tr("{points} of 100 points").format(points=formatting.plain_number(review.total))
+        score += f" · {find_grade(review.total, report['score']['finished']).text}"
         score += "" if report["score"]["finished"] else " " + tr("(not finished)")
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.mode(report["mode"]),
@@ -88,25 +84,31 @@ def _head(source: ExportSource) -> str:
 
 
 def _figures(source: ExportSource) -> str:
-    """This run, and the reference beside it where there is one."""
+    """Return the figures of this run, and those of the reference where there is one."""
     reference = source.review.reference
+    theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
+    head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
     rows = []
-    if reference is not None:
-        known = [row for row in reference.outcomes if row.name in FIGURES]
-        rows = [
-            [tr(FIGURES[row.name]), _figure(row.name, row.left), _figure(row.name, row.right)]
-            for row in known
-        ]
-        return table(tr("Outcome"), ["", tr("this run"), tr("reference")], rows)
-    sums = source.report["availability"]
-    rows = [[tr(FIGURES[name]), _figure(name, sums[name])] for name in FIGURES if name in sums]
-    return table(tr("Outcome"), ["", tr("this run")], rows)
+    for figure in summarize(source.report, source.drill.scenario).figures:
+        other = _figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
+        rows.append([figure.label, figure.value, *([other] if theirs else [])])
+    return table(tr("Outcome"), head, rows)
 
 
 def _figure(name: str, value: float) -> str:
     if name.endswith("_s"):
         return formatting.seconds(value, 1)
     return formatting.kb(value) if name.endswith("_kb") else formatting.significant(value, 4)
+
+
+def _verdict(source: ExportSource) -> str:
+    """Return the biggest mistake and what would have been best, as on the first screen."""
+    verdict = judge_run(source.report, source.review, source.account, source.lessons)
+    if verdict is None:
+        return ""
+    steps = "\n".join(f"{number}. {step.at}  {step.text}" for number, step in enumerate(verdict.steps, 1))
+    parts = [verdict.sentence, "\n".join(filter(None, (verdict.heading, steps))), *verdict.lines]
+    return heading(2, verdict.lead) + "".join(paragraph(text) for text in parts if text)
 
 
 def _goals(source: ExportSource) -> str:

@@ -85,8 +85,9 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown:
         named = f"{lane.database}: " if len(shown) > 1 else ""
-        rows += [(named + tr("service"), lane.service), (named + tr("protection"), lane.protection)]
-        rows += [(named + tr("state"), lane.state)]
+        guard = tr("protection") if _has_copies(lane) else tr("standby node")
+        rows += [(named + tr("service"), lane.service), (named + guard, lane.protection)]
+        rows += [(named + tr("state"), lane.state)] if _has_copies(lane) else []
     height = TOP + len(rows) * (LANE + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
@@ -118,14 +119,19 @@ def describe_lanes(lanes: Iterable[Lanes]) -> str:
     """What the drawing shows, in sentences."""
     told = []
     for lane in lanes:
-        for what, spans in (
-            (tr("{database} was down: {times}."), lane.service),
-            (tr("{database} was unprotected: {times}."), lane.protection),
-        ):
+        bare = tr("{database} was unprotected: {times}.")
+        if not _has_copies(lane):
+            bare = tr("{database} had no standby node: {times}.")
+        for what, spans in ((tr("{database} was down: {times}."), lane.service), (bare, lane.protection)):
             bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
             times = ", ".join(_format_span(span) for span in bad)
             told.append(what.format(database=lane.database, times=times or tr("never")))
     return " ".join(told)
+
+
+def _has_copies(lane: Lanes) -> bool:
+    """Return False for a database of which there was never a mirror or a secondary."""
+    return any(span.what != "NONE" for span in lane.state)
 
 
 def _format_span(span: StateSpan) -> str:

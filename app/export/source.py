@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report, Row
-from engine.drill.par.regret import Account
+from engine.drill.par.regret import Account, RunSegment
 from engine.drill.running.drill import Drill
 
 
@@ -25,6 +25,8 @@ class ExportSource:
     """Date and time of its end, where it was played."""
     account: Account | None = None
     """What each act and wait cost, where that was worked out."""
+    lessons: tuple[RunSegment, ...] | None = None
+    """The mistakes of the account, with plans at a person's pace."""
 
 
 def source_of(drill: Drill) -> ExportSource:

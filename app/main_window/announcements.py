@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.view_models.debrief.summary import describe_result
 from app.view_models.picture import hide_unknown, picture_of
 from app.views.briefing import goal_state
-from app.views.debrief import format_ending
 from app.views.transport import speed_text
 from app.widgets.notice import NoticeBar
 from app.widgets.reader import announce
@@ -91,7 +91,7 @@ class Announcer(QObject):
         """The debrief is on screen: what it says first."""
         self._forget()
         score = report["score"]
-        words = format_ending(report)
+        words = describe_result(report)
         if score["scored"] and score["total"] is not None:
             words = " ".join(
                 (tr("{points} of 100 points.").format(points=formatting.plain_number(score["total"])), words)

@@ -35,6 +35,7 @@ from app.main_window.files import Drops, Files
 from app.main_window.first_run import FirstRun
 from app.main_window.full_screen import FullScreen
 from app.main_window.help import HelpKey
+from app.main_window.learning import Learning
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
 from app.main_window.presenter_mode import PresenterMode
@@ -105,7 +106,10 @@ class Assembly(QObject):
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)
         self._irrevocable = Confirmations(
-            window, self._session, lambda: play.watching or play.introducing, self._describe_leave_consequence
+            window,
+            self._session,
+            lambda: play.watching or play.introducing or play.practising,
+            self._describe_leave_consequence,
         )
         self._library = Library(profile)
         self._actions = Actions(window)
@@ -227,6 +231,7 @@ class Assembly(QObject):
         self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
         self._full_screen = FullScreen(self._desk, window)
         self._replay = Replay(page, session, play, notice, window)
+        Learning(page, session, play, self._debriefing, window)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
         DeskKeys(
             window,
@@ -385,8 +390,10 @@ class Assembly(QObject):
         self._debrief.branches_wanted.connect(self._branches.show)
         self._history.left.connect(self._navigation.show_home)
         self._history.opened.connect(self._debriefing.show_stored)
+        self._debriefing.drill_wanted.connect(self._choice.choose)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
         self._pages.currentChanged.connect(lambda _: self._first_run.show_page())
+        self._pages.currentChanged.connect(lambda _: self._debriefing.show_page())
         self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
         self._pages.went_to.connect(lambda *_: self._show_page())
         self._navigation.desk_wanted.connect(self._show_line)

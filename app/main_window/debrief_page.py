@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.export import runbook, sheets
@@ -17,9 +17,11 @@ from app.export.page import page
 from app.export.pdf import PdfWriteError, write_pdf
 from app.export.source import ExportSource
 from app.files import atomic_write, certificates, run_files
+from app.files.learning_paths import learning_paths
 from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
+from app.main_window.background_task import BackgroundTask
 from app.main_window.finish_moment import FinishMoment
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
@@ -28,8 +30,9 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.settings import REFLECT_FIRST, WindowSettings
 from app.storage import Profile, RunId, StorageError
+from app.view_models.debrief.model import DebriefModel
+from app.view_models.debrief.summary import describe_result
 from app.views.debrief import Debrief
-from app.views.debrief.page import format_ending
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from app.words.localization import localize as said_of
@@ -38,14 +41,25 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import FURTHER, HARDER, Account, Best, build_account
+from engine.drill.par.lessons import find_lessons, pace_plan, reference_inputs
+from engine.drill.par.regret import FURTHER, HARDER, Account, Best, RunSegment, build_account
+from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify
+from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.drill.time.verify import Divergence
+
+REVIEW_AT_ONCE_S: Final = 0.02
+"""Wall time that the review may take before the page is shown: that of a short run is there at once."""
 
 
 class Debriefing(QObject):
     """The page after a run and all that it offers."""
+
+    drill_wanted = Signal(str)
+    """Name of the drill that is played next."""
+    lessons_wanted = Signal(object, object)
+    """The `DebriefModel` of the run, and its lessons."""
 
     def __init__(
         self,
@@ -64,14 +78,19 @@ class Debriefing(QObject):
         self._page, self._profile, self._navigation = page, profile, navigation
         self._session, self._play, self._library, self._gate = session, play, library, gate
         self._notice, self._store, self._parent = notice, store, parent
+        self._analysis = BackgroundTask(self)
+        self._analysis.progress.connect(page.show_progress)
+        self._waiting: list[Callable[[], None]] = []
+        """Exports that wait for the analysis."""
         self._report: Report | None = None
         self._drill: Drill | None = None
         """The run of the report, played again; None if this version cannot."""
         self._source: ExportSource | None = None
         self._account: Account | None = None
-        """What each act and wait cost, once it was worked out."""
-        self._account_of: tuple[object, ...] = ()
-        """The run of that account."""
+        self._lessons: tuple[RunSegment, ...] | None = None
+        """Mistakes with plans at a person's pace, when the analysis is finished."""
+        self._provisional = False
+        """A better account was being searched for when the analysis was cancelled."""
         self._harder = HARDER
         """Plans that its searches played."""
         self._scenario: Scenario | None = None
@@ -79,6 +98,8 @@ class Debriefing(QObject):
         """Of the run in the profile."""
         self._asks = False
         """What the person thinks of the run is asked before anything is shown."""
+        self._next = ""
+        """Name of the drill that is suggested next."""
         self.moment = FinishMoment(notice, self)
         play.began.connect(self.moment.drop)
         session.finished.connect(self._show_finished)
@@ -86,8 +107,9 @@ class Debriefing(QObject):
         page.fresh_wanted.connect(self._begin_with_new_seed)
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
-        page.account_wanted.connect(self._compute_account)
-        page.account_unwanted.connect(session.cancel)
+        page.account_wanted.connect(self._search_longer)
+        page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next))
+        page.learn_wanted.connect(self._learn)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._reflected)
         page.reflect_first.connect(partial(store.set, REFLECT_FIRST))
@@ -95,10 +117,22 @@ class Debriefing(QObject):
         page.left.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
 
+    @property
+    def drill(self) -> Drill | None:
+        """The run of the page, replayed; None if this version cannot replay it."""
+        return self._drill
+
+    @property
+    def analyzing(self) -> bool:
+        """Return True while the analysis runs in the background."""
+        return self._analysis.running
+
     # --- which run ------------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
+        if self._play.practising:
+            return  # a lesson: the debrief is that of the run before
         if self._play.attending and live is not None and not live.terms.truth:
             return  # of an exam the rubric is with the host of the class alone
         self._report = report
@@ -113,7 +147,7 @@ class Debriefing(QObject):
             self._notice.clear()
             self._show(report)
         else:
-            self.moment.hold(format_ending(report), lambda: self._show(report))
+            self.moment.hold(describe_result(report), lambda: self._show(report))
 
     def show_stored(self, run_id: int) -> None:
         """The debrief of a finished run of the profile."""
@@ -206,44 +240,139 @@ class Debriefing(QObject):
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
-        elif self._play.watching and self._scenario is not None:
+        elif (self._play.watching or self._play.practising) and self._scenario is not None:
             again = partial(self._on_reopened, self._report, lambda: None)
             self._play.reopen(self._report, self._scenario, self._run_id, again)
         else:
             self._show(self._report)
 
     def _show(self, report: Report, callback: Callable[[], None] = lambda: None) -> None:
-        """Look back on the run, a long one in slices, and show what is found; who cancels sees what was recorded."""
-        drill, known = self._drill, self._source
-        if self._account is not None and _run_of(report) != self._account_of:
-            self._account = None
-        self._report = report
-
-        def show(review: Review | None) -> None:
-            self._source = (
-                None if drill is None or review is None else ExportSource(drill, review, drill.report())
-            )
-            self._show_page(report)
-            callback()
-
-        if drill is None:
-            show(None)
-        elif known is not None and known.drill is drill:
-            self._show_page(report)
-            callback()
+        """Show the run at once, and analyze it in the background."""
+        drill, source = self._drill, self._source
+        if source is not None and drill is not None and _is_same_run(source.drill, drill):
+            self._source = replace(source, drill=drill)
         else:
-            self._session.work(reviewing(drill), show, on_cancel=lambda: show(None))
-
-    def _show_page(self, report: Report) -> None:
-        scenario = self._scenario
-        has_solution = scenario is not None and bool(scenario.solution)
-        review = self._source.review if self._source is not None else None
-        self._page.show_report(
-            report, scenario is not None, has_solution, review, self._account,
-            self._reflection(), self._asks, self._store.get(REFLECT_FIRST),
-        )  # fmt: skip
+            self._forget_analysis()
+        self._report = report
+        self._next = self._suggest_next(report)
+        self._page.show_run(self._model(), self._asks, self._store.get(REFLECT_FIRST))
         self._navigation.show_page(self._page, str(report.get("title") or report["scenario"]))
         self._page.take_focus()
+        callback()
+        self._analyze()
+
+    def _model(self) -> DebriefModel:
+        assert self._report is not None
+        source = self._source
+        return DebriefModel(
+            self._report,
+            self._scenario if self._drill is not None else None,
+            source.review if source is not None else None,
+            self._account,
+            self._lessons,
+            self._provisional,
+            self._analysis.running or self._is_pending(),
+            self._reflection(),
+            self._library.title(self._next) if self._next else "",
+        )
+
+    def _is_pending(self) -> bool:
+        """Return True if the analysis is about to begin."""
+        if self._drill is None or self._source is None:
+            return self._drill is not None
+        return bool(self._source.report["score"]["scored"]) and self._account is None
+
+    def _suggest_next(self, report: Report) -> str:
+        """Return the drill that is most needed, or else the one after this in its learning path."""
+        if self._play.attending:
+            return ""
+        name = report["scenario"]
+        due = [each.scenario for each in self._library.progress().next if each.scenario != name]
+        if due:
+            return due[0]
+        path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
+        after = path[path.index(name) + 1 :] if path else ()
+        return next((drill for drill in after if drill in self._library.summaries), "")
+
+    # --- analysis -------------------------------------------------------------------------------------------
+
+    def _forget_analysis(self) -> None:
+        self._analysis.cancel()
+        self._source = self._account = self._lessons = None
+        self._provisional, self._harder = False, HARDER
+        self._waiting = []
+
+    def show_page(self) -> None:
+        """Another page is on screen: when it is not the debrief, the analysis is cancelled."""
+        if self._navigation.shows(self._page) or not self._analysis.running:
+            return
+        self._analysis.cancel()
+        self._provisional = self._account is not None
+        self._write_waiting()
+
+    def _analyze(self) -> None:
+        """Review the run, then compute what each action and wait cost; skip what is known."""
+        drill, source = self._drill, self._source
+        if drill is None:
+            return
+        if source is None:
+            self._analysis.start(reviewing(drill), partial(self._take_review, drill), REVIEW_AT_ONCE_S)
+        elif source.report["score"]["scored"] and (self._account is None or self._provisional):
+            self._analysis.start(self._weigh(drill, source.review, HARDER), self._take_account)
+        self._page.update_run(self._model())
+
+    def _take_review(self, drill: Drill, review: Review) -> None:
+        self._source = ExportSource(drill, review, drill.report())
+        if not self._source.report["score"]["scored"]:
+            self._finish_analysis()
+        else:
+            self._analyze()
+
+    def _weigh(
+        self, drill: Drill, review: Review, harder: int
+    ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
+        """Compute the account, then the plans of its lessons at a person's pace."""
+        plans = list(certificates.plans(drill))
+        if harder > HARDER and self._account is not None:
+            own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
+            known = [move.best for move in self._account.moves if move.plan]
+            plans += [[item for item in best if item.line not in own] for best in known]
+            work = build_account(drill, plans, node_limit=harder)
+        else:
+            work = build_account(drill, plans, on_progress=self._draw, node_limit=harder)
+        found = yield from scale_progress(work, 0.0, 0.95)
+        steps = review.reference.steps if review.reference is not None else ()
+        reference = reference_inputs([(step.tick, step.line) for step in steps])
+        lessons = []
+        for lesson in find_lessons(found):
+            run = SearchDrill(drill.scenario, drill.seed)
+            lessons.append((yield from scale_progress(pace_plan(run, lesson, reference), 0.95, 1.0)))
+        return found, tuple(lessons)
+
+    def _draw(self, found: Account) -> None:
+        """Show what is known of the account before the search is over."""
+        self._account, self._provisional = found, True
+        self._page.update_run(self._model())
+
+    def _take_account(self, found: tuple[Account, tuple[RunSegment, ...]]) -> None:
+        self._account, self._lessons = found
+        self._provisional = False
+        self._finish_analysis()
+
+    def _finish_analysis(self) -> None:
+        self._page.update_run(self._model())
+        self._write_waiting()
+
+    def _search_longer(self) -> None:
+        """Search with more plans from the moments where most may be missing."""
+        drill, source = self._drill, self._source
+        if drill is None or source is None or self._analysis.running:
+            return
+        self._harder *= FURTHER
+        self._analysis.start(self._weigh(drill, source.review, self._harder), self._take_account)
+        self._page.update_run(self._model())
+
+    # --- reflection -----------------------------------------------------------------------------------------
 
     def _reflection(self) -> Reflection | None:
         if self._profile is None or self._run_id is None:
@@ -263,7 +392,8 @@ class Debriefing(QObject):
             except StorageError as problem:
                 self._notice.warn(str(problem))
         if self._report is not None:
-            self._show_page(self._report)
+            self._page.show_run(self._model(), False, self._store.get(REFLECT_FIRST))
+            self._page.take_focus()
 
     # --- what can be done with it -----------------------------------------------------------------------------
 
@@ -276,37 +406,12 @@ class Debriefing(QObject):
         if self._scenario is not None and self._report is not None:
             self._play.watch(self._scenario, int(self._report["seed"]))
 
-    def _compute_account(self) -> None:
-        """What each act and wait cost, between two frames."""
-        self._account_for(lambda: None, lambda: None)
-
-    def _account_for(self, callback: Callable[[], None], on_cancel: Callable[[], None]) -> None:
-        """Work the account out and show it, *then* go on."""
-        drill, report = self._drill, self._report
-        if drill is None or report is None:
-            return
-
-        harder = HARDER if self._account is None else self._harder * FURTHER
-
-        def show(account: Account) -> None:
-            self._account, self._account_of, self._harder = account, _run_of(report), harder
-            self._page.show_account(account)
-            callback()
-
-        def stop() -> None:
-            self._page.stop_working()
-            on_cancel()
-
-        plans, known = certificates.plans(drill), self._account
-        if known is None:
-            work = build_account(drill, plans, on_progress=partial(self._page.show_account, working=True))
-        else:
-            own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
-            found = [
-                [item for item in move.best if item.line not in own] for move in known.moves if move.plan
-            ]
-            work = build_account(drill, [*plans, *found], node_limit=harder)
-        self._session.work(work, show, stop)
+    def _learn(self) -> None:
+        """Go through the mistakes one by one."""
+        model = self._model()
+        verdict = model.verdict()
+        if self._drill is not None and verdict is not None and verdict.lessons:
+            self.lessons_wanted.emit(model, verdict.lessons)
 
     def _watch_best(self, best: Best) -> None:
         if self._drill is not None:
@@ -316,26 +421,37 @@ class Debriefing(QObject):
         self._play.look_back(round(t_s * 100))
 
     def export(self, kind: str) -> None:
-        """Ask for a file and write the run in one of the forms of `EXPORTS`, what shows the curve with it."""
-        source = self._source
-        if source is None:
+        """Ask for a file and write the run in one of the forms of `EXPORTS`, when the analysis is finished."""
+        report = self._report
+        if report is None or self._drill is None:
             self._notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
             return
         ending, _ = EXPORTS[kind]
-        name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
+        name = f"{report['scenario']}-{report['seed']}{ending}"
         chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Save the debrief"), name, f"*{ending}")
         if not chosen:
             return
         file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
-        write = partial(self._write, kind, source, file)
-        if kind in WITH_CURVE and self._account is None and source.report["score"]["scored"]:
-            self._account_for(write, write)
+        needed = self._account if kind in WITH_CURVE else self._source
+        if self._analysis.running and (needed is None or self._provisional):
+            self._waiting.append(partial(self._write, kind, file))
+            self._notice.show_info(tr("The file is written when the analysis is finished."))
         else:
+            self._write(kind, file)
+
+    def _write_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for write in waiting:
             write()
 
-    def _write(self, kind: str, source: ExportSource, file: Path) -> None:
+    def _write(self, kind: str, file: Path) -> None:
+        if self._source is None:
+            self._notice.warn(tr("The analysis was cancelled, so the file was not written."))
+            return
         player, played_at = signature.player(self._store), self._format_finish_time()
-        source = replace(source, player=player, played_at=played_at, account=self._account)
+        source = replace(
+            self._source, player=player, played_at=played_at, account=self._account, lessons=self._lessons
+        )
         _, write = EXPORTS[kind]
         try:
             write(source, file)
@@ -358,9 +474,12 @@ class Debriefing(QObject):
         return signature.format_time() if live is not None and live is self._drill and live.finished else ""
 
 
-def _run_of(report: Report) -> tuple[object, ...]:
-    """What makes a run this one and no other."""
-    return report["scenario"], report["seed"], list(report["inputs"]), report["ended_at_s"]
+def _is_same_run(one: Drill, other: Drill) -> bool:
+    """Return True if both are replays of one run: what is known of it stays known."""
+    if one is other:
+        return True
+    names = (one.scenario.name, one.seed, one.journal) == (other.scenario.name, other.seed, other.journal)
+    return names and one.tick == other.tick and one.state_hash() == other.state_hash()
 
 
 def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:

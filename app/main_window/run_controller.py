@@ -71,6 +71,8 @@ class RunController(QObject):
         """The first run is on screen, which nothing records."""
         self.best: Best | None = None
         """The best possible from this act or wait on is being shown."""
+        self.practising = False
+        """A lesson about a mistake is on screen; nothing of it is recorded."""
         self.reflects = False
         """The class wants to know what the person thinks of the run before its points are shown."""
         self.attending = False
@@ -314,6 +316,33 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
+    def practise(self, drill: Drill, best: Best, then: Callable[[], None]) -> None:
+        """Open the position before a mistake, where the player tries another action; *then* is called."""
+        history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
+        self._slow_down()
+
+        def opened(_: History) -> None:
+            self.leave()
+            self.practising = True
+            self.began.emit(history.drill)
+            self._session.open(history, NoRecorder())
+            then()
+
+        own = best.plan[: best.done]
+        self._session.work(
+            replay_inputs(history, own, best.tick, lenient=True), opened, on_error=self._report_problem
+        )
+
+    def record_practice(self) -> None:
+        """Play on from where a lesson stands, as a run of its own."""
+        history = self._session.history
+        if history is None or not self.practising:
+            return
+        self.practising = False
+        self.branches = Branches(history)
+        self._open(history, self._record(history.drill))
+        self.went_back.emit(history.drill.tick, "")
+
     def take_over(self, tick: Tick) -> None:
         """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
         watched = self._session.history
@@ -345,7 +374,8 @@ class RunController(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = self.attending = self.reflects = self.introducing = False
+        self.watching = self.attending = self.reflects = False
+        self.introducing = self.practising = False
         self.best = None
         self.branches = None
         self._runs = {}

@@ -68,8 +68,11 @@ class RunTimeline:
         mirrored: Iterable[str],
         asynchronous: Iterable[str] = (),
         clients: Mapping[str, DatabaseClients] | None = None,
+        has_protection: bool = True,
     ) -> None:
-        """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed."""
+        """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed.
+        *has_protection*: False where no copy could take over, as on a failover cluster instance."""
+        self.has_protection = has_protection
         self._clients = ClientService(clients or {})
         self._asynchronous = set(asynchronous)
         self.markers: list[TimelineMarker] = []
@@ -196,9 +199,11 @@ def course_of(
     databases: Iterable[str],
     mirrored: Iterable[str],
     clients: Mapping[str, DatabaseClients] | None = None,
+    asynchronous: Iterable[str] = (),
+    has_protection: bool = True,
 ) -> RunTimeline:
     """The course of a run that is known as a whole."""
-    course = RunTimeline(databases, mirrored, clients=clients)
+    course = RunTimeline(databases, mirrored, asynchronous, clients, has_protection)
     course.add(events)
     return course
 

@@ -146,6 +146,7 @@ class TimeStrip(QWidget):
         self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
         self._truth = truth
         self._at = None
+        self._lane_box = None
         self._describe()
         self.update()
 
@@ -221,7 +222,11 @@ class TimeStrip(QWidget):
 
     def _lane_lines(self) -> float:
         """Height of all lanes in lines of text."""
-        return (2 + len(self._more)) * LANE_PITCH if self._roomy or self._more else 1.45
+        return (self._fixed_lanes() + len(self._more)) * LANE_PITCH if self._roomy or self._more else 1.45
+
+    def _fixed_lanes(self) -> int:
+        """Return the number of lanes above the states: protection has none where nothing could take over."""
+        return 2 if self._course.has_protection else 1
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -253,21 +258,22 @@ class TimeStrip(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
-        count = 2 + len(self._more)
+        fixed = self._fixed_lanes()
+        count = fixed + len(self._more)
         pitch = lanes.height() * 1.0 / (count - 0.08)
         rows = [
             QRectF(lanes.left(), lanes.top() + n * pitch, lanes.width(), pitch * 0.92) for n in range(count)
         ]
-        upper, lower = rows[:2]
+        upper, lower = rows[0], rows[fixed - 1]
         for lane in rows:
             painter.fillRect(lane, colours.idle_soft)
         service, protection = self._spans()
         for span in service:
             _fill(painter, self._box(span, upper), _SERVICE_FILL[span.what], colours)
         for span in protection:
-            if span.what in _PROTECTION_FILL:
+            if fixed > 1 and span.what in _PROTECTION_FILL:
                 _fill(painter, self._box(span, lower), _PROTECTION_FILL[span.what], colours)
-        for (_, states), lane in zip(self._more, rows[2:], strict=True):
+        for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
             for span in states:
                 if span.what in _STATE_FILL:
                     _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
@@ -277,7 +283,7 @@ class TimeStrip(QWidget):
         chosen = self.markers[self._at] if self._at is not None else None
         for marker in self._select_markers():
             self._draw_marker(painter, marker, colours, marker == chosen)
-        for (_, states), lane in zip(self._more, rows[2:], strict=True):
+        for (_, states), lane in zip(self._more, rows[fixed:], strict=True):
             for span in states:
                 self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
         self._draw_chosen(painter, colours, lanes)
@@ -316,7 +322,7 @@ class TimeStrip(QWidget):
     def _draw_names(self, painter: QPainter, colours: ThemeTokens, lanes: Sequence[QRectF]) -> None:
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))
         painter.setPen(colours.muted)
-        names = (*map(tr, LANES), *(name for name, _ in self._more))
+        names = (*map(tr, LANES[: self._fixed_lanes()]), *(name for name, _ in self._more))
         for name, lane in zip(names, lanes, strict=True):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)

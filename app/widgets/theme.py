@@ -420,6 +420,7 @@ def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
         "ring": str(ring),
         "dot": str(box + 2 - 2 * ring),
         "round": str((box + 2) // 2),
+        "badge": str(line_px // 2),
     }
     return Template(_STYLE).substitute(names)
 
@@ -538,6 +539,25 @@ QScrollBar::handle:hover { background: $muted; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QLabel[muted="true"] { color: $muted; }
+QLabel[tone="ok"] { color: $ok; }
+QLabel[tone="warn"] { color: $warn; }
+QLabel[tone="bad"] { color: $bad; }
+QLabel[badge="ok"] { color: $ok; background: $ok_soft; border: 1px solid $ok; }
+QLabel[badge="warn"] { color: $warn; background: $warn_soft; border: 1px solid $warn; }
+QLabel[badge="bad"] { color: $bad; background: $bad_soft; border: 1px solid $bad; }
+QLabel[badge] { border-radius: ${badge}px; padding: 2px 10px; }
+QFrame[line="true"] { background: $border; border: none; max-height: 1px; min-height: 1px; }
+QFrame[verdict] {
+    background: $surface; border: 1px solid $border; border-left: 6px solid $idle;
+    border-top-right-radius: 8px; border-bottom-right-radius: 8px;
+}
+QFrame[verdict="ok"] { border-left-color: $ok; }
+QFrame[verdict="bad"] { border-left-color: $bad; }
+QPushButton[link="true"] {
+    background: transparent; border: 1px solid transparent; color: $accent; padding: 2px 4px;
+    text-align: left; text-decoration: underline;
+}
+QPushButton[link="true"]:focus { border-color: $focus; }
 QFrame[card="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
 QFrame[bar="true"] { background: $surface; border: none; border-bottom: 1px solid $border; }
 QAbstractScrollArea[plain="true"] { border: none; background: transparent; }

@@ -1,6 +1,6 @@
 """The page after a run."""
 
 from app.views.debrief.failovers import phases_of
-from app.views.debrief.page import Debrief, format_ending
+from app.views.debrief.page import Debrief
 
-__all__ = ["Debrief", "format_ending", "phases_of"]
+__all__ = ["Debrief", "phases_of"]

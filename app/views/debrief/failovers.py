@@ -31,6 +31,9 @@ PHASES: Final = (
 """From step, to step, name, colour of a series (None: idle), as in the timing panel: what a failover's time goes
 into. Undo runs while clients work again."""
 
+INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", mark("start and recovery on the new node"), 0))
+"""Phases of a failover cluster instance: redo is a part of its recovery."""
+
 
 class FailoverPanel(QWidget):
     """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
@@ -109,7 +112,7 @@ def missing(parts: Sequence[Mapping[str, str]]) -> str:
 def phases_of(failover: Row) -> list[tuple[str, float]]:
     """(name, seconds) of the phases that are known."""
     found = []
-    for start, end, name, _ in PHASES:
+    for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
             ordered = start == "failed" and failover.get("kind") != "automatic"
@@ -126,7 +129,10 @@ def verdict(failover: Row, unlike: str = "") -> str:
     losses = (
         tr("{count} committed transactions were lost.").format(count=formatting.number(lost)) if lost else ""
     )
-    said = tr("From detection until the role was taken: {time}.").format(time=formatting.seconds(took))
+    said = tr("From detection until the role was taken: {time}.")
+    if failover.get("technology") == "fci":
+        said = tr("From detection until the database was online: {time}.")
+    said = said.format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
         apart = tr("No comparable figure was published.")
@@ -164,7 +170,8 @@ class _PhaseBar(QWidget):
         texts = [f"{tr(name)} {formatting.seconds(seconds)}" for name, seconds in self._phases]
         left, text_left = 0.0, 0.0
         tones = {
-            name: colours.idle if series is None else colours.series[series] for _, _, name, series in PHASES
+            name: colours.idle if series is None else colours.series[series]
+            for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
         tones[ORDERED] = colours.idle
         for (name, seconds), text in zip(self._phases, texts, strict=True):

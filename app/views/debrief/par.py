@@ -12,23 +12,20 @@ from app.view_models.value_curve import (
     TONES,
     explain_curve,
     find_stops,
-    format_accuracy,
     format_certainty,
     format_first_step,
     format_input,
     format_line,
     format_missed_goals,
     format_move,
-    format_point_of_no_return,
-    format_points,
     is_last_chance,
 )
 from app.views.debrief.parts import build_marked_rows, format_loss, label, muted, steps
 from app.views.debrief.retry_buttons import Retry, buttons, retry_button
 from app.views.debrief.value_curve import ValueCurve, ValueCurveLegend
-from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import tr
+from engine.drill.par.lessons import closes_goals
 from engine.drill.par.regret import WAITING, Account, Best, LastChance, RunSegment, find_retry_start
 from engine.inputs import Input
 
@@ -42,139 +39,96 @@ STEPS_SHOWN: Final = 4
 """Acts of the best that are listed; all of them can be watched."""
 
 
-def build_comparison(
+def show_account(
     account: Account,
-    score: float,
-    reached: bool,
+    lessons: Sequence[RunSegment],
     has_solution: bool,
     can_retry: bool,
     retry: Retry,
     choose: Callable[[float], None],
     watch: Callable[[Best], None],
-    choices_by_question: Mapping[str, Sequence[str]],
+    asked: Mapping[str, Sequence[str]],
     provisional: bool = False,
-    search_further: Callable[[], None] | None = None,
+    search_on: Callable[[], object] | None = None,
 ) -> list[QWidget]:
-    """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
+    """Return the curve, and the costliest actions and waits with what would have been better.
 
-    *reached*: the run has reached all its goals. *has_solution*: the drill has one. *choose*: a moment of the curve.
-    *asked*: question -> its choices. *provisional*: it is what is known so far; *go_on* looks for more, None: that is
-    being done.
+    *lessons*: the mistakes on the first screen, joined from several waits; they replace those waits here. *choose*: a
+    moment of the curve. *asked*: question -> its choices. *provisional*: more may be found; *search_on* searches for
+    it, None: that is being done.
     """
-    lossy = [move for move in find_stops(account) if move.regret >= NOTED]
-    worst = sorted(lossy, key=lambda move: (-move.regret, move.tick))[:SHOWN]
-    curve = ValueCurve(account, choices_by_question)
+    lossy = [move for move in _without(find_stops(account), lessons) if move.regret >= NOTED]
+    worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:SHOWN]
+    curve = ValueCurve(account, asked)
     curve.moment_chosen.connect(choose)
     parts: list[QWidget] = [
-        label(_summary(account, worst, score, reached, has_solution, choices_by_question)),
         curve,
         ValueCurveLegend(),
+        _certainty(account, provisional, search_on, has_solution),
     ]
-    if provisional:
-        parts += _build_provisional_note(search_further)
-    else:
-        parts += _build_certainty_note(account, search_further)
-    click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
-    chess = tr("Accuracy is 100 % where nothing is lost; it is worked out as for games of chess.")
-    parts.append(muted(" ".join((explain_curve(), chess, *([click] if can_retry else [])))))
+    curve.setWhatsThis(explain_curve())
     again, chance = (retry if can_retry else None), account.last_chance
-    missed = next((move for move in worst if chance is not None and is_last_chance(move, chance)), None)
+    missed = next(
+        (
+            move
+            for move in worst
+            if chance is not None
+            and closes_goals(move, chance)
+            and (move in lessons or is_last_chance(move, chance))
+        ),
+        None,
+    )
     rows = [
         (
             (move.tick, move.until),
             (
                 format_loss(move.regret),
                 tr(TONES[move.label][0]),
-                _build_move_texts(
-                    move, chance if move is missed else None, again, watch, choices_by_question
-                ),
+                _build_move_texts(move, chance if move is missed else None, again, watch, asked),
             ),
         )
         for move in worst
     ]
     if chance is not None and missed is None:
-        rows.append(
-            (
-                (chance.tick, 0),
-                (CROSS, tr("last chance"), _last_chance(chance, again, watch, choices_by_question)),
-            )
-        )
+        rows.append(((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, asked))))
     return [*parts, *build_marked_rows([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
-def _build_provisional_note(search_further: Callable[[], None] | None) -> list[QWidget]:
-    """That more may be possible than is shown, and the way to find out."""
-    if search_further is None:
-        return [label(tr("Better ways to go on are still being sought: the line may rise in places."))]
-    said = tr("The search was ended early: there may be better ways, and a later point of no return.")
-    return [label(said), _in_a_row(QPushButton(tr("Go on looking")), search_further)]
+def _without(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
+    """Return the moves that are no part of a lesson."""
+
+    def is_part(move: RunSegment) -> bool:
+        return any(
+            move.line == lesson.line and lesson.tick <= move.tick and move.until <= lesson.until
+            for lesson in lessons
+        )
+
+    return [move for move in moves if not is_part(move)]
 
 
-def _build_certainty_note(account: Account, look_harder: Callable[[], None] | None) -> list[QWidget]:
-    """Whether there may be more, and the way to find out."""
-    said = label(format_certainty(account))
-    if account.doubt is None or look_harder is None:
-        return [said]
-    button = QPushButton(tr("Look harder"))
-    button.setToolTip(tr("Ten times as many ways to go on, from the moments where most may be missing"))
-    return [said, _in_a_row(button, look_harder)]
-
-
-def build_offer(compute_account: Callable[[], None], working: bool) -> list[QWidget]:
-    """What can be worked out, and the button for it; *working*: it is being worked out, and once is enough."""
-    said = tr(
-        "How many points could still be reached at each moment, what each action and each wait cost, and what would "
-        "have been best from there."
-    )
-    button = QPushButton(
-        tr("Working it out… (Esc cancels)") if working else tr("Compare with the best possible")
-    )
-    button.setEnabled(not working)
-    return [label(said), _in_a_row(button, compute_account)]
-
-
-def _in_a_row(button: QPushButton, do: Callable[[], None]) -> QWidget:
-    """No wider than it has to be."""
-    button.clicked.connect(lambda _=False: do())
+def _certainty(
+    account: Account, provisional: bool, search_on: Callable[[], object] | None, has_solution: bool
+) -> QWidget:
+    """Return a line about how certain the curve is, with the button that searches on."""
     box = QWidget()
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(button)
-    row.addStretch()
+    text = format_certainty(account)
+    if provisional:
+        text = tr("Better continuations may still be found: the line may rise in places.")
+    elif not has_solution and account.worst is None:
+        text = tr(
+            "No better continuation is known. The drill has no reference solution, and the search was short."
+        )
+    row.addWidget(muted(text), 1)
+    if search_on is not None and (provisional or account.doubt is not None):
+        button = QPushButton(tr("Search longer"))
+        button.setToolTip(
+            tr("Try ten times as many continuations from the moments where most may be missing")
+        )
+        button.clicked.connect(lambda _=False: search_on())
+        row.addWidget(button)
     return box
-
-
-def _summary(
-    account: Account,
-    worst: Sequence[RunSegment],
-    score: float,
-    reached: bool,
-    has_solution: bool,
-    choices_by_question: Mapping[str, Sequence[str]],
-) -> str:
-    first = account.curve[0][1] if account.curve else score
-    said = [
-        tr("{best} points could be reached at the start, {score} were.").format(
-            best=format_points(first), score=formatting.plain_number(score)
-        )
-    ]
-    if worst:
-        most = tr("The costliest: {what} ({points} points).")
-        what = " ".join(format_move(worst[0], choices_by_question, account.last_chance).split())
-        said.append(most.format(what=what, points=format_points(worst[0].regret)))
-    elif has_solution:
-        said.append(tr("Nothing was lost: no known way is better."))
-    else:
-        said.append(
-            tr("No better way is known, but this drill has no reference solution, and the search was short.")
-        )
-    if account.last_chance is not None:
-        said.append(format_point_of_no_return(account.last_chance, choices_by_question))
-    elif not reached:
-        said.append(tr("No known way reaches all goals."))
-    if worst or has_solution:
-        said.append(format_accuracy(account))
-    return " ".join(said)
 
 
 def _build_move_texts(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets import theme
@@ -36,22 +36,6 @@ def card(title: str, *parts: QWidget) -> QFrame:
     for part in parts:
         layout.addWidget(part)
     return card
-
-
-def figure(value: str, caption: str, reference_text: str = "") -> QWidget:
-    """*beside*: what it is to be compared with."""
-    box = QWidget()
-    layout = QVBoxLayout(box)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    for part in (
-        label(value, 1.5, bold=True),
-        muted(caption),
-        *([muted(reference_text)] if reference_text else []),
-    ):
-        part.setWordWrap(False)
-        layout.addWidget(part)
-    return box
 
 
 def muted(text: str) -> QLabel:
@@ -165,40 +149,6 @@ def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
         grid.addWidget(when, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         grid.addWidget(code(what), number, 1, Qt.AlignmentFlag.AlignTop)
     return box
-
-
-class ScoreRing(QWidget):
-    """Points of a hundred as a ring and a number."""
-
-    def __init__(self, total: float) -> None:
-        super().__init__()
-        self._total = total
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
-
-    def sizeHint(self) -> QSize:
-        side = round(self.fontMetrics().height() * 6.5)
-        return QSize(side, side)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colours = theme.tokens(self.palette())
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        width = self.width() * 0.09
-        box = QRectF(self.rect()).adjusted(width, width, -width, -width)
-        painter.setPen(QPen(colours.idle_soft, width))
-        painter.drawArc(box, 0, 360 * 16)
-        tone = colours.ok if self._total >= 80.0 else colours.warn if self._total >= 50.0 else colours.bad
-        painter.setPen(QPen(tone, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
-        painter.drawArc(box, 90 * 16, -round(self._total / 100.0 * 360 * 16))
-        painter.setPen(colours.text)
-        painter.setFont(theme.sized(self.font(), 1.8, bold=True))
-        line = QFontMetricsF(painter.font()).height()
-        upper = QRectF(0, self.height() / 2 - line * 0.68, self.width(), line)
-        painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, formatting.plain_number(self._total))
-        painter.setPen(colours.muted)
-        painter.setFont(theme.sized(self.font(), 0.85))
-        painter.drawText(upper.translated(0, line * 0.72), Qt.AlignmentFlag.AlignCenter, tr("of 100"))
 
 
 class Points(QWidget):

@@ -7,11 +7,11 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app.views.debrief.parts import figure, label, muted, table
-from app.widgets.flow import FlowLayout
+from app.view_models.debrief.summary import Summary
+from app.views.debrief.parts import label, muted, table
 from app.words import formatting
 from app.words.formatting import moment
-from app.words.language import mark, tr, trn
+from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.replay_timeline import HOLDS, Lanes
@@ -24,13 +24,6 @@ DATABASES_MAX: Final = 6
 NOTICEABLE_S: Final = 5.0
 """By so much longer than the database its clients are down before the debrief says so. Ours."""
 
-FIGURES: Final = (
-    ("downtime_s", mark("database downtime")),
-    ("exposed_s", mark("unprotected")),
-    ("lost_transactions", mark("committed transactions lost")),
-    ("lost_kb", mark("log lost")),
-)
-
 
 def _format_amount(name: str, value: float) -> str:
     if name.endswith("_s"):
@@ -38,36 +31,30 @@ def _format_amount(name: str, value: float) -> str:
     return formatting.kb(value) if name.endswith("_kb") else formatting.number(value)
 
 
-def figures(report: Report, review: Review | None, narrow: bool = False) -> list[QWidget]:
-    """Downtime, exposure and losses, with the reference's below; of each database where there are several."""
+def figures(report: Report, review: Review | None, summary: Summary, narrow: bool = False) -> list[QWidget]:
+    """Return the figures of the first screen beside the reference's, and those of each database where there are
+    several."""
     totals = report["availability"]
     reference = review.reference if review is not None else None
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
-    box = QWidget()
-    row = FlowLayout(24, box)
-    for name, what in FIGURES:
-        beside = ""
-        if name in theirs:
-            beside = tr("reference: {value}").format(value=_format_amount(name, theirs[name]))
-        row.addWidget(figure(_format_amount(name, totals[name]), tr(what), beside))
-        if name == "downtime_s" and "clients" in report and report["clients"]["databases"]:
-            row.addWidget(
-                figure(_format_amount(name, report["clients"]["downtime_s"]), tr("clients' downtime"), "")
-            )
+    found: list[QWidget] = []
+    if theirs:
+        rows = [
+            (row.label, row.value, _format_amount(row.key, theirs[row.key]))
+            for row in summary.figures
+            if row.key in theirs
+        ]
+        found.append(table(("", tr("this run"), tr("reference")), rows, (0, 0, 1), narrow))
     several = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
-    found = [box]
     if worst:
-        rows: list[list[str | QWidget]] = [
-            [
-                label(name, 1.0, bold=True),
-                *(_format_amount(counter, account[counter]) for counter, _ in FIGURES),
-                "",
-            ]
+        columns = [row for row in summary.figures if row.key in totals]
+        cells: list[list[str | QWidget]] = [
+            [label(name, 1.0, bold=True), *(_format_amount(row.key, account[row.key]) for row in columns), ""]
             for name, account in worst[:DATABASES_MAX]
         ]
-        heads = ("", *(tr(what) for _, what in FIGURES), "")
-        found.append(table(heads, rows, (0, 0, 0, 0, 0, 1), narrow))
+        heads = ("", *(row.label for row in columns), "")
+        found.append(table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
     if len(worst) > DATABASES_MAX:
         rest = tr("{count} more databases, none worse than these").format(count=len(worst) - DATABASES_MAX)
         found.append(muted(rest))
@@ -151,17 +138,15 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     if not outage.against and outage.by == "forced":
         return ""
     if not outage.against and lanes is not None and lanes.preconditions:
-        return tr("Nothing stood against one: service was back where it had been before a failover began.")
+        return tr("A failover was possible, but service returned first where it had been.")
     if not outage.against:
-        return tr("The database was not mirrored then, or the outage was too short for a failover.")
+        return tr("Nothing could have taken over then, or the outage was too short for a failover.")
     said = [
-        tr("“{what}” did not hold {since}").format(
-            what=said_of(guard.name),
-            since=tr("from {moment} on").format(moment=moment(since)) if since else tr("from the start"),
-        )
+        f"{said_of(guard.name)} "
+        + (tr("(not since {moment})").format(moment=moment(since)) if since else tr("(never)"))
         for guard, since in outage.against
     ]
-    return tr("Automatic failover was not possible: {reasons}.").format(reasons=", ".join(said))
+    return tr("Automatic failover was impossible. Not met: {reasons}.").format(reasons="; ".join(said))
 
 
 def _loss(review: Review, number: int) -> QWidget:
@@ -200,7 +185,7 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
             database=_names(group), start=moment(outage.span.from_tick), end=moment(outage.span.to_tick)
         )
         found.append(label(title, 1.0, bold=True))
-        heads = ("", tr("an automatic failover needs"), tr("held?"), tr("seen in"))
+        heads = ("", tr("Requirement"), tr("Met?"), tr("Where to check"))
         found.append(table(heads, rows, (0, 4, 3, 3), narrow))
     return found
 

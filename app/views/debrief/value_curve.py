@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.view_models import value_curve as of
-from app.view_models.value_curve import LEVELS, NOTED, TONES, format_move
+from app.view_models.value_curve import LEVELS, LOSSES, NOTED, TONES, format_move
 from app.widgets import theme
 from app.widgets.level_lines import GAP_PX, draw_levels
 from app.widgets.reader import announce
@@ -31,6 +31,10 @@ from engine.constants import TICKS_PER_S
 from engine.drill.par.regret import WAITING, Account, RunSegment
 from engine.model import Tick
 
+LINES_MAX: Final = 24
+"""Greatest height of the curve in line heights."""
+LABELS_MAX: Final = 4
+"""Falls of the curve with a number."""
 DOT_PX: Final = 4.5
 TIMES_PX: Final = 5.0
 """Between the curve and the times below it."""
@@ -57,12 +61,16 @@ class ValueCurve(QWidget):
         self._end = of.end(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setMaximumHeight(LINES_MAX * self.fontMetrics().height())
         self.setAccessibleName(tr("What could still be reached"))
         self.setAccessibleDescription(of.describe_curve(account))
 
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 10.4))
+        return QSize(400, round(self.fontMetrics().height() * 11.5))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -115,6 +123,9 @@ class ValueCurve(QWidget):
         self._paint_curve(painter)
         painter.setFont(theme.sized(self.font(), 0.85))
         self._paint_no_return(painter, box)
+        painter.setFont(theme.sized(self.font(), 0.95, bold=True))
+        self._paint_losses(painter, box)
+        painter.setFont(theme.sized(self.font(), 0.85))
         draw_times(painter, self, box.adjusted(0.0, 0.0, 0.0, TIMES_PX), self._end / TICKS_PER_S)
         if self.hasFocus():
             painter.setPen(QPen(colours.focus, 1.0))
@@ -130,7 +141,7 @@ class ValueCurve(QWidget):
             painter.setPen(QPen(colours.named(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
         chosen = self._stops[self._at] if self._at is not None else None
-        for move in self._moves:
+        for move in sorted(self._moves, key=lambda move: move.regret):  # the costliest on top
             if move.line != WAITING:
                 painter.setPen(QPen(colours.surface, 1.0))
                 painter.setBrush(colours.named(TONES[move.label][1]))
@@ -139,6 +150,25 @@ class ValueCurve(QWidget):
                 painter.setPen(QPen(colours.text, 1.5))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawEllipse(self.point(move.until, move.after), 1.8 * DOT_PX, 1.8 * DOT_PX)
+
+    def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
+        """Write the points beside the deepest falls."""
+        colours, metrics = theme.tokens(self.palette()), QFontMetricsF(painter.font())
+        worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
+        for move in worst:
+            if move.regret < LOSSES["inaccuracy"]:
+                continue
+            text = f"−{of.format_points(move.lost)}"
+            width = metrics.horizontalAdvance(text) + 2
+            middle = self.point((move.tick + move.until) // 2, (move.before + move.after) / 2)
+            x = (
+                middle.x() + GAP_PX
+                if middle.x() + GAP_PX + width < box.right()
+                else middle.x() - GAP_PX - width
+            )
+            painter.setPen(colours.named(TONES[move.label][1]))
+            where = QRectF(x, middle.y() - metrics.height(), width, metrics.height())
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:
         tick = self._account.no_return

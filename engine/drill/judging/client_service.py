@@ -30,7 +30,7 @@ def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
         for name in database.names:
             users = [one.name for one in scenario.clients if name in one.databases and not one.read_only]
             if users:
-                server = servers.get(name, servers.get(database.name))
+                server = servers.get(name, servers.get(database.name)) or database.server
                 found[name] = DatabaseClients(tuple(users), server)
     return found
 
@@ -40,7 +40,10 @@ class ClientService:
 
     def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
         self._clients = clients
-        self._serving = {database: users.server for database, users in clients.items()}
+        self._serving = {
+            database: {users.server} if users.server else set() for database, users in clients.items()
+        }
+        """Servers that serve each database: two, when a copy was recovered beside its principal."""
         self._connected: dict[str, str | None] = {
             name: users.server or "" for users in clients.values() for name in users.names
         }
@@ -49,7 +52,10 @@ class ClientService:
     def follow(self, event: Row) -> None:
         """Apply one event."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
-            self._serving[str(event["database"])] = event.get("server")
+            server = {str(event["server"])} if event.get("server") else set()
+            if event.get("serving") is None:
+                server |= self._serving[str(event["database"])]
+            self._serving[str(event["database"])] = server
         elif event["kind"] == "client" and event.get("client") in self._connected:
             if event.get("what") == "connected":
                 self._connected[str(event["client"])] = event.get("server")
@@ -57,12 +63,12 @@ class ClientService:
                 self._connected[str(event["client"])] = None
 
     def is_working(self, database: str) -> bool:
-        """Every client of *database* is connected to the server that serves it, if one does."""
-        users, server = self._clients.get(database), self._serving.get(database)
+        """Return True if every client of *database* is connected to a server that serves it, if one does."""
+        users, servers = self._clients.get(database), self._serving.get(database)
         if users is None:
             return True
         places = [self._connected[name] for name in users.names]
-        return all(place is not None and (not place or not server or place == server) for place in places)
+        return all(place is not None and (not place or not servers or place in servers) for place in places)
 
 
 def client_downtime_s(

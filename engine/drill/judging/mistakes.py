@@ -97,7 +97,7 @@ def mistakes(
     mistake_list = []
     for item in items:
         for loss in item.losses:
-            if loss.points > 0.0:
+            if loss.points > 0.0 and not loss.unasked:
                 mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place)
                 mistake_list.append(_with_failover_advice(mistake, rules.get(item.name), advice))
     explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}

@@ -19,6 +19,7 @@ from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
+from engine.drill.running.technology import find_technology
 from engine.drill.team.calls import describe_fault
 from engine.drill.time.packed_results import PackedList
 from engine.events import Event
@@ -101,7 +102,7 @@ def origin(drill: DrillState) -> str:
 
 def _failovers(drill: DrillState) -> list[Row]:
     return [
-        failover_json(failover, drill.published.get(place))
+        failover_json(failover, drill.published.get(place)) | _technology(drill, failover)
         for place, failover in enumerate(drill.world.failovers)
         if failover.online_tick is not None
     ]
@@ -110,10 +111,14 @@ def _failovers(drill: DrillState) -> list[Row]:
 def _attempts(drill: DrillState) -> list[dict[str, object]]:
     """What began as a failover and has not become one, with its reason."""
     return [
-        {**failover_json(failover, None), "why": failover.why or UNDECIDED}
+        {**failover_json(failover, None), **_technology(drill, failover), "why": failover.why or UNDECIDED}
         for failover in drill.world.failovers
         if failover.online_tick is None
     ]
+
+
+def _technology(drill: DrillState, failover: Failover) -> dict[str, object]:
+    return {"technology": find_technology(drill.world, failover)}
 
 
 UNDECIDED: Final = say("not decided when the run ended")

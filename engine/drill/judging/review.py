@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -24,11 +25,12 @@ from engine.drill.judging.replay_timeline import (
 )
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
+from engine.drill.running.technology import INSTANCE, find_technology
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.localization import LocalizableMessage, format_run_time, join_messages, mark, say
-from engine.model import Tick
+from engine.model import Failover, Tick
 
 PHASES: Final = (
     ("failed", "detected", say("detection")),
@@ -38,6 +40,12 @@ PHASES: Final = (
     ("online", "undo_done", say("undo")),
 )
 """From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
+
+INSTANCE_PHASES: Final = (
+    PHASES[0],
+    ("detected", "online", say("start and recovery on the new node")),
+)
+"""Phases of a failover cluster instance: redo is a part of its recovery."""
 
 ORDERED: Final = {"detection": say("until the command")}
 """Phases by another name where a failover was ordered."""
@@ -189,12 +197,13 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[Failover
     for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
             continue  # an attempt: the debrief tells it among the events
+        technology = find_technology(drill.world, failover)
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
         phases = tuple(
             Phase(
                 name if failover.kind == "automatic" else ORDERED.get(name, name), stamps[start], stamps[end]
             )
-            for start, end, name in PHASES
+            for start, end, name in (INSTANCE_PHASES if technology == INSTANCE else PHASES)
             if stamps[start] is not None and stamps[end] is not None and stamps[end] >= stamps[start]
         )
         online, published = failover.online_tick, drill.published.get(index)
@@ -249,6 +258,19 @@ TOOK_OVER: Final = {
 }
 
 
+STARTED: Final = mark("{server} took over after the role was started by command.")
+START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
+
+
+def _was_started(drill: Drill, done: Failover) -> bool:
+    """Return True if a person started the role of an instance that had moved and stayed offline."""
+    return find_technology(drill.world, done) == INSTANCE and any(
+        done.detected_tick < item.tick <= (done.online_tick or 0)
+        and (item.verb == "start-role" or (item.verb == "ps" and START.search(item.args[-1]) is not None))
+        for item in drill.journal
+    )
+
+
 def _list_outages(drill: Drill, lanes: Lanes) -> list[Outage]:
     return [
         _build_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0
@@ -257,16 +279,7 @@ def _list_outages(drill: Drill, lanes: Lanes) -> list[Outage]:
 
 def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
     server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
-    ending_failover = next(
-        (
-            failover
-            for failover in drill.world.failovers
-            if failover.database == lanes.database
-            and failover.online_tick is not None
-            and span.from_tick <= failover.online_tick <= span.to_tick
-        ),
-        None,
-    )
+    ending_failover = _failover_of(drill, lanes.database, span)
     automatic = ending_failover is not None and ending_failover.kind == "automatic"
     blockers = (
         ()
@@ -278,7 +291,8 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
         )
     )
     if automatic and ending_failover is not None:
-        verdict = outcome = say(TOOK_OVER[ending_failover.kind], server=ending_failover.to_server)
+        way = STARTED if _was_started(drill, ending_failover) else TOOK_OVER[ending_failover.kind]
+        verdict = outcome = say(way, server=ending_failover.to_server)
     elif ending_failover is not None:
         outcome = say(TOOK_OVER[ending_failover.kind], server=ending_failover.to_server)
         verdict = (
@@ -291,6 +305,16 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
         verdict = join_messages(" ", (outcome, _format_blockers(lanes, blockers)))
     by = ending_failover.kind if ending_failover is not None else ""
     return Outage(lanes.database, span, server, automatic, by, blockers, outcome, verdict)
+
+
+def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | None:
+    """Return the failover that ended an outage: a role may count as online just after its database serves again."""
+    done = [one for one in drill.world.failovers if one.database == database and one.online_tick is not None]
+    inside = (one for one in done if span.from_tick <= (one.online_tick or 0) <= span.to_tick)
+    begun = (
+        one for one in done if span.from_tick <= one.failed_tick < span.to_tick <= (one.online_tick or 0)
+    )
+    return next(inside, None) or next(begun, None)
 
 
 def _find_blocking_preconditions(
@@ -324,20 +348,18 @@ def _format_blockers(
     lanes: Lanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
 ) -> LocalizableMessage:
     if not blockers and lanes.preconditions:
-        return say("Nothing stood against one: service was back where it had been before a failover began.")
+        return say("A failover was possible, but service returned first where it had been.")
     if not blockers:
-        return say("The database was not mirrored then, or the outage was too short for a failover.")
+        return say("Nothing could have taken over then, or the outage was too short for a failover.")
     said = (_format_blocker(guard, since) for guard, since in blockers)
-    return say("Automatic failover was not possible: {whys}.", whys=join_messages("; ", said))
+    return say("Automatic failover was impossible. Not met: {whys}.", whys=join_messages("; ", said))
 
 
 def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
     if since_tick <= 0:
-        return say(
-            "“{guard}” did not hold from the start (seen in {seen})", guard=guard.name, seen=guard.seen_in
-        )
+        return say("{guard} (never; see {seen})", guard=guard.name, seen=guard.seen_in)
     return say(
-        "“{guard}” did not hold from {moment} on (seen in {seen})",
+        "{guard} (not since {moment}; see {seen})",
         guard=guard.name,
         moment=format_run_time(since_tick / TICKS_PER_S, 1),
         seen=guard.seen_in,

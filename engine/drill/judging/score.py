@@ -57,6 +57,8 @@ class Loss:
     """What brought it about, where that is known at once: the command that was refused."""
     condition: str = ""
     """The condition by which it was seen, where there is one."""
+    unasked: bool = False
+    """A question that was never asked: nothing was answered wrongly."""
 
     def as_json(self) -> LossJson:
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
@@ -367,7 +369,8 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
         if answer.correct:
             points += share
         else:
-            losses.append(Loss(round(share, 1), moment, told, rule.better))
+            unasked = answer.asked_tick is None
+            losses.append(Loss(round(share, 1), moment, told, rule.better, unasked=unasked))
     return RuleResult(points, join_messages(" ", verdicts) if verdicts else LATER, answer_ticks, losses)
 
 

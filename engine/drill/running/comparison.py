@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.drill.running.technology import MIRRORING, find_technology
 from engine.localization import say
 from engine.mirroring import settings
 from engine.model import Failover, World
@@ -24,7 +25,6 @@ NO_ROW: Final = {
     "automatic": say("the published table has no automatic failover for this cause"),
     "manual": say("the published table has no manual failover for this cause"),
     "forced": say("the published table has no forced failover for this cause"),
-    "role-move": say("the published table has no move of a role"),
 }
 """Kinds of failover whose cause the table has with another kind."""
 
@@ -46,6 +46,8 @@ def explain_difference(world: World, failover: Failover) -> str:
     """
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
+    if find_technology(world, failover) != MIRRORING:
+        return say("the published table covers database mirroring only")
     if failover.cause not in FAILOVER_S:
         return say("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):

@@ -180,7 +180,7 @@ def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
     """What was said, what is right, and why, in sentences: only for when it may be told."""
     if answer.asked_tick is None:
-        return join_messages(" ", (inquiry.text, say("It was never asked.")))
+        return join_messages(" ", (inquiry.text, say("It was not asked: the drill was ended first.")))
     answer_text = say("No answer was given.")
     if answer.choice is not None:
         answer_text = say("You said: {choice}.", choice=_quoted(inquiry, (answer.choice,)))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -21,6 +21,7 @@ from app.view_models.offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, furnished
+from tests.there import there
 
 FRAME_MS = 200.0
 """At the speed of time: shorter ones would only take longer."""
@@ -63,6 +64,16 @@ class Hands:
                 return
             self.window.session.on_frame(16.0)
         raise AssertionError("the search does not end")
+
+    def analyze(self) -> None:
+        """Let the analysis of the debrief come to its end."""
+        self.qtbot.waitUntil(lambda: not self.window.debriefing.analyzing, timeout=60_000)
+
+    def open_tab(self, tab: int) -> QWidget:
+        """A tab of the debrief by its number."""
+        tabs = self.window.debrief.findChildren(QTabWidget)[0]
+        tabs.setCurrentIndex(tab)
+        return there(tabs.widget(tab))
 
     def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, on: QWidget | None = None) -> None:
         widget = on or QApplication.focusWidget() or self.window

@@ -266,7 +266,8 @@ def test_a_class_asks_before_the_points_of_a_practice_too(hands: Hands, qtbot: Q
         (form,) = window.debrief.findChildren(ReflectionForm)
         form.otherwise.setPlainText("look first")
         form._answer()
-        qtbot.waitUntil(lambda: record.reflections()[1].otherwise == "look first", timeout=WAIT_MS)
+        expected = {1: Reflection("", "look first", None)}
+        qtbot.waitUntil(lambda: record.reflections() == expected, timeout=WAIT_MS)
 
 
 def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:

@@ -25,6 +25,7 @@ from pytestqt.qtbot import QtBot
 from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
+from app.views.debrief.page import EVIDENCE, POINTS, STORY
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.retry import LOOK_S
@@ -329,16 +330,18 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     finished_badly(hands)
     window = hands.window
     refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)
-    moments = {b.text(): b for b in window.debrief.findChildren(QPushButton) if b.text().startswith("Retry ")}
+    points = hands.open_tab(POINTS)
+    moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100
     label = f"Retry {before_s:.0f} s before it ({formatting.run_time(refused.retry_tick / 100, 1)})"
-    look = moments[label].parentWidget().findChildren(QPushButton)[1]
+    look = there(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.looking_back
     hands.click(window.replay.bar.leave)
     assert window.pages.currentWidget() == window.debrief
-    next(b for b in window.debrief.findChildren(QPushButton) if b.text() == label).click()
+    points = hands.open_tab(POINTS)
+    next(b for b in points.findChildren(QPushButton) if b.text() == label).click()
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == refused.retry_tick
     assert [item.verb for item in hands.drill.journal] == ["rewind"]
@@ -346,30 +349,23 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     assert window.play.branches.names() == ["main", "branch 1"]
 
 
-def test_at_the_point_of_no_return_there_is_time_to_act(hands: Hands) -> None:
-    """Who clicks *Retry* there stands before it, the clock stands still, and is told how long is left for what."""
+def test_before_the_mistake_there_is_time_to_act(hands: Hands) -> None:
+    """Enter retries before the mistake: the clock stands still, and a notice says what comes and when."""
     finished_badly(hands)
     window = hands.window
-    hands.click(button(there(window.debrief), "Compare with the best possible"))
-    hands.search()
-    account = window.debrief._account
-    assert account is not None
-    chance = account.last_chance
-    assert chance is not None
-    assert chance.line == "finish"
-    missed = [w for w in window.debrief.findChildren(QLabel) if "the last chance" in w.text()]
-    row = there(missed[0].parentWidget())
-    hands.click(next(b for b in row.findChildren(QPushButton) if b.text().startswith("Retry")))
+    hands.analyze()
+    verdict = there(there(window.debrief.model).verdict())
+    lesson, retry = there(verdict.lesson), there(verdict.retry)
+    hands.press(Qt.Key.Key_Return, on=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
     assert not window.session.running
-    left_s = (chance.tick - hands.drill.tick) / 100
-    assert left_s >= LOOK_S
-    said = f"{left_s:.0f} s are left until {formatting.run_time(chance.tick / 100, 1)}: in your run came End drill."
-    assert said in window.notice.text
+    assert hands.drill.tick == retry.begin_tick
+    assert (lesson.tick - hands.drill.tick) / 100 >= LOOK_S
+    assert retry.notice in window.notice.text
     assert not there(window.notice.findChild(QTimer)).isActive(), "it stays as long as the clock stands still"
     hands.click(next(b for b in window.transport.findChildren(QToolButton) if b.isVisible()))
     hands.wait(1.0)
-    assert said not in window.notice.text
+    assert retry.notice not in window.notice.text
 
 
 def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: Profile) -> None:
@@ -380,8 +376,9 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     (row,) = profile.results()
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
+    hands.open_tab(STORY)
     assert "What happened, and why" in texts(there(hands.window.debrief))
-    hands.click(button(there(hands.window.debrief), "Branches"))
+    hands.window.branches.show()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
     assert hands.window.play.branches.names() == ["main", "branch 1"]
@@ -392,8 +389,9 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
     """Nor is anything cut off that stood in columns: it stands below one another."""
     finished_badly(hands)
     window, page = hands.window, hands.window.debrief
-    hands.click(button(there(page), "Compare with the best possible"))
-    hands.search()
+    hands.analyze()
+    hands.open_tab(EVIDENCE)
+    QApplication.processEvents()
     wide = texts(page)
     window.appearance.set_font_scale(2.0)
     window.resize(1024, 768)
@@ -401,16 +399,19 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
         QApplication.processEvents()
     assert page.verticalScrollBar().maximum() > 0
     assert page.horizontalScrollBar().maximum() == 0
-    assert "held?" in wide
-    assert "held: yes" in texts(page)
+    assert "Met?" in wide
+    assert "Met: yes" in texts(page)
+    assert there(page.widget()).width() <= page.viewport().width()
     window.appearance.set_font_scale(1.0)
     for _ in range(4):
         QApplication.processEvents()
-    assert texts(page) == wide
+    assert "Met?" in texts(page)
+    assert texts(hands.open_tab(EVIDENCE)) in wide
 
 
 def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finished_badly(hands)
+    hands.analyze()
     for kind, (ending, *_) in debrief_page.EXPORTS.items():
         file = tmp_path / f"{kind}{ending}"
         monkeypatch.setattr(
@@ -426,13 +427,24 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         "worked out by itself"
     )
     assert (tmp_path / "csv-worth.csv").exists()
-    assert "Compared with the best possible" in texts(hands.window.debrief)
+
+
+def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypatch) -> None:
+    finished_badly(hands)
+    file = tmp_path / "run.html"
+    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
+    hands.window.debrief.export_wanted.emit("html")
+    assert not file.exists()
+    hands.analyze()
+    assert "Biggest mistake" in file.read_text(encoding="utf-8")
+    assert "Saved" in hands.window.notice.text
 
 
 def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finished_badly(hands)
     file = tmp_path / "run.json"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
+    hands.analyze()
     hands.window.debrief.export_wanted.emit("json")
     hands.window.show_home()
     hands.window.debriefing.open_file(file)
@@ -565,35 +577,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
         session.on_frame(100.0)
     assert window.loading.isHidden()
     assert window.pages.currentWidget() == window.debrief
-    assert "What happened, and why" in texts(window.debrief)
-
-
-@pytest.mark.slow
-def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profile: Profile) -> None:
-    finished_badly(hands)
-    window, session = hands.window, hands.window.session
-    window.show_home()
-    (row,) = profile.results()
-    session.host.at_once_s = 0.0
-
-    def opened(reviewed: bool) -> None:
-        window.show_home()
-        window.debriefing.show_stored(row.run_id)
-        drill = None
-        while session.loading:
-            if window.play.branches is not None and drill is None:
-                drill = window.play.branches.history.drill  # the run is there; now it is looked back on
-                assert window.pages.currentWidget() is window.picker
-                if not reviewed:
-                    window.loading.stop.click()
-                    return
-            session.on_frame(16.0)
-
-    opened(reviewed=False)
-    assert window.pages.currentWidget() == window.debrief
-    assert "What happened, and why" not in texts(window.debrief)
-    opened(reviewed=True)
-    assert window.pages.currentWidget() == window.debrief
+    hands.open_tab(STORY)
     assert "What happened, and why" in texts(window.debrief)
 
 
@@ -651,44 +635,36 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     assert tree.current == "branch 2"
 
 
-def test_a_comparison_that_is_cancelled_is_offered_again(hands: Hands) -> None:
+def test_the_analysis_runs_by_itself_blocks_nothing_and_ends_with_the_page(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
     window = hands.window
+    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_AT_ONCE_S", 0.0)
     with_a_failover(hands)
     window.session.do("finish")
-    window.session.host.at_once_s = 0.0
-    hands.click(button(window.debrief, "Compare with the best possible"))
-    assert window.session.busy
-    assert not button(window.debrief, "Working it out…").isEnabled(), "a second click would begin anew"
-    window.session.cancel()
-    assert button(window.debrief, "Compare with the best possible").isEnabled()
+    assert window.pages.currentWidget() is window.debrief
+    assert window.debriefing.analyzing, "it has begun"
+    assert not window.session.busy, "and nothing waits for it"
+    assert window.loading.isHidden()
+    assert "Not passed" in texts(there(window.debrief))
+    assert "Looking for the biggest mistake…" in texts(there(window.debrief))
+    window.show_home()
+    assert not window.debriefing.analyzing, "with the page it ends"
 
 
 def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
     window.session.do("finish")
-    window.session.host.at_once_s = 0.0
-    hands.click(button(window.debrief, "Compare with the best possible"))
-    for _ in range(20_000):
-        if "still being sought" in texts(window.debrief) or not window.session.busy:
-            break
-        window.session.on_frame(16.0)
-    assert window.session.busy
-    drawn = window.debrief._account
-    assert drawn is not None
+    hands.qtbot.waitUntil(lambda: there(window.debrief.model).account is not None, timeout=60_000)
+    drawn = there(there(window.debrief.model).account)
     assert drawn.curve
-    window.session.cancel()
-    assert "still being sought" not in texts(window.debrief)
-    assert window.debrief._account == drawn, "what is known stays"
-    assert "The search was ended early" in texts(window.debrief), "and is not taken for all"
-    window.session.host.at_once_s = float("inf")
-    hands.click(button(window.debrief, "Go on looking"))
-    assert "ended early" not in texts(window.debrief)
-    with pytest.raises(StopIteration):
-        button(window.debrief, "Go on looking")
+    assert there(window.debrief.model).provisional == window.debriefing.analyzing
+    hands.analyze()
+    assert "Analysis finished" in texts(window.debrief)
 
 
-def test_who_looks_harder_searches_ten_times_as_long(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     window, asked = hands.window, list[tuple[int, int]]()
 
     def account(
@@ -702,9 +678,10 @@ def test_who_looks_harder_searches_ten_times_as_long(hands: Hands, monkeypatch: 
     monkeypatch.setattr("app.main_window.debrief_page.build_account", account)
     with_a_failover(hands)
     window.session.do("finish")
-    hands.click(button(window.debrief, "Compare with the best possible"))
+    hands.analyze()
     for _ in range(2):
-        hands.click(button(window.debrief, "Look harder"))
+        hands.click(button(window.debrief, "Search longer"))
+        hands.analyze()
     (known, _), *_ = asked
     assert asked == [(known, HARDER), (known + 1, 10 * HARDER), (known + 1, 100 * HARDER)]
 
@@ -714,10 +691,9 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     with_a_failover(hands)
     window.session.do("power-off SERVER_B")
     window.session.do("finish")
-    hands.click(button(window.debrief, "Compare with the best possible"))
-    hands.qtbot.waitUntil(lambda: not window.session.busy)
-    assert "All goals could still be reached" in texts(window.debrief)
-    hands.click(button(window.debrief, "Watch the best from here"))
+    hands.analyze()
+    verdict = there(there(window.debrief.model).verdict())
+    window.debrief.best_wanted.emit(verdict.lesson)
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
     assert window.play.best is not None
     assert window.replay.bar.go_on.isVisible()

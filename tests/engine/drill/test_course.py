@@ -68,7 +68,9 @@ def test_who_ends_the_drill_before_a_question_has_not_earned_it() -> None:
     taken.do("answer cause 2")
     taken.do("power-on SERVER_A")
     taken.finish()
-    assert [loss.why for loss in items(taken)["Diagnosis"].losses] == ["Who leads now? It was never asked."]
+    assert [loss.why for loss in items(taken)["Diagnosis"].losses] == [
+        "Who leads now? It was not asked: the drill was ended first."
+    ]
 
 
 def test_a_question_waits_for_a_moment_at_which_its_premise_holds() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
-from engine.drill.judging.client_service import client_downtime_s, clients_at_start
+from engine.drill.judging.client_service import DatabaseClients, client_downtime_s, clients_at_start
 from engine.drill.judging.report import report
 from engine.drill.running.drill import Drill
 from tests.shipped import shipped
@@ -43,3 +43,14 @@ def test_a_client_on_another_server_than_the_database_does_not_work() -> None:
         {"t_s": 10.0, "kind": "client", "client": "APP", "server": "SERVER_B", "what": "connected"},
     ]
     assert client_downtime_s(events, clients, 60.0) == {"Sales": 9.0}
+
+
+def test_clients_of_a_second_principal_work() -> None:
+    """A copy that was recovered beside its principal serves, too: who is connected to it works."""
+    clients = {"Sales": DatabaseClients(("OFFICE", "CLERKS"), "A")}
+    events = [
+        {"kind": "client", "t_s": 10.0, "client": "CLERKS", "what": "cut", "server": "A"},
+        {"kind": "availability", "t_s": 20.0, "database": "Sales", "server": "B", "lost_transactions": 5},
+        {"kind": "client", "t_s": 30.0, "client": "CLERKS", "what": "connected", "server": "B"},
+    ]
+    assert client_downtime_s(events, clients, 100.0) == {"Sales": 20.0}

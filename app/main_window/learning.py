@@ -1,0 +1,151 @@
+"""Learn from your mistakes: the position before each mistake on the desk, the player's answer, the better one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from app.files import certificates
+from app.main_window.background_task import BackgroundTask
+from app.main_window.debrief_page import Debriefing
+from app.main_window.desk_page import DeskPage
+from app.main_window.run_controller import RunController
+from app.main_window.session import HostSession
+from app.view_models.debrief import lesson_card
+from app.view_models.debrief.model import DebriefModel
+from app.views.lesson_bar import LessonBar
+from engine.drill.par.lessons import Judgement, is_action, judge_action, judge_wait
+from engine.drill.par.regret import RunSegment
+from engine.drill.running.drill import Drill
+from engine.inputs import Input
+
+
+class Learning(QObject):
+    """Goes through the lessons of one run; nothing of it is recorded or scored."""
+
+    def __init__(
+        self,
+        page: DeskPage,
+        session: HostSession,
+        play: RunController,
+        debriefing: Debriefing,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._play, self._debriefing = session, play, debriefing
+        self.bar = LessonBar()
+        page.insert_bar(self.bar)
+        self._task = BackgroundTask(self)
+        self._model: DebriefModel | None = None
+        self._lessons: tuple[RunSegment, ...] = ()
+        self._at = 0
+        self._seen = 0
+        """Inputs of the position and of the player that were judged."""
+        self._open = False
+        """The player may still answer."""
+        self.bar.pressed.connect(self._press)
+        debriefing.lessons_wanted.connect(self.start)
+        session.world_changed.connect(lambda _: self._look_at_answer())
+        session.happened.connect(lambda _: self._look_at_answer())
+        play.began.connect(lambda _: self._hide())
+
+    # --- lessons --------------------------------------------------------------------------------------------
+
+    def start(self, model: DebriefModel, lessons: tuple[RunSegment, ...]) -> None:
+        """Begin with the first of *lessons*."""
+        self._model, self._lessons = model, lessons
+        self._show(0)
+
+    def _show(self, number: int) -> None:
+        """Open the position before a mistake, and ask."""
+        self._at = number
+        self._task.cancel()
+        self._play.practise(self._drill(), self._lesson(), self._ask)
+
+    def _ask(self) -> None:
+        model, live = self._model, self._session.live
+        if model is None or live is None:
+            return
+        self._seen, self._open = len(live.journal), True
+        count = len(self._lessons)
+        self.bar.show_card(lesson_card.ask_lesson(self._lesson(), self._at + 1, count, model.asked))
+
+    def _lesson(self) -> RunSegment:
+        return self._lessons[self._at]
+
+    def _drill(self) -> Drill:
+        drill = self._debriefing.drill
+        assert drill is not None, "lessons are those of a run that could be replayed"
+        return drill
+
+    @property
+    def _more(self) -> bool:
+        return self._at + 1 < len(self._lessons)
+
+    # --- answers --------------------------------------------------------------------------------------------
+
+    def _look_at_answer(self) -> None:
+        """Judge an action of the player, when there is a new one."""
+        live = self._session.live
+        if not self._open or live is None or not self._play.practising or self._task.running:
+            return
+        new, self._seen = live.journal[self._seen :], len(live.journal)
+        if not any(is_action(item.line_without_time) for item in new):
+            return
+        self._session.pause()
+        self.bar.show_checking()
+        self._task.start(judge_action(live.fork(), self._plans(live)), self._answer)
+
+    def _plans(self, live: Drill) -> list[Sequence[Input]]:
+        return [self._lesson().best, *certificates.plans(live)]
+
+    def _answer(self, judgement: Judgement) -> None:
+        model = self._model
+        if model is None:
+            return
+        card = lesson_card.judge_answer(self._lesson(), judgement, self._more, model.review, model.asked)
+        self._open = card.tone != "ok" and judgement.idle
+        self.bar.show_card(card)
+
+    # --- buttons --------------------------------------------------------------------------------------------
+
+    def _press(self, name: str) -> None:
+        model, live = self._model, self._session.live
+        if model is None:
+            return
+        if name == lesson_card.HINT:
+            self.bar.show_hint(lesson_card.find_hint(self._lesson(), model.asked))
+        elif name == lesson_card.WAIT and live is not None:
+            self._open = False
+            self.bar.show_checking()
+            self._task.start(judge_wait(live.fork(), self._plans(live)), self._answer)
+        elif name == lesson_card.ANSWER:
+            self._task.cancel()
+            self._open = False
+            self.bar.show_card(
+                lesson_card.reveal_answer(self._lesson(), self._more, model.review, model.asked)
+            )
+        elif name == lesson_card.AGAIN:
+            self._show(self._at)
+        elif name == lesson_card.WATCH:
+            drill = self._drill()
+            self._play.watch_best(drill.scenario, drill.seed, self._lesson())
+        elif name == lesson_card.PLAY:
+            self._play.record_practice()
+        elif name in (lesson_card.SKIP, lesson_card.NEXT) and self._more:
+            self._show(self._at + 1)
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
+        self._task.cancel()
+        self._open = False
+        self.bar.hide()
+        self._debriefing.return_to_debrief()
+
+    def _hide(self) -> None:
+        if not self._play.practising:
+            self._task.cancel()
+            self._open = False
+            self.bar.hide()

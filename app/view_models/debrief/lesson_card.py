@@ -1,0 +1,127 @@
+"""One mistake as a question, and its answer with the reason. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.view_models.debrief.verdict import (
+    STEPS_MAX,
+    Asked,
+    Step,
+    describe_cost,
+    describe_mistake,
+    describe_step,
+)
+from app.words import formatting
+from app.words.language import tr
+from app.words.localization import localize
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.review import Review, is_same_action
+from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_kept
+from engine.drill.par.regret import WAITING, RunSegment
+from engine.inputs import Input
+from engine.verbs.lines import parse_line
+
+HINT, WAIT, ANSWER, AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
+    "hint", "wait", "answer", "again", "watch", "play", "skip", "next", "back",
+)  # fmt: skip
+"""Names of the buttons."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonCard:
+    """What the bar of a lesson shows: heading, tone, sentences, steps, and the buttons on offer."""
+
+    heading: str
+    tone: str
+    lines: tuple[str, ...]
+    steps: tuple[Step, ...]
+    buttons: tuple[str, ...]
+    primary: str = ""
+
+
+def ask_lesson(lesson: RunSegment, number: int, count: int, asked: Asked) -> LessonCard:
+    """Return the question: the position, what was done in the run, and what it cost."""
+    heading = tr("Mistake {number} of {count}, at {moment}: what do you do?").format(
+        number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
+    )
+    task = tr("Find a better action, and use any tool of the desk. Looking costs nothing; nothing is scored.")
+    mistake = tr("In your run: {mistake} {cost}").format(
+        mistake=describe_mistake(lesson, asked), cost=describe_cost(lesson, None)
+    )
+    wait = (WAIT,) if lesson.line != WAITING else ()
+    return LessonCard(heading, "info", (mistake, task), (), (HINT, *wait, ANSWER, SKIP))
+
+
+def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
+    """Return why an answer is not good enough."""
+    if judgement.idle:
+        heading = tr("That changes nothing here.")
+        return LessonCard(heading, "warn", (tr("Try something else."),), (), (HINT, ANSWER, AGAIN, SKIP))
+    lost = formatting.plain_number(round(lesson.before - judgement.value, 1))
+    heading = tr("Not yet: that costs {points} points.").format(points=lost)
+    lines = (tr("Go back to the position and try again."),)
+    return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
+
+
+def judge_answer(
+    lesson: RunSegment, judgement: Judgement, more: bool, review: Review | None, asked: Asked
+) -> LessonCard:
+    """Return what an answer is worth. *more*: another lesson follows."""
+    if judgement.idle or not is_kept(lesson, judgement):
+        return reject_answer(lesson, judgement)
+    points = formatting.plain_number(round(judgement.value, 1))
+    heading = tr("Yes: {points} points are still possible after it.").format(points=points)
+    return _reveal(lesson, heading, "ok", more, review, asked)
+
+
+def reveal_answer(lesson: RunSegment, more: bool, review: Review | None, asked: Asked) -> LessonCard:
+    """Return the best continuation without an answer by the player."""
+    points = formatting.plain_number(round(lesson.before, 1))
+    heading = tr("The best continuation, worth {points} points:").format(points=points)
+    return _reveal(lesson, heading, "info", more, review, asked)
+
+
+def find_hint(lesson: RunSegment, asked: Asked) -> str:
+    """Return where the best continuation acts first, without what it does."""
+    first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
+    if first is None:
+        return tr("Hint: nothing has to be done here.")
+    place = first.args[0].partition("#")[0] if first.args else ""
+    at = formatting.run_time(first.tick / TICKS_PER_S)
+    if not place:
+        return tr("Hint: the best continuation acts at {at}.").format(at=at)
+    return tr("Hint: the best continuation acts on {place}, at {at}.").format(place=place, at=at)
+
+
+def _reveal(
+    lesson: RunSegment, heading: str, tone: str, more: bool, review: Review | None, asked: Asked
+) -> LessonCard:
+    steps = tuple(describe_step(item, asked) for item in choose_steps(lesson.best, STEPS_MAX))
+    reason = find_reason(lesson, review)
+    lines = (tr("Why: {reason}").format(reason=reason),) if reason else ()
+    last = NEXT if more else BACK
+    return LessonCard(heading, tone, lines, steps, (WATCH, PLAY, last), last)
+
+
+def find_reason(lesson: RunSegment, review: Review | None) -> str:
+    """Return the reason of the reference for the same action, or the advice of the rule that it broke."""
+    if review is None:
+        return ""
+    actions = [item for item in lesson.best if is_action(item.line_without_time)]
+    steps = review.reference.steps if review.reference is not None else ()
+    for item in actions:
+        for step in steps:
+            if step.why and _is_same(step.line, item):
+                return step.why
+    advice: Sequence[str] = [
+        localize(each.better)
+        for each in review.mistakes
+        if each.better and each.cause_tick is not None and lesson.tick <= each.cause_tick <= lesson.until
+    ]
+    return next(iter(advice), "")
+
+
+def _is_same(line: str, item: Input) -> bool:
+    return is_same_action(parse_line(line), item)

@@ -1,0 +1,201 @@
+"""The biggest mistake of a run in one sentence, and what would have been best. No Qt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.view_models.debrief.phrases import LETTERS_MAX, describe_action
+from app.words import formatting
+from app.words.formatting import moment
+from app.words.input_lines import describe_input, short
+from app.words.language import tr, trn
+from app.words.localization import localize
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.review import Outage, Review
+from engine.drill.judging.shapes import Report
+from engine.drill.par.lessons import biggest_lesson, choose_steps, closes_goals, find_lessons, is_action
+from engine.drill.par.regret import WAITING, Account, LastChance, RunSegment, find_retry_start
+from engine.inputs import Input
+from engine.model import Tick
+
+STEPS_MAX: Final = 3
+"""Steps of the best continuation on the first screen."""
+
+OUTAGES_MAX: Final = 3
+"""Outages with a sentence where there is no mistake."""
+
+SELECT_LIST: Final = re.compile(r"(?i)\b(SELECT)\b .{12,}? \b(FROM)\b")
+"""Columns of a SELECT, which a step leaves out."""
+
+Asked = Mapping[str, Sequence[str]]
+"""Question -> its choices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the best continuation."""
+
+    at: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Where the run is taken up again, and the sentence shown there."""
+
+    begin_tick: Tick
+    notice: str
+
+    @property
+    def begin_s(self) -> float:
+        return self.begin_tick / TICKS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The right card of the debrief."""
+
+    lead: str
+    tone: str
+    sentence: str
+    heading: str = ""
+    """Of the steps; empty if there are none."""
+    steps: tuple[Step, ...] = ()
+    lines: tuple[str, ...] = ()
+    """Sentences where there are no steps."""
+    retry: Retry | None = None
+    lesson: RunSegment | None = None
+    lessons: tuple[RunSegment, ...] = field(default=())
+    """All mistakes that are worth a lesson, in order of time."""
+
+
+def judge_run(
+    report: Report,
+    review: Review | None,
+    account: Account | None,
+    lessons: Sequence[RunSegment] | None = None,
+    provisional: bool = False,
+) -> Verdict | None:
+    """Return what the run teaches; None while that is not known. *account*: V of the run. *lessons*: those of the
+    account, with plans at a person's pace where that was worked out."""
+    if not report["score"]["scored"]:
+        return None if review is None else _unscored(review)
+    if account is None:
+        return None
+    found = tuple(find_lessons(account) if lessons is None else lessons)
+    biggest = biggest_lesson(found)
+    if biggest is None:
+        return None if provisional or review is None else _flawless(report, review, account)
+    return describe_lesson(biggest, account.last_chance, ask_choices(report), found)
+
+
+def ask_choices(report: Report) -> dict[str, list[str]]:
+    """Return the choices of each question."""
+    return {row["name"]: row["choices"] for row in report.get("questions", ())}
+
+
+def describe_lesson(
+    lesson: RunSegment, chance: LastChance | None, asked: Asked, lessons: tuple[RunSegment, ...]
+) -> Verdict:
+    """Return the verdict on a run whose biggest mistake is *lesson*."""
+    steps = tuple(describe_step(item, asked) for item in choose_steps(lesson.best, STEPS_MAX))
+    heading = tr("What would have been best:") if steps else tr("Best: do nothing more.")
+    return Verdict(
+        tr("Biggest mistake, at {moment}").format(moment=formatting.run_time(lesson.tick / TICKS_PER_S)),
+        "bad",
+        f"{describe_mistake(lesson, asked)} {describe_cost(lesson, chance)}",
+        heading,
+        steps,
+        retry=find_retry(lesson, asked),
+        lesson=lesson,
+        lessons=lessons,
+    )
+
+
+def describe_mistake(lesson: RunSegment, asked: Asked) -> str:
+    """Return a sentence about what was done, or not done."""
+    if lesson.line != WAITING:
+        return describe_action(lesson.line, asked)
+    start, end = (formatting.run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
+    return tr("You did not act from {start} to {end}.").format(start=start, end=end)
+
+
+def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
+    """Return what it cost: goals that were out of reach afterwards, or points."""
+    if chance is not None and closes_goals(lesson, chance) and chance.missed:
+        first, more = chance.missed[0][0], len(chance.missed) - 1
+        if not more:
+            return tr("After that, this goal was out of reach: {goal}.").format(goal=first)
+        return trn(
+            "After that, this goal was out of reach: {goal} (and {n} more).",
+            "After that, this goal was out of reach: {goal} (and {n} more).",
+            more,
+        ).format(goal=first, n=more)
+    points = formatting.plain_number(round(lesson.regret, 1))
+    return tr("That cost {points} of {before} possible points.").format(
+        points=points, before=formatting.plain_number(round(lesson.before, 1))
+    )
+
+
+def describe_step(item: Input, asked: Asked) -> Step:
+    """Return one step of a continuation: where, and the statement without its columns."""
+    text = describe_input(item.line_without_time, asked)
+    if item.verb in ("sql", "ps"):
+        statement = SELECT_LIST.sub(r"\1 … \2", " ".join(item.args[1].split()))
+        text = tr("On {server}: {statement}").format(
+            server=item.args[0].partition("#")[0], statement=statement
+        )
+    return Step(formatting.run_time(item.tick / TICKS_PER_S), short(text, LETTERS_MAX))
+
+
+def find_retry(lesson: RunSegment, asked: Asked) -> Retry:
+    """Return where the run is taken up again so that a person can still act before the mistake.
+
+    Looks of the plan do not count: the clock stands still until the player presses Run.
+    """
+    actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
+    begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
+    if lesson.line == WAITING:
+        return Retry(begin, describe_mistake(lesson, asked))
+    left = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
+    notice = tr("Your mistake comes at {at}, in {left}: {mistake}").format(
+        at=moment(lesson.tick), left=left, mistake=describe_mistake(lesson, asked)
+    )
+    return Retry(begin, notice)
+
+
+# --- runs without a mistake ---------------------------------------------------------------------------------
+
+
+def _flawless(report: Report, review: Review, account: Account) -> Verdict:
+    total = float(report["score"]["total"] or 0.0)
+    best = max((worth for _, worth in account.curve), default=total)
+    sentence = tr("You scored {score} of {best} possible points.").format(
+        score=formatting.plain_number(total), best=formatting.plain_number(round(max(best, total), 1))
+    )
+    clean = max(best, total) - total < 0.5
+    lead = tr("No mistakes") if clean else tr("No serious mistake")
+    return Verdict(lead, "ok", sentence, lines=tuple(describe_outages(review)))
+
+
+def _unscored(review: Review) -> Verdict:
+    lines = tuple(describe_outages(review))
+    return Verdict(tr("Free play"), "", tr("Nothing is scored here."), lines=lines)
+
+
+def describe_outages(review: Review) -> list[str]:
+    """Return a sentence for each of the first outages, or that there was none."""
+    outages = review.outages[:OUTAGES_MAX]
+    return [_describe_outage(outage) for outage in outages] or [tr("There was no downtime.")]
+
+
+def _describe_outage(outage: Outage) -> str:
+    return tr("{moment}  {database} was down for {time}. {why}").format(
+        moment=formatting.run_time(outage.span.from_tick / TICKS_PER_S),
+        database=outage.database,
+        time=formatting.seconds(outage.span.ticks / TICKS_PER_S),
+        why=localize(outage.told),
+    )

@@ -1,0 +1,183 @@
+"""The first screen of the debrief: score and figures on the left, the one mistake on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.view_models.debrief.model import DebriefModel
+from app.view_models.debrief.summary import Figure, Grade, Summary
+from app.view_models.debrief.verdict import Step, Verdict
+from app.views.debrief.parts import label, muted
+from app.words import formatting
+from app.words.language import tr
+
+SCORE_SCALE: Final = 3.0
+SENTENCE_SCALE: Final = 1.3
+FIGURES_LINES: Final = 18
+"""Width of the left card in line heights."""
+
+
+def score_card(summary: Summary, narrow: bool) -> QFrame:
+    """Return the left card. *narrow*: it takes the whole width, and its text wraps."""
+    card = QFrame()
+    card.setProperty("card", "true")
+    if not narrow:
+        card.setMinimumWidth(FIGURES_LINES * card.fontMetrics().height())
+        card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+    column = QVBoxLayout(card)
+    column.setContentsMargins(16, 10, 16, 12)
+    column.setSpacing(6)
+    if summary.score is not None and summary.grade is not None:
+        column.addLayout(_score(summary.score, summary.grade))
+        column.addWidget(_line())
+    column.addWidget(_figures(summary.figures, narrow))
+    column.addStretch()
+    return card
+
+
+def _score(total: float, grade: Grade) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    number = label(formatting.plain_number(total), SCORE_SCALE, bold=True)
+    number.setWordWrap(False)
+    number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.plain_number(total)))
+    number.setObjectName("score")
+    of = muted(tr("of 100"))
+    of.setWordWrap(False)
+    badge = label(grade.text, 1.1, bold=True)
+    badge.setWordWrap(False)
+    badge.setProperty("badge", grade.tone)
+    row.addWidget(number, 0, Qt.AlignmentFlag.AlignBottom)
+    row.addWidget(of, 0, Qt.AlignmentFlag.AlignBottom)
+    row.addStretch()
+    row.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
+    return row
+
+
+def _figures(figures: Sequence[Figure], narrow: bool) -> QWidget:
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(10)
+    grid.setVerticalSpacing(3)
+    grid.setColumnStretch(0, 1)
+    for number, figure in enumerate(figures):
+        name = muted(figure.label) if figure.detail else label(figure.label)
+        if figure.detail:
+            name.setContentsMargins(14, 0, 0, 0)
+        name.setWordWrap(narrow)
+        value = label(figure.value, bold=True)
+        value.setWordWrap(False)
+        value.setObjectName(figure.key)
+        value.setProperty("tone", figure.tone)
+        for part in (name, value):
+            part.setToolTip(figure.tip)
+        grid.addWidget(name, number, 0)
+        grid.addWidget(value, number, 1, Qt.AlignmentFlag.AlignRight)
+    return box
+
+
+class VerdictCard(QFrame):
+    """The right card. Its buttons belong to the page: they keep the keyboard when the text changes."""
+
+    def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton, stacked: bool) -> None:
+        """*stacked*: the buttons are below one another, and the line about keys is left out."""
+        super().__init__()
+        self.setProperty("verdict", "")
+        self._text = QVBoxLayout()
+        self._text.setSpacing(5)
+        self._learn = learn
+        column = QVBoxLayout(self)
+        column.setContentsMargins(18, 10, 18, 12)
+        column.setSpacing(6)
+        column.addLayout(self._text)
+        column.addWidget(learn, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch()
+        self._keys = muted("")
+        self._keys.setWordWrap(False)
+        self._row = QBoxLayout(
+            QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight
+        )
+        if not stacked:
+            self._row.addWidget(self._keys, 1)
+        for button in buttons:
+            self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
+        column.addLayout(self._row)
+
+    def show_verdict(self, verdict: Verdict | None, model: DebriefModel) -> None:
+        """Replace the text. None: it is not known yet, or cannot be."""
+        while (item := self._text.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for part in _explain(verdict, model):
+            self._text.addWidget(part)
+        self.setProperty("verdict", verdict.tone if verdict is not None else "")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def show_keys(self, text: str, primary: QPushButton) -> None:
+        """Show which keys do what, and put the primary button last."""
+        self._keys.setText(text)
+        self._row.removeWidget(primary)
+        self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
+
+
+def _explain(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:
+    if verdict is None:
+        text = (
+            tr("Looking for the biggest mistake…") if model.analyzing else tr("This run cannot be analyzed.")
+        )
+        if model.analyzing and not model.report["score"]["scored"]:
+            text = tr("Preparing…")
+        return [label(text, SENTENCE_SCALE, bold=True)]
+    lead = label(verdict.lead, bold=True)
+    lead.setProperty("tone", verdict.tone)
+    sentence = label(verdict.sentence, SENTENCE_SCALE, bold=True)
+    sentence.setObjectName("sentence")
+    parts: list[QWidget] = [lead, sentence]
+    if verdict.heading:
+        parts += [_line(), muted(verdict.heading)]
+    if verdict.steps:
+        parts.append(_steps(verdict.steps))
+    parts += [label(line) for line in verdict.lines]
+    return parts
+
+
+def _steps(steps: Sequence[Step]) -> QWidget:
+    box = QWidget()
+    box.setObjectName("steps")
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(10)
+    grid.setVerticalSpacing(3)
+    grid.setColumnStretch(2, 1)
+    top = Qt.AlignmentFlag.AlignTop
+    for number, step in enumerate(steps):
+        count, at = label(str(number + 1), bold=True), muted(step.at)
+        for part in (count, at):
+            part.setWordWrap(False)
+        grid.addWidget(count, number, 0, top)
+        grid.addWidget(at, number, 1, top | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(label(step.text), number, 2, top)
+    return box
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setProperty("line", "true")
+    return line

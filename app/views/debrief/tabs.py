@@ -1,0 +1,280 @@
+"""The tabs of the debrief: curve, timeline, points, commands, story, evidence, export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.view_models.course import TimelineSpan
+from app.view_models.debrief.model import DebriefModel
+from app.views.debrief import answers, par, story
+from app.views.debrief.failovers import FailoverPanel, build_attempt, missing
+from app.views.debrief.mistakes import mistakes
+from app.views.debrief.parts import Points, card, label, muted
+from app.views.debrief.reference import reference
+from app.views.debrief.reflection import build_reflection, choice
+from app.views.debrief.retry_buttons import Retry
+from app.widgets.flow import FlowLayout
+from app.widgets.strip import TimeStrip
+from app.words import formatting
+from app.words.language import mark, tr
+from app.words.localization import localize as said_of
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
+from engine.drill.judging.shapes import ItemJson
+from engine.drill.par.regret import Best
+
+FAILOVERS_SHOWN: Final = 6
+MOMENTS_SHOWN: Final = 6
+"""Moments listed for one item of the score; more would only be a wall of numbers."""
+
+EXPORTS: Final = (
+    ("html", mark("Web page (HTML)…")),
+    ("pdf", mark("Print (PDF, one page and an annex)…")),
+    ("csv", mark("Tables (CSV)…")),
+    ("json", mark("Data for replay (JSON)…")),
+    ("runbook", mark("Runbook of your commands (SQL)…")),
+    ("reference", mark("Runbook of the reference (SQL)…")),
+)
+"""Kind of file -> text of its button."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """Functions that the buttons of the tabs call."""
+
+    retry: Retry
+    choose: Callable[[float], None]
+    """A moment, in seconds, for a retry."""
+    look_back: Callable[[float], None]
+    watch_best: Callable[[Best], None]
+    watch_solution: Callable[[], object]
+    analyze: Callable[[], object]
+    """Search for better continuations."""
+    export: Callable[[str], object]
+    ask_first: Callable[[bool], object]
+
+
+def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
+    """Return *parts* below one another in a view that scrolls."""
+    inside = QWidget()
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(14, 10, 14, 12)
+    column.setSpacing(10)
+    for part in parts:
+        column.addWidget(part)
+    column.addStretch()
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+    area.setProperty("plain", "true")
+    area.setWidget(inside)
+    inside.setAutoFillBackground(False)
+    return area
+
+
+# --- one function for each tab ------------------------------------------------------------------------------
+
+
+def score_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+    """Return the curve of the score that was still possible, and the costliest actions and waits."""
+    if model.account is None:
+        return [muted(tr("Analyzing…") if model.analyzing else tr("There is no analysis of this run."))]
+    verdict = model.verdict()
+    return par.show_account(
+        model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
+        actions.retry, actions.choose, actions.watch_best, model.asked,
+        model.provisional, None if model.analyzing else actions.analyze,
+    )  # fmt: skip
+
+
+def timeline_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+    """Return service, protection and states over time, and each failover in its phases."""
+    report, review, course = model.report, model.review, model.course()
+    strip = TimeStrip(roomy=True)
+    strip.show_course(course, float(report["ended_at_s"]), live=False)
+    strip.moment_chosen.connect(actions.choose)
+    if review is not None and review.lanes and course.has_protection:
+        states = _states(review.lanes)
+        if any(span.what != "NONE" for _, spans in states for span in spans):
+            strip.show_states(states)
+    words = [tr("Availability, protection, and the state of the copies as the serving server saw it.")]
+    if not course.has_protection:
+        words = [tr("Availability of the databases.")]
+    if model.can_retry:
+        words.append(tr("Click a moment, or use the arrow keys and Enter, to retry from there."))
+    parts: list[QWidget] = [strip, muted(" ".join(words))]
+    if report["failovers"]:
+        parts.append(card(tr("Failovers and published times"), *_failovers(model)))
+    if report.get("attempts"):
+        parts.append(
+            card(tr("Failed failover attempts"), *[build_attempt(row) for row in report["attempts"]])
+        )
+    return parts
+
+
+def points_tab(model: DebriefModel, actions: Actions, narrow: bool, asks_first: bool) -> list[QWidget]:
+    """Return what each rule gave and took, and the questions."""
+    report, review = model.report, model.review
+    parts: list[QWidget] = []
+    if model.reflection is not None:
+        parts.append(
+            card(tr("What you thought of it"), *build_reflection(model.reflection, report["score"]["total"]))
+        )
+    if review is not None:
+        found = mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
+        if found:
+            parts.append(card(tr("What cost points"), *found))
+    if report["score"]["scored"]:
+        ask = choice(asks_first)
+        ask.toggled.connect(actions.ask_first)
+        parts.append(card(tr("Score by rule"), _score(model, actions), ask))
+    asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
+    if asked:
+        questions = [answers.question(row) for row in asked]
+        parts.append(card(tr("Questions"), *questions, *answers.build_confidence(asked, narrow)))
+    return parts or [muted(tr("Nothing is scored here."))]
+
+
+def commands_tab(model: DebriefModel, actions: Actions, narrow: bool) -> list[QWidget]:
+    """Return what was typed, and the reference solution."""
+    parts: list[QWidget] = []
+    commands = answers.commands(model.report, narrow)
+    parts.append(muted(tr("No commands were run.")) if commands is None else commands)
+    review = model.review
+    if review is not None and review.reference is not None:
+        watch = QPushButton(tr("Watch it step by step"))
+        watch.clicked.connect(lambda _=False: actions.watch_solution())
+        rows = reference(review.reference, model.asked, narrow)
+        parts.append(card(tr("The reference solution"), _row(watch), *rows))
+    return parts
+
+
+def story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
+    """Return goals, what happened and why, and the figures beside those of the reference."""
+    report, review = model.report, model.review
+    parts: list[QWidget] = []
+    if report.get("failed_parts"):
+        parts.append(muted(missing(report["failed_parts"])))
+    if goals := story.goals(report):
+        parts.append(card(tr("Goals"), *goals))
+    if review is None:
+        parts.append(muted(_waiting(model)))
+    else:
+        parts.append(card(tr("What happened, and why"), *story.build_story(review, report)))
+    if figures := story.figures(model.report, review, model.summary(), narrow):
+        parts.append(card(tr("Figures"), *figures))
+    return parts
+
+
+def evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
+    """Return the preconditions of automatic failover and where each can be seen."""
+    if model.review is None:
+        return [muted(_waiting(model))]
+    guards = story.preconditions(model.review, narrow)
+    if not guards:
+        return [muted(tr("No outage needs an explanation."))]
+    return [card(tr("Preconditions of automatic failover"), *guards)]
+
+
+def export_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+    """Return a button for each kind of file."""
+    box = QWidget()
+    flow = FlowLayout(8, box)
+    for kind, text in EXPORTS:
+        if kind != "reference" or model.has_solution:
+            button = QPushButton(tr(text))
+            button.clicked.connect(lambda _=False, kind=kind: actions.export(kind))
+            button.setEnabled(model.scenario is not None)
+            flow.addWidget(button)
+    return [label(tr("The files hold the same figures and sentences as this page.")), box]
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _waiting(model: DebriefModel) -> str:
+    return tr("Preparing…") if model.analyzing else tr("This run cannot be analyzed.")
+
+
+def _row(button: QPushButton) -> QWidget:
+    box = QWidget()
+    row = QHBoxLayout(box)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(button)
+    row.addStretch()
+    return box
+
+
+def _failovers(model: DebriefModel) -> list[QWidget]:
+    """Return each failover with its phases; those of many databases in a line of words."""
+    rows = model.report["failovers"]
+    reviews = model.review.failovers if model.review is not None else ()
+    unlike = [one.unlike for one in reviews] + [""] * (len(rows) - len(reviews))
+    estimates = [one.estimate for one in reviews] + [None] * (len(rows) - len(reviews))
+    found: list[QWidget] = [
+        FailoverPanel(row, why, estimate)
+        for row, why, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
+    ]
+    if len(rows) > FAILOVERS_SHOWN:
+        times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
+        text = tr("{count} failovers in all, from {least} to {most}.")
+        least, most = (
+            formatting.seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
+        )
+        found.append(muted(text.format(count=len(rows), least=least, most=most)))
+    return found
+
+
+def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
+    """Return the mirroring state of the database that fared worst."""
+
+    def harm(lane: Lanes) -> int:
+        bad = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
+        return sum(span.ticks for span in bad)
+
+    worst = max(lanes.values(), key=harm)
+    spans = [TimelineSpan(s.from_tick / TICKS_PER_S, s.to_tick / TICKS_PER_S, s.what) for s in worst.state]
+    return [(tr("state"), spans)]
+
+
+def _score(model: DebriefModel, actions: Actions) -> QWidget:
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(14)
+    for item in model.report["score"]["items"]:
+        row = QHBoxLayout()
+        row.setSpacing(18)
+        row.addWidget(Points(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(_item(item, model.can_retry, actions), 1)
+        column.addLayout(row)
+    return box
+
+
+def _item(item: ItemJson, can_retry: bool, actions: Actions) -> QVBoxLayout:
+    layout = QVBoxLayout()
+    layout.setSpacing(2)
+    layout.addWidget(label(said_of(item["name"]), 1.0, bold=True))
+    layout.addWidget(label(said_of(item["why"])))
+    if item.get("better"):
+        layout.addWidget(label(tr("Better: {better}").format(better=said_of(item["better"]))))
+    moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
+    if moments:
+        row = FlowLayout(6)
+        row.addWidget(muted(tr("At")))
+        for t_s in moments:
+            button = QPushButton(formatting.run_time(t_s, 1))
+            button.setProperty("small", "true")
+            button.setToolTip(tr("Choose this moment for a retry"))
+            button.setEnabled(can_retry)
+            button.clicked.connect(lambda _=False, t_s=t_s: actions.choose(t_s))
+            row.addWidget(button)
+        layout.addLayout(row)
+    return layout

@@ -1,0 +1,96 @@
+"""A bar over the desk that asks for a better action at a mistake of the run, and explains the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.view_models.debrief import lesson_card as names
+from app.view_models.debrief.lesson_card import LessonCard
+from app.widgets import theme
+from app.widgets.flow import FlowLayout
+from app.words.language import mark, tr
+
+BUTTONS: Final[Mapping[str, str]] = {
+    names.HINT: mark("&Hint"),
+    names.WAIT: mark("I would &wait"),
+    names.ANSWER: mark("Show the &answer"),
+    names.AGAIN: mark("Try a&gain"),
+    names.WATCH: mark("Watch the &best"),
+    names.PLAY: mark("&Play on from here"),
+    names.SKIP: mark("&Skip"),
+    names.NEXT: mark("&Next mistake"),
+    names.BACK: mark("Bac&k to the debrief"),
+}
+"""Name -> text; the access keys do not collide with the menu bar."""
+
+
+class LessonBar(QFrame):
+    """Hidden while no lesson is on screen."""
+
+    pressed = Signal(str)
+    """Name of a button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(tr("Learn from your mistakes"))
+        self.setProperty("verdict", "info")
+        self.heading, self.text, self.steps = QLabel(), QLabel(), QLabel()
+        for label in (self.heading, self.text, self.steps):
+            label.setWordWrap(True)
+        self.buttons: dict[str, QPushButton] = {}
+        row = FlowLayout(8)
+        for name, text in BUTTONS.items():
+            button = self.buttons[name] = QPushButton(tr(text))
+            button.setProperty("small", "true")
+            button.clicked.connect(lambda _=False, name=name: self.pressed.emit(name))
+            row.addWidget(button)
+        self.leave = QPushButton(tr("Back to the debrief"))
+        self.leave.setProperty("small", "true")
+        self.leave.clicked.connect(lambda _=False: self.pressed.emit(names.BACK))
+        row.addWidget(self.leave)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 6, 12, 8)
+        column.setSpacing(3)
+        for part in (self.heading, self.text, self.steps):
+            column.addWidget(part)
+        column.addLayout(row)
+        self.hide()
+
+    def show_card(self, card: LessonCard) -> None:
+        """Show a question or an answer."""
+        self.heading.setText(card.heading)
+        self.heading.setProperty("tone", card.tone)
+        self.text.setText("\n".join(card.lines))
+        self.text.setVisible(bool(card.lines))
+        self.steps.setFont(theme.fixed_font(0.95))
+        self.steps.setText("\n".join(f"{n}  {step.at}  {step.text}" for n, step in enumerate(card.steps, 1)))
+        self.steps.setVisible(bool(card.steps))
+        self.setProperty("verdict", card.tone)
+        for name, button in self.buttons.items():
+            button.setVisible(name in card.buttons)
+            button.setEnabled(True)
+            button.setProperty("primary", "true" if name == card.primary else "false")
+            button.style().unpolish(button)
+            button.style().polish(button)
+        self.leave.setVisible(names.BACK not in card.buttons)
+        for part in (self, self.heading):
+            part.style().unpolish(part)
+            part.style().polish(part)
+        self.heading.setFont(theme.sized(self.font(), 1.2, bold=True))
+        self.show()
+        if card.primary:
+            self.buttons[card.primary].setFocus()
+
+    def show_hint(self, text: str) -> None:
+        """Add a hint below the question."""
+        self.text.setText("\n".join(filter(None, (self.text.text(), text))))
+        self.text.show()
+        self.buttons[names.HINT].setEnabled(False)
+
+    def show_checking(self) -> None:
+        """Say that the answer is being judged."""
+        self.heading.setText(tr("Checking your answer…"))

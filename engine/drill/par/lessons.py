@@ -1,0 +1,164 @@
+"""The mistakes of a run that are worth a lesson, each with the position before it and a better continuation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.judging.labels import INACCURACY, SIZES
+from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.par import continuations
+from engine.drill.par.noop_actions import would_be_noop
+from engine.drill.par.regret import FINISH, LABELS, WAITING, Account, LastChance, RunSegment
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import default_end
+from engine.drill.time.cooperative_tasks import Slices, playing
+from engine.inputs import Input, InputError
+from engine.model import Tick, ticks
+from engine.verbs import REMARKS
+from engine.verbs.lines import parse_line
+
+SLACK: Final = LABELS[-1][0]
+"""Points that two continuations may differ by and still count as equal."""
+
+
+def find_lessons(account: Account) -> tuple[RunSegment, ...]:
+    """Return the actions and waits that cost an inaccuracy or more, in order of time.
+
+    Waits without an action between them are one lesson: it begins at the first wait that cost points.
+    """
+    return tuple(move for move in _join_waits(account.moves) if move.regret >= INACCURACY)
+
+
+def biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
+    """Return the first of those that cost the most points; None if there are none."""
+    return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
+
+
+def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
+    """Return True if the last chance to meet all goals passed with this lesson."""
+    if chance is None:
+        return False
+    if lesson.line != WAITING:
+        return (lesson.tick, lesson.line) == (chance.tick, chance.line)
+    return chance.line == WAITING and lesson.tick <= chance.tick <= lesson.until
+
+
+def is_action(line: str) -> bool:
+    """Return True if an input line changes something, so that it can be the answer to a lesson."""
+    if line == WAITING:
+        return False
+    item = parse_line(line)
+    return item.verb not in REMARKS and not is_inspection(item)
+
+
+def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) -> Slices[RunSegment]:
+    """Return *lesson* with the rest of the *reference* as its plan, if that is worth as much.
+
+    The search acts as soon as it can. The times of a reference solution are those of a person.
+    *run* is a new run with the same scenario and seed; it is used up.
+    """
+    own = lesson.plan[: lesson.done]
+    done = {item.line_without_time for item in own}
+    rest = [item for item in reference if item.line_without_time not in done]
+    if not rest or not lesson.plan or rest[0].tick <= lesson.tick:
+        return lesson
+    plan = (*own, *rest)
+    try:
+        yield from playing(run, plan, default_end(run, rest[-1].tick))
+    except InputError:
+        return lesson
+    return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
+
+
+def choose_steps(plan: Sequence[Input], most: int) -> tuple[Input, ...]:
+    """Return up to *most* inputs of *plan* that explain it: actions first, then the looks before them."""
+    done = [item for item in plan if item.verb not in REMARKS]
+    actions = [item for item in done if not is_inspection(item)][:most]
+    last = actions[-1].tick if actions else 0
+    free = most - len(actions)
+    shown = actions + [item for item in done if is_inspection(item) and item.tick <= last][:free]
+    return tuple(sorted(shown, key=lambda item: item.tick))
+
+
+def reference_inputs(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
+    """Return the steps of a reference, (tick, line) each, as inputs."""
+    return tuple(parse_line(line, tick) for tick, line in steps)
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+WAIT: Final = ticks(10.0)
+"""Time that passes when the answer is to wait. Assumed: about two looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an answer to a lesson is worth."""
+
+    value: float
+    """Best known score after it."""
+    idle: bool
+    """The action was refused, or changed nothing."""
+
+
+def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
+    """Judge the last input of *drill*: the best score that *plans* and the reference still reach after it."""
+    *before, last = drill.journal
+    run = SearchDrill(drill.scenario, drill.seed)
+    yield from playing(run, before, last.tick, lenient=True)
+    idle = would_be_noop(run, last.line_without_time)
+    with suppress(InputError):
+        run.do(last.line_without_time)
+    return Judgement((yield from _value(run, plans)), idle)
+
+
+def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgement]:
+    """Judge doing nothing for a while from where *drill* stands."""
+    run = SearchDrill(drill.scenario, drill.seed)
+    yield from playing(run, drill.journal, drill.tick + WAIT, lenient=True)
+    return Judgement((yield from _value(run, plans)), False)
+
+
+def is_kept(lesson: RunSegment, judgement: Judgement) -> bool:
+    """Return True if the answer costs less than an inaccuracy."""
+    return lesson.before - judgement.value < INACCURACY
+
+
+def _value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
+    way = yield from continuations.find_best_rollout(
+        continuations.BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
+    )
+    return way.score
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
+    waits: list[RunSegment] = []
+    for move in moves:
+        if move.line == WAITING:
+            waits.append(move)
+        elif is_action(move.line) or move.line.startswith(FINISH) or move.regret >= SLACK:
+            yield from _joined(waits)
+            waits = []
+            yield move
+    yield from _joined(waits)
+
+
+def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
+    """Yield the waits as one move, from the first with a better plan to the last that cost points."""
+    first = next((move for move in waits if move.plan), None)
+    if first is None:
+        return
+    last = next(move for move in reversed(waits) if move.regret > 0.0)
+    yield replace(first, until=last.until, after=last.after, label=_label(first.before - last.after))
+
+
+def _label(lost: float) -> str:
+    return next((name for points, name in SIZES if lost >= points), LABELS[-1][1])

@@ -1,0 +1,130 @@
+"""Learn from your mistakes: the position on the desk, the player's answer, the better continuation; by keyboard."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.storage import Profile
+from app.views.lesson_bar import LessonBar
+from tests.app.main_window.conftest import Hands
+from tests.shipped import shipped
+from tests.there import there
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+FATAL = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+BETTER = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+
+
+def played_badly(hands: Hands) -> None:
+    """The session is removed as soon as the principal is lost."""
+    window = hands.window
+    scenario = shipped("forced-service")
+    window.play.begin(scenario, "practice", scenario.seed)
+    window.session.play()
+    hands.wait(87.2)
+    window.session.do(FATAL)
+    hands.wait(30.0)
+    window.session.do("finish")
+    assert window.pages.currentWidget() is window.debrief
+    hands.analyze()
+
+
+def bar_of(hands: Hands) -> LessonBar:
+    return hands.window.learning.bar
+
+
+def judged(hands: Hands) -> None:
+    hands.qtbot.waitUntil(lambda: not hands.window.learning._task.running, timeout=60_000)
+
+
+def test_a_mistake_is_found_retried_and_learned_from_by_keyboard_alone(
+    hands: Hands, profile: Profile
+) -> None:
+    played_badly(hands)
+    window = hands.window
+    verdict = there(there(window.debrief.model).verdict())
+    assert "You removed the mirroring session on SERVER_B (SET PARTNER OFF)." in verdict.sentence
+    runs = len(profile.results())
+
+    hands.press(Key.Key_L, on=window.debrief)
+    hands.search()
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.tick == there(verdict.lesson).tick
+    assert [item.line_without_time for item in hands.drill.journal] == [], "the position before it"
+    bar = bar_of(hands)
+    assert bar.isVisible()
+    assert "Mistake 1 of 1" in bar.heading.text()
+    assert "FORCE_SERVICE" not in bar.text.text() + bar.steps.text(), "the player acts first"
+
+    hands.press(Key.Key_H, Mod.AltModifier, on=bar.buttons["hint"])
+    bar.buttons["hint"].click()
+    assert "Hint" in bar.text.text()
+
+    window.do(FATAL)
+    judged(hands)
+    assert bar.heading.text().startswith("Not yet: that costs")
+    assert QApplication.focusWidget() is bar.buttons["again"]
+    hands.press(Key.Key_Space, on=bar.buttons["again"])
+    hands.search()
+    assert [item.line_without_time for item in hands.drill.journal] == []
+
+    window.do(BETTER)
+    judged(hands)
+    assert bar.heading.text().startswith("Yes: ")
+    assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in bar.steps.text()
+    assert "Why: " in bar.text.text()
+    assert QApplication.focusWidget() is bar.buttons["back"], "the last one"
+    hands.press(Key.Key_Space, on=bar.buttons["back"])
+    hands.search()
+    assert window.pages.currentWidget() is window.debrief
+    assert not bar.isVisible()
+    assert not window.debriefing.analyzing, "what was known of the run still is"
+    assert len(profile.results()) == runs, "a lesson is no run"
+
+    hands.press(Key.Key_Return, on=window.debrief)
+    hands.search()
+    assert window.pages.currentWidget() is window.desk_page
+    assert hands.drill.tick < 8720
+
+
+def test_an_action_without_effect_is_no_answer(hands: Hands) -> None:
+    played_badly(hands)
+    window = hands.window
+    window.debrief.learn_wanted.emit()
+    hands.search()
+    window.do("sql SERVER_B SELECT mirroring_state_desc FROM sys.database_mirroring")
+    assert "Mistake 1 of 1" in bar_of(hands).heading.text(), "looking is free"
+    window.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME")
+    judged(hands)
+    assert "changes nothing" in bar_of(hands).heading.text() or "Not yet" in bar_of(hands).heading.text()
+
+
+def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> None:
+    played_badly(hands)
+    window, bar = hands.window, bar_of(hands)
+    window.debrief.learn_wanted.emit()
+    hands.search()
+    bar.buttons["wait"].click()
+    judged(hands)
+    assert bar.heading.text().startswith("Yes")
+    window.learning._press("again")
+    hands.search()
+    bar.buttons["answer"].click()
+    assert "The best continuation" in bar.heading.text()
+    assert "RESUME" in bar.steps.text()
+
+
+def test_from_a_lesson_one_plays_on(hands: Hands, profile: Profile) -> None:
+    played_badly(hands)
+    window = hands.window
+    window.debrief.learn_wanted.emit()
+    hands.search()
+    window.do(BETTER)
+    judged(hands)
+    bar_of(hands).buttons["play"].click()
+    assert not bar_of(hands).isVisible()
+    assert window.play.run_id is not None
+    assert [item.line_without_time for item in hands.drill.journal][-1] == BETTER

@@ -1,0 +1,246 @@
+"""Every statement on the first screen of the debrief agrees with score, events and world, computed a second way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from app.files import certificates
+from app.view_models.debrief.summary import Summary, find_protection, summarize
+from app.view_models.debrief.verdict import Verdict, judge_run
+from app.words import formatting
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.judging.agents import build_random_player
+from engine.drill.judging.replay_timeline import EXPOSED
+from engine.drill.judging.review import Review, review
+from engine.drill.par.lessons import SLACK, find_lessons, is_action, pace_plan, reference_inputs
+from engine.drill.par.regret import WAITING, Account, RunSegment, build_account
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import default_end, play_idle, play_reference
+from engine.drill.time.cooperative_tasks import playing
+from engine.generators import run_to_completion
+from engine.model import World
+from engine.protocol import availability
+from tests.cases import one_in
+from tests.engine.availability.worlds import SCENARIOS
+
+NAMES = sorted(file.stem for file in SCENARIOS.glob("*.toml"))
+PLAYERS = {
+    "reference": play_reference,
+    "idle": play_idle,
+    "random": lambda scenario: build_random_player(1)(scenario, scenario.seed),
+}
+RUNS = [(name, player) for name in NAMES for player in PLAYERS]
+ANALYZED = [run for run in RUNS if run[0] != "hundred-databases"]
+
+
+@cache
+def scenario_of(name: str) -> Scenario:
+    return load_scenario((SCENARIOS / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+
+
+def play(name: str, player: str) -> Drill:
+    return PLAYERS[player](scenario_of(name))
+
+
+# --- a second way to each figure ----------------------------------------------------------------------------
+
+
+def moments_of(drill: Drill) -> Iterator[tuple[int, World, int]]:
+    """Play *drill* again; yield the start of each stretch in which nothing happens, its world, and its end."""
+    again = Drill(drill.scenario, drill.seed, drill.mode)
+    inputs = list(drill.journal)
+    grid = range(0, drill.tick, TICKS_PER_S)
+    ticks = sorted(
+        {*grid, drill.tick, *(event.tick for event in drill.events), *(item.tick for item in inputs)}
+    )
+    for tick, end in zip(ticks, [*ticks[1:], drill.tick], strict=True):
+        again.advance_to(tick)
+        while inputs and inputs[0].tick <= tick and not again.finished:
+            again.do(inputs.pop(0).line_without_time)
+        yield tick, again.world, end
+
+
+def seconds_of(drill: Drill) -> dict[str, float]:
+    """Downtime, client downtime and exposure, summed over databases from the states of the world."""
+    writers = {
+        name: [one.name for one in drill.scenario.clients if name in one.databases and not one.read_only]
+        for database in drill.scenario.databases
+        for name in database.names
+    }
+    down = clients = exposed = 0
+    twins = False
+    before = dict.fromkeys(drill.world.availability, (0, True, False))
+    for start, world, end in moments_of(drill):
+        for name, now in world.availability.items():
+            since, served, bare = before[name]
+            changed = max(since, min(start, now.since_tick))
+            down += (changed - since) * (not served) + (start - changed) * (not now.serving)
+            exposed += (changed - since) * bare + (start - changed) * now.exposed
+            before[name] = (start, now.serving, now.exposed)
+            if writers.get(name):
+                serving = [copy.server for copy in availability.serving_copies(world, name)]
+                twins = twins or len(serving) > 1
+                joined = all(world.clients[one].connected_to in serving for one in writers[name])
+                clients += 0 if now.serving and joined else end - start
+    return {
+        "downtime_s": down / TICKS_PER_S,
+        "clients_s": clients / TICKS_PER_S,
+        "exposed_s": exposed / TICKS_PER_S,
+        "twins": float(twins),
+    }
+
+
+def figure(summary: Summary, key: str) -> str | None:
+    return next((row.value for row in summary.figures if row.key == key), None)
+
+
+@pytest.mark.parametrize(("name", "player"), one_in(23, RUNS))
+def test_the_figures_are_those_of_the_world(name: str, player: str) -> None:
+    drill = play(name, player)
+    report, scenario = drill.report(), drill.scenario
+    summary = summarize(report, scenario)
+    own = seconds_of(drill)
+
+    score = drill.score()
+    assert summary.score == (score.total if score.scored else None)
+    if score.scored:
+        met_all = all(drill.goals[goal.name].is_reached for goal in scenario.goals)
+        assert summary.grade is not None
+        assert (summary.grade.tone == "bad") == (not met_all or score.total < 60.0 or not score.finished)
+        assert summary.passed_well <= met_all, "no run that misses a goal has passed well"
+
+    serving = all(one.serving for one in drill.world.availability.values())
+    over = "" if serving else "over "
+    assert figure(summary, "downtime_s") == over + formatting.seconds(own["downtime_s"])
+    shown = figure(summary, "clients_s")
+    if shown is not None:
+        slack_s = 60.0 if own["twins"] else 0.05  # no event tells that a second copy serves, or stops
+        assert report["clients"]["downtime_s"] == pytest.approx(
+            own["clients_s"], abs=slack_s + 0.001 * own["clients_s"]
+        )
+        for database, row in report["clients"]["databases"].items():
+            assert row["downtime_s"] >= report["availability"]["databases"][database]["downtime_s"] - 0.01
+        assert shown.removeprefix("over ") == formatting.seconds(report["clients"]["downtime_s"])
+
+    lost = sum(event.get("lost_transactions") or 0 for event in drill.events if event.kind == "availability")
+    assert figure(summary, "lost_transactions") == formatting.number(lost)
+    if (exposed := figure(summary, "exposed_s")) is not None:
+        assert exposed == formatting.seconds(own["exposed_s"], 1)
+
+    met = [event for event in drill.goals.values() if event.is_reached]
+    if scenario.goals:
+        assert figure(summary, "goals") == f"{len(met)} of {len(scenario.goals)}"
+
+
+MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
+    """Drills with failover cluster instances or availability groups alone have no mirror to be synchronized."""
+    scenario = scenario_of(name)
+    drill = Drill(scenario)
+    words = " ".join(row.label.lower() for row in summarize(drill.report(), scenario).figures)
+    if not scenario.sessions and (scenario.instances or scenario.groups):
+        assert not [word for word in MIRRORING_WORDS if word in words]
+    if find_protection(scenario) == "fci":
+        assert "unprotected" not in words
+        assert "standby node" in words
+
+
+# --- the mistake --------------------------------------------------------------------------------------------
+
+
+def analyze(drill: Drill) -> tuple[Review, Account, tuple[RunSegment, ...]]:
+    found = review(drill)
+    worth = run_to_completion(build_account(drill, certificates.plans(drill)))
+    lessons = find_lessons(worth)
+    if found.reference is not None:
+        reference = reference_inputs([(step.tick, step.line) for step in found.reference.steps])
+        lessons = tuple(
+            run_to_completion(pace_plan(SearchDrill(drill.scenario, drill.seed), one, reference))
+            for one in lessons
+        )
+    return found, worth, lessons
+
+
+def replay(drill: Drill, lesson: RunSegment) -> Drill:
+    """The run up to the mistake, then the better continuation."""
+    run = Drill(drill.scenario, drill.seed)
+    run_to_completion(playing(run, lesson.plan, default_end(run, max(item.tick for item in lesson.plan))))
+    return run
+
+
+@pytest.mark.parametrize(("name", "player"), one_in(37, ANALYZED))
+def test_the_verdict_is_that_of_the_run(name: str, player: str) -> None:
+    drill = play(name, player)
+    report = drill.report()
+    found, worth, lessons = analyze(drill)
+    verdict = judge_run(report, found, worth, lessons)
+    assert verdict is not None
+    check_outages(drill, found)
+    if not drill.score().scored:
+        assert verdict.lesson is None
+        assert verdict.retry is None
+        return
+    if verdict.lesson is None:
+        assert not lessons
+        best = max(before for _, before in worth.curve)
+        assert (verdict.lead == "No mistakes") == (
+            max(best, drill.score().total) - drill.score().total < SLACK
+        )
+        return
+    check_lesson(drill, verdict, worth)
+
+
+def check_lesson(drill: Drill, verdict: Verdict, worth: Account) -> None:
+    lesson, retry = verdict.lesson, verdict.retry
+    assert lesson is not None
+    assert retry is not None
+    assert lesson.regret == max(one.regret for one in verdict.lessons)
+    assert drill.score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
+    if lesson.line == WAITING:
+        inside = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
+        assert not [item for item in inside if is_action(item.line_without_time)], (
+            "nothing was done in between"
+        )
+        assert retry.begin_tick <= lesson.tick + 1
+    else:
+        assert any(
+            (item.tick, item.line_without_time) == (lesson.tick, lesson.line) for item in drill.journal
+        )
+        assert retry.begin_tick < lesson.tick or lesson.tick == 0, "the retry comes before the mistake"
+    if lesson.plan:
+        assert replay(drill, lesson).score().total >= lesson.before - SLACK, (
+            "the steps are worth what is claimed"
+        )
+    if "out of reach" in verdict.sentence:
+        assert worth.last_chance is not None
+        assert worth.last_chance.missed[0][0] in verdict.sentence
+        missed = {goal.text for goal in drill.scenario.goals if not drill.goals[goal.name].is_reached}
+        assert missed, "a run that met all goals lost none"
+
+
+def check_outages(drill: Drill, found: Review) -> None:
+    """A sentence about a failover fits a failover of the world, and the other way round."""
+    for outage in found.outages:
+        done = [
+            one
+            for one in drill.world.failovers
+            if one.database == outage.database and one.online_tick is not None
+            and one.failed_tick <= outage.span.to_tick and one.online_tick >= outage.span.from_tick
+        ]  # fmt: skip
+        assert bool(done) == (outage.told != "There was no failover."), outage.told
+
+
+def test_the_exposure_of_the_lanes_is_that_of_the_account() -> None:
+    drill = play("automatic-failover", "idle")
+    spans = [
+        span for lane in review(drill).lanes.values() for span in lane.protection if span.what == EXPOSED
+    ]
+    assert sum(span.ticks for span in spans) / TICKS_PER_S == drill.report()["availability"]["exposed_s"]

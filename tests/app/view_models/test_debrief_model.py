@@ -1,0 +1,106 @@
+"""The debrief as data: lanes of each technology, grades, and sentences about actions."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.view_models.course import ASYNCHRONOUS
+from app.view_models.debrief.lesson_card import ask_lesson, find_hint, judge_answer, reveal_answer
+from app.view_models.debrief.model import DebriefModel
+from app.view_models.debrief.phrases import describe_action
+from app.view_models.debrief.summary import find_grade, find_protection
+from app.view_models.debrief.verdict import describe_step, find_retry
+from engine.drill.judging.retry import LOOK_S
+from engine.drill.par.lessons import Judgement
+from engine.drill.par.regret import WAITING, RunSegment
+from engine.drill.running.drill import Drill
+from engine.verbs.lines import parse_line
+from tests.shipped import shipped
+
+
+def test_safety_off_has_a_lane_of_its_own_and_a_cluster_instance_none() -> None:
+    drill = Drill(shipped("forced-service"))
+    drill.advance_to(6000)
+    course = DebriefModel(drill.report(), drill.scenario).course()
+    assert [span.what for span in course.protection(60.0)] == [ASYNCHRONOUS]
+    instance = Drill(shipped("fci-tempdb-path"))
+    assert not DebriefModel(instance.report(), instance.scenario).course().has_protection
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("automatic-failover", "mirroring"),
+        ("ag-automatic-failover", "ag"),
+        ("fci-lab", "fci"),
+        ("mirror-to-group", "mixed"),
+        ("fci-primary-replica", "ag"),
+    ],
+)
+def test_what_protects_a_drill(name: str, expected: str) -> None:
+    assert find_protection(shipped(name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("total", "finished", "expected"),
+    [
+        (100.0, True, "Excellent"), (80.0, True, "Good"), (60.0, True, "Passed"),
+        (59.9, True, "Not passed"), (99.0, False, "Not passed"),
+    ],
+)  # fmt: skip
+def test_a_grade_needs_all_goals(total: float, finished: bool, expected: str) -> None:
+    assert find_grade(total, finished).text == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("sql S#1 ALTER DATABASE [X] SET PARTNER OFF;", "You removed the mirroring session on S (SET PARTNER OFF)."),
+        ("sql S ALTER DATABASE X SET WITNESS OFF", "You removed the witness (SET WITNESS OFF)."),
+        ("sql S PRINT 'SET PARTNER OFF'", "You ran: PRINT 'SET PARTNER OFF' on S."),
+        ("sql S SET PARTNER OFF RESTORE DATABASE X WITH RECOVERY",
+         "You recovered the copy on S (RESTORE … WITH RECOVERY)."),
+        ("finish", "You ended the drill."),
+        ("power-off SERVER_A", "You chose: SERVER_A ▸ Cut the power."),
+        ("ps N Stop-ClusterGroup AG1", "You ran: Stop-ClusterGroup AG1 on N."),
+    ],
+)  # fmt: skip
+def test_an_action_in_the_past_tense(line: str, expected: str) -> None:
+    assert describe_action(line, {}) == expected
+
+
+def test_a_step_names_the_server_and_leaves_the_columns_out() -> None:
+    step = describe_step(parse_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {})
+    assert (step.at, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
+
+
+LATE = parse_line("power-on SERVER_A", 9000)
+ACTED = RunSegment(8000, 8000, "power-off SERVER_B", 90.0, 20.0, "blunder", (LATE,))
+IDLE = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE,))
+
+
+def test_a_retry_comes_early_enough_to_look_and_says_what_comes() -> None:
+    acted, idle = find_retry(ACTED, {}), find_retry(IDLE, {})
+    assert 80.0 - acted.begin_s >= LOOK_S
+    assert "1:20.0" in acted.notice
+    assert "Cut the power" in acted.notice
+    assert idle.begin_tick <= IDLE.tick + 1
+    assert idle.notice == "You did not act from 1:20 to 2:00."
+
+
+def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
+    question = ask_lesson(ACTED, 1, 2, {})
+    assert "Switch on" not in " ".join((question.heading, *question.lines))
+    assert question.steps == ()
+    assert "wait" in question.buttons
+    assert "wait" not in ask_lesson(IDLE, 1, 2, {}).buttons, "waiting was the mistake"
+    assert "SERVER_A" in find_hint(ACTED, {})
+    for judgement in (Judgement(20.0, False), Judgement(90.0, True)):
+        card = judge_answer(ACTED, judgement, True, None, {})
+        assert card.tone == "warn"
+        assert card.steps == ()
+    good = judge_answer(ACTED, Judgement(89.0, False), True, None, {})
+    assert good.tone == "ok"
+    assert [step.text for step in good.steps] == ["SERVER_A ▸ Switch on"]
+    assert good.primary == "next"
+    assert reveal_answer(ACTED, False, None, {}).primary == "back"

@@ -1,0 +1,125 @@
+"""Mistakes that are worth a lesson: which, with what plan, and what an answer is worth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.drill.par.lessons import (
+    biggest_lesson,
+    choose_steps,
+    closes_goals,
+    find_lessons,
+    is_kept,
+    judge_action,
+    judge_wait,
+    pace_plan,
+    reference_inputs,
+)
+from engine.drill.par.regret import WAITING, Account, LastChance, RunSegment
+from engine.drill.par.search_drill import SearchDrill
+from engine.drill.running.drill import Drill
+from engine.generators import run_to_completion
+from engine.verbs.lines import parse_line
+from tests.shipped import shipped
+
+LATE = parse_line("power-on SERVER_A", 9000)
+LOOK = "sql SERVER_B SELECT 1"
+ACTION = "power-off SERVER_B"
+
+
+def wait(tick: int, until: int, before: float, after: float) -> RunSegment:
+    plan = (LATE,) if before - after >= 0.5 else ()
+    return RunSegment(tick, until, WAITING, before, after, "good", plan)
+
+
+def action(tick: int, line: str, before: float, after: float) -> RunSegment:
+    return RunSegment(tick, tick, line, before, after, "best", (LATE,) if before > after else ())
+
+
+def test_waits_between_two_actions_are_one_lesson_and_looks_do_not_divide_them() -> None:
+    moves = (
+        wait(0, 1000, 100.0, 100.0),
+        wait(1000, 2000, 100.0, 97.0),
+        action(2000, LOOK, 97.0, 97.0),
+        wait(2000, 3000, 97.0, 93.0),
+        action(3000, ACTION, 93.0, 60.0),
+        wait(3000, 4000, 60.0, 58.0),
+    )
+    idle, acted = find_lessons(Account(moves, 50.0, None))
+    assert (idle.tick, idle.until, idle.regret, idle.line) == (1000, 3000, 7.0, WAITING)
+    assert (acted.tick, acted.line, acted.regret) == (3000, ACTION, 33.0)
+    assert biggest_lesson((idle, acted)) is acted
+
+
+def test_ending_the_drill_can_be_the_mistake_and_small_losses_are_none() -> None:
+    moves = (wait(0, 500, 70.0, 67.0), action(500, "finish", 67.0, 20.0))
+    (found,) = find_lessons(Account(moves, 50.0, None))
+    assert found.line == "finish"
+    assert find_lessons(Account((wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
+
+
+def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
+    idle, acted = wait(1000, 3000, 90.0, 50.0), action(3000, ACTION, 50.0, 0.0)
+    passed = LastChance(2500, (LATE,), 0, WAITING, (("served", None),))
+    assert closes_goals(idle, passed)
+    assert not closes_goals(acted, passed)
+    assert closes_goals(acted, replace(passed, tick=3000, line=ACTION))
+    assert not closes_goals(idle, None)
+
+
+def test_steps_are_actions_first_and_the_looks_before_them() -> None:
+    lines = (LOOK, "answer a 1", ACTION, LOOK, "power-on SERVER_B", LOOK)
+    plan = [parse_line(line, 100 * number) for number, line in enumerate(lines)]
+    assert [item.line_without_time for item in choose_steps(plan, 3)] == [LOOK, ACTION, "power-on SERVER_B"]
+    assert [item.line_without_time for item in choose_steps(plan, 1)] == [ACTION]
+    assert choose_steps([], 3) == ()
+
+
+FATAL = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+RESUME = "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"
+HASTY = tuple(
+    parse_line(line, tick)
+    for tick, line in ((8800, FORCE), (9400, "answer what-it-costs 2"), (42600, RESUME))
+)
+REFERENCE = reference_inputs([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
+
+
+def lesson(before: float) -> RunSegment:
+    return RunSegment(8720, 8720, FATAL, before, 0.0, "blunder", HASTY)
+
+
+def lean() -> SearchDrill:
+    scenario = shipped("forced-service")
+    return SearchDrill(scenario, scenario.seed)
+
+
+def test_a_plan_at_a_persons_pace_replaces_one_that_is_worth_as_much() -> None:
+    assert run_to_completion(pace_plan(lean(), lesson(95.0), REFERENCE)).best == REFERENCE
+    assert run_to_completion(pace_plan(lean(), lesson(101.0), REFERENCE)).best == HASTY, (
+        "worth less than was possible"
+    )
+    assert run_to_completion(pace_plan(lean(), replace(lesson(95.0), tick=14000), REFERENCE)).best == HASTY, (
+        "too late for it"
+    )
+
+
+def at_the_mistake(*lines: str) -> Drill:
+    scenario = shipped("forced-service")
+    drill = Drill(scenario, scenario.seed)
+    drill.advance_to(8720)
+    for line in lines:
+        drill.do(line)
+    return drill
+
+
+def test_an_answer_is_worth_what_it_leaves_possible() -> None:
+    good = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
+    assert is_kept(lesson(100.0), good)
+    assert not good.idle
+    bad = run_to_completion(judge_action(at_the_mistake(FATAL), [HASTY]))
+    assert not is_kept(lesson(100.0), bad)
+    assert run_to_completion(judge_action(at_the_mistake(RESUME), [HASTY])).idle, (
+        "refused, and nothing has changed"
+    )
+    assert is_kept(lesson(100.0), run_to_completion(judge_wait(at_the_mistake(), [HASTY])))
