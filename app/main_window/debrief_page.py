@@ -21,13 +21,13 @@ from app.files.learning_paths import learning_paths
 from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
-from app.main_window.background_task import BackgroundTask
 from app.main_window.finish_moment import FinishMoment
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.main_window.task_runner import TaskRunner
 from app.settings import REFLECT_FIRST, WindowSettings
 from app.storage import Profile, RunId, StorageError
 from app.view_models.debrief.model import DebriefModel
@@ -78,7 +78,7 @@ class Debriefing(QObject):
         self._page, self._profile, self._navigation = page, profile, navigation
         self._session, self._play, self._library, self._gate = session, play, library, gate
         self._notice, self._store, self._parent = notice, store, parent
-        self._analysis = BackgroundTask(self)
+        self._analysis = TaskRunner(self)
         self._analysis.progress.connect(page.show_progress)
         self._waiting: list[Callable[[], None]] = []
         """Exports that wait for the analysis."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.files import certificates
-from app.main_window.background_task import BackgroundTask
 from app.main_window.debrief_page import Debriefing
 from app.main_window.desk_page import DeskPage
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
+from app.main_window.task_runner import TaskRunner
 from app.view_models.debrief import lesson_card
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
@@ -36,7 +36,7 @@ class Learning(QObject):
         self._session, self._play, self._debriefing = session, play, debriefing
         self.bar = LessonBar()
         page.insert_bar(self.bar)
-        self._task = BackgroundTask(self)
+        self._task = TaskRunner(self)
         self._model: DebriefModel | None = None
         self._lessons: tuple[RunSegment, ...] = ()
         self._at = 0

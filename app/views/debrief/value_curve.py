@@ -158,7 +158,7 @@ class ValueCurve(QWidget):
         for move in worst:
             if move.regret < LOSSES["inaccuracy"]:
                 continue
-            text = f"−{of.format_points(move.lost)}"
+            text = f"−{of.format_points(move.regret)}"
             width = metrics.horizontalAdvance(text) + 2
             middle = self.point((move.tick + move.until) // 2, (move.before + move.after) / 2)
             x = (

@@ -16,7 +16,7 @@ TURN_S: Final = 0.008
 """Wall time of one turn: half a frame is left for everything else."""
 
 
-class BackgroundTask(QObject):
+class TaskRunner(QObject):
     """Runs one cooperative task at a time; a new one replaces the one before."""
 
     progress = Signal(float)
@@ -24,43 +24,43 @@ class BackgroundTask(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._work: BackgroundTask | None = None
+        self._task: BackgroundTask | None = None
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._take_turn)
 
     @property
     def running(self) -> bool:
         """Return True while a task is not finished."""
-        return self._work is not None
+        return self._task is not None
 
     def start(self, slices: Slices[Any], then: Callable[[Any], None], at_once_s: float = 0.0) -> None:
         """Run *slices*; *then* receives their result. *at_once_s*: wall time of the first turn."""
         self.cancel()
-        self._work = BackgroundTask(slices, then, lambda: None, lambda _: None, (InputError,))
+        self._task = BackgroundTask(slices, then, lambda: None, lambda _: None, (InputError,))
         if at_once_s > 0.0:
             self._take_turn(at_once_s)
-        if self._work is not None:
+        if self._task is not None:
             self._timer.start()
 
     def cancel(self) -> None:
         """Stop the task; its result is dropped."""
-        work, self._work = self._work, None
+        task, self._task = self._task, None
         self._timer.stop()
-        if work is not None:
-            work.give_up()
+        if task is not None:
+            task.give_up()
 
     def _take_turn(self, turn_s: float = TURN_S) -> None:
-        work, until = self._work, time.perf_counter() + turn_s
-        if work is None:
+        task, until = self._task, time.perf_counter() + turn_s
+        if task is None:
             return
         over = True
         try:
-            over = work.run_slices(lambda: time.perf_counter() < until)
+            over = task.run_slices(lambda: time.perf_counter() < until)
         finally:
-            if over and self._work is work:
-                self._work = None
+            if over and self._task is task:
+                self._task = None
                 self._timer.stop()
         if over:
-            work.tell()
+            task.tell()
         else:
-            self.progress.emit(work.share)
+            self.progress.emit(task.share)
