@@ -283,13 +283,13 @@ class Debriefing(QObject):
         return bool(self._source.report["score"]["scored"]) and self._account is None
 
     def _suggest_next(self, report: Report) -> str:
-        """Return the drill that is most needed, or else the one after this in its learning path."""
+        """Return the drill that the start page recommends, or else the one after this in its learning path."""
         if self._play.attending:
             return ""
         name = report["scenario"]
-        due = [each.scenario for each in self._library.progress().next if each.scenario != name]
-        if due:
-            return due[0]
+        found = self._library.recommended(self._library.cards())
+        if found is not None and found.card.name != name:
+            return found.card.name
         path = next((path.drills for path in learning_paths().values() if name in path.drills), ())
         after = path[path.index(name) + 1 :] if path else ()
         return next((drill for drill in after if drill in self._library.summaries), "")
