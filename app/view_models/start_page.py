@@ -86,6 +86,11 @@ def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
     return sorted((card for card in matching if counts[card.name] == most), key=rank)
 
 
+def has_all_words(card: Card, search: str) -> bool:
+    """Return whether *card* has every word of the search, not only most of them."""
+    return all(stem(word) in card.search_text for word in search.lower().split())
+
+
 def list_versions(cards: Sequence[Card]) -> list[str]:
     """Return the SQL Server versions among the cards, oldest first."""
     return sorted({card.version for card in cards if card.version})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -17,6 +18,7 @@ from app.view_models.start_page import (
     Interrupted,
     NextDrill,
     filter_cards,
+    has_all_words,
     list_path_progress,
     list_versions,
 )
@@ -26,9 +28,11 @@ from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import theme
 from app.widgets.scroll_container import ScrollContainer
-from app.words.language import tr, trn
+from app.words.language import mark, tr, trn
 
-SEARCH_KEY = "Ctrl+K"
+SEARCH_KEY: Final = "Ctrl+K"
+NO_MATCH: Final = mark("No drill matches. Clear the search and the filters.")
+CLOSEST: Final = mark("No drill has all words of the search. These have most of them:")
 
 
 class ScenarioPicker(QWidget):
@@ -79,7 +83,7 @@ class ScenarioPicker(QWidget):
         self.grid.opened.connect(self.chosen)
         self.grid.edit_wanted.connect(self.edit_wanted)
         self.grid.currentItemChanged.connect(self._follow_current)
-        self._nothing = QLabel(tr("No drill matches. Clear the search and the filters."))
+        self._nothing = QLabel(tr(NO_MATCH))
         self._nothing.setProperty("muted", "true")
         self._nothing.hide()
         self._area = ScrollContainer()
@@ -213,7 +217,9 @@ class ScenarioPicker(QWidget):
         what = self.top.recommendation
         self.paths.show_paths(list_path_progress(self._cards), filters.technology)
         self.grid.show_cards(found, what.card.name if what is not None else "")
-        self._nothing.setVisible(bool(self._cards) and not found)
+        partial_match = bool(found) and not has_all_words(found[0], filters.search)
+        self._nothing.setText(tr(CLOSEST if partial_match else NO_MATCH))
+        self._nothing.setVisible(bool(self._cards) and (partial_match or not found))
         self._filters.show_count(len(found), len(self._cards))
 
     def _focus_search(self) -> None:
