@@ -24,14 +24,16 @@ from engine.drill.running.drill import Drill
 from engine.events import Event
 
 GAP_MS: Final = 1200
-"""What happens within so much wall time of the last words is said together, so that nobody is interrupted."""
+"""Interval in wall time within which events are announced together, so that announcements do not interrupt each
+other.
+"""
 
 
 class Announcer(QObject):
     """Listens to the session; costs nothing while no screen reader does."""
 
     said = Signal(str)
-    """What was said."""
+    """Signal with the announced text."""
 
     def __init__(self, session: HostSession, play: RunController, notice: NoticeBar, window: QWidget) -> None:
         """*window*: what speaks."""
@@ -39,7 +41,7 @@ class Announcer(QObject):
         self._session, self._notice, self._window = session, notice, window
         self._events: list[Event] = []
         self._time = ""
-        """What time does now, unless it has been said."""
+        """Pending announcement about time (paused, running, speed); empty if it was announced."""
         self._searching = False
         self._gap = QTimer(self)
         self._gap.setSingleShot(True)
@@ -110,7 +112,7 @@ class Announcer(QObject):
             self._gap.start(0)
 
     def _announce_pending(self) -> None:
-        """What has come together since the last words; of time only what it does now."""
+        """Announce all events since the last announcement, and only the latest state of time."""
         parts = [sentences(self._events), self._time]
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""
@@ -124,7 +126,7 @@ class Announcer(QObject):
         self._events, self._time, self._searching = [], "", False
 
     def announce_state(self) -> None:
-        """How things stand, shown and said."""
+        """Show and announce the state of the run."""
         drill = self._session.drill
         if drill is not None:
             words = describe_state(drill, self._session.running)

@@ -34,11 +34,11 @@ THEMES: Final = {
     theme.CONTRAST: mark("High contrast"),
 }
 TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
-"""What can be chosen, each with its words in menus; languages are called as they call themselves."""
+"""Languages that the user can choose, each with its menu text. Each language appears under its own name."""
 
 
 class Appearance(QObject):
-    """What the user has chosen for the look of the window."""
+    """Appearance of the window as the user has chosen it."""
 
     changed = Signal()
     """Theme, text size or keys are others now."""

@@ -207,7 +207,7 @@ class Assembly(QObject):
         self._navigation.open_desk(title)
 
     def _make_pages(self) -> None:
-        """What is opened beside a run or after it."""
+        """Create the pages that open during a run or after it."""
         window, navigation, notice = self._window, self._navigation, self._notice
         self._gate = QuarantineGate(self._profile, navigation, self._session, self._picker, notice, window)
         self._branches = BranchViews(navigation, self._session, self._play, notice, window)
@@ -434,7 +434,7 @@ class Assembly(QObject):
         self._gate.admit(scenario, f"{scenario.name}.toml", lambda: self._choice.show(scenario))
 
     def _show_page(self) -> None:
-        """What belongs to the desk is off elsewhere."""
+        """Disable the desk's actions on all other pages."""
         on_desk = self._navigation.on_desk
         self._show_line(on_desk)
         self._actions.show_page(on_desk)

@@ -43,7 +43,7 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 
 LISTEN: Final = "0.0.0.0:7443"
-"""Where a class that this window holds takes seats in (app/classroom/service.py)."""
+"""Address at which a class of this window accepts seats (app/classroom/service.py)."""
 TESTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in KINDS
@@ -51,14 +51,14 @@ TESTS: Final = "".join(
 """Parts of a class that is tested before and after its lesson, in a plan."""
 NO_SEAT: Final = mark("You are in no class.")
 END_MS: Final = 4_000
-"""How long a host may take to end in good order."""
+"""Time limit for the orderly end of a host process."""
 
 
 class Classes(QObject):
     """The class that this window holds, and the one in which it has a seat."""
 
     seat_said = Signal(str)
-    """How the seat is in its class, in words; empty: nothing out of the ordinary."""
+    """Signal with the state of the seat in its class as text; empty for the normal state."""
 
     def __init__(
         self,
@@ -280,7 +280,7 @@ class Classes(QObject):
         seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
-        """What is asked goes to the instructor; a raised hand goes down."""
+        """Ask for a question and send it to the instructor. Lower the hand if it is raised."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
             return None

@@ -1,4 +1,4 @@
-"""What the palette finds: every action, act, panel and drill, by its words on screen, English ones and its line."""
+"""Command palette index: every action, input, panel and drill, by its interface text, English text and input line."""
 
 from __future__ import annotations
 

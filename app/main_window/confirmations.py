@@ -27,7 +27,7 @@ UNDO_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationText:
-    """How an act asks first. The harmless answer is the one that Enter, Space and Escape give."""
+    """Text of the confirmation before an action. Enter, Space and Escape give the harmless answer."""
 
     text: str
     more: str
@@ -154,7 +154,7 @@ class Confirmations(QObject):
         return drill is not None and not drill.finished and not self._watching()
 
     def guarded(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
-        """What the action *name* does, after its question where there is one."""
+        """Return a callback that runs the action *name*, after its confirmation if it has one."""
         act = ACTIONS.get(name)
         return do if act is None else lambda: self.confirm_if_needed(act, do)
 
@@ -219,7 +219,7 @@ class Confirmations(QObject):
 
 
 def _hint_cost(drill: Drill | None, arguments: str) -> float:
-    """What the hint of that layer costs now; 0 where hints are free, or there is none."""
+    """Return the present cost of the hint of that layer; 0 if hints are free or if there is none."""
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.next_hint() is None:
         return 0.0

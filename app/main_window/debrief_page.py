@@ -1,4 +1,4 @@
-"""What comes after a run: its debrief, another try, the reference, the run as a file, and runs of other days."""
+"""Pages after a run: its debrief, another try, the reference, the run as a file, and earlier runs."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Debriefing(QObject):
         self._run_id: RunId | None = None
         """Of the run in the profile."""
         self._asks = False
-        """What the person thinks of the run is asked before anything is shown."""
+        """True if the page asks for the person's reflection on the run before it shows anything."""
         self._next = ""
         """Name of the drill that is suggested next."""
         self.moment = FinishMoment(notice, self)
@@ -466,7 +466,7 @@ class Debriefing(QObject):
             self._notice.offer(said, tr("Change the name…"), lambda: signature.ask(self._parent, self._store))
 
     def _format_finish_time(self) -> str:
-        """When the run ended: as the profile knows, or just now."""
+        """Return the end time of the run: from the profile, or the present time if the run has just ended."""
         rows = [run for run in self._library.runs() if run.run_id == self._run_id]
         if rows:
             return signature.format_time(rows[0].finished_at)
@@ -483,7 +483,9 @@ def _is_same_run(one: Drill, other: Drill) -> bool:
 
 
 def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
-    """What is written: tables are three, and the name that was chosen is the beginning of theirs."""
+    """Return the files that the export writes. Tables are three files, and the chosen name is the prefix of their
+    names.
+    """
     if kind != "csv":
         return [file]
     return [file.with_name(f"{file.stem}-{name}") for name in sheets.sheets(source)]

@@ -93,7 +93,7 @@ class Desk(QMainWindow):
     room_changed = Signal()
     """There is room for other columns than those that stand there."""
     said = Signal(str)
-    """Why a panel stays closed."""
+    """Signal with the reason for which a panel stays closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Desk(QMainWindow):
         self._world: World | None = None
         self._drill: Drill | None = None
         self._shown: dict[str, Drill] = {}
-        """What each view was last given; a hidden one may be behind while the past is looked at."""
+        """Drill that each view showed last. A hidden view may be out of date while the past is on screen."""
         self._profile = LEARNER
         self._sized = False
         self.narrow = False
@@ -127,16 +127,16 @@ class Desk(QMainWindow):
         self._kept: dict[str, tuple[QByteArray, QSize]] = {}
         """Profile -> how it stood when it was left, and the size of the desk then."""
         self._comes_back: tuple[QByteArray, QSize] | None = None
-        """What was restored for a size that the window has not taken yet, as on leaving the full screen."""
+        """Layout restored for a size that the window does not have yet, for example after full screen."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._forgetting.timeout.connect(self._forget)
         self._fast = False
         self._turn = 0
         """The view that was shown last, of those that can be seen."""
         self._parts: Iterator[None] = iter(())
-        """What is left of it to show."""
+        """Remaining steps of showing that view."""
         self._zoomed: QByteArray | None = None
-        """Where everything stood before one panel was laid over the whole desk."""
+        """Layout of the desk before one panel was zoomed over all of it."""
         self._taken: set[str] = set()
         """Panels that the run has closed."""
 
@@ -222,7 +222,9 @@ class Desk(QMainWindow):
             view.show_world(world)
 
     def show_pace(self, running: bool, fast: bool) -> None:
-        """Whether time goes, and so fast that nothing moves in the picture. When it stops, all show that moment."""
+        """Show whether time runs, and whether it runs too fast for animation. When time stops, update all views to
+        that time.
+        """
         self._fast = running and fast
         if not running and self._world is not None:
             self.show_world(self._world)
@@ -233,7 +235,7 @@ class Desk(QMainWindow):
                 view.add_events(events)
 
     def _find_closed_reason(self, dock_spec: Dock) -> str:
-        """What keeps a panel closed in this run; empty: nothing."""
+        """Return the reason that keeps a panel closed in this run; empty if there is none."""
         if self._drill is None or self._world is None:
             return ""
         if dock_spec.truth and not self._drill.terms.truth:
@@ -493,7 +495,7 @@ class Desk(QMainWindow):
         return self._sized
 
     def state(self) -> QByteArray:
-        """Where everything stands, for `restore`; panels that the run has closed count as open."""
+        """Return the layout of the desk for `restore`. Panels that the run has closed count as open."""
         self.unzoom()
         for name in self._taken:
             self.docks[name].setVisible(True)
@@ -548,7 +550,10 @@ def _title_font(desk: Desk) -> QFont:
 
 
 def _taking_keys(view: QWidget) -> QWidget:
-    """What of *view* should get the keyboard: itself if it knows keys, else its table, else whatever Tab reaches."""
+    """Return the part of *view* that gets the keyboard focus.
+
+    This is the view if it accepts keys, else its table, else the first widget that Tab reaches.
+    """
     if view.focusProxy() is not None or view.focusPolicy() != Qt.FocusPolicy.NoFocus:
         return view
     inside = [

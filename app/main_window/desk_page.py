@@ -78,7 +78,7 @@ class DeskPage(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Where the time line would be a stub beside the clock it has a row below it."""
+        """Move the time line to a row below the clock if it would be too short next to it."""
         beside = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
         two_rows = self.width() < beside + TIMELINE_UNITS * self.fontMetrics().height()
         if two_rows == self._two_rows:
@@ -109,7 +109,7 @@ class DeskPage(QWidget):
         self._column.insertWidget(1, bar)
 
     def show_running(self, running: bool) -> None:
-        """Whether the button runs or pauses."""
+        """Set the button to "Run" or "Pause"."""
         action = self._play_action
         action.setText(tr("Pause") if running else tr("Run"))
         colours = theme.tokens(self.palette())
@@ -125,7 +125,7 @@ class RunFacts(QLabel):
         self._play = play
         self._drill: Drill | None = None
         self._seat = ""
-        """How the seat is in its class, beside being in it."""
+        """State of the seat in its class, in addition to its membership."""
         self.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
         play.began.connect(self._show)
         play.recorded.connect(self._show)
@@ -152,7 +152,9 @@ class RunFacts(QLabel):
 
 
 class DeskConnection(QObject):
-    """What the session tells goes to the views, and what they ask for to the session."""
+    """Connection between session and views: it forwards the session's signals to the views, and their requests
+    back.
+    """
 
     def __init__(
         self,
@@ -188,7 +190,7 @@ class DeskConnection(QObject):
         session.running_changed.connect(console.tabs.show_running)
 
     def do(self, line: str) -> None:
-        """What a view asks for, after a question where it cannot be undone."""
+        """Apply the input that a view requests, after a confirmation if the input cannot be undone."""
         self._irrevocable.confirm_input(line, self.do_typed)
 
     def do_typed(self, line: str) -> None:
@@ -221,7 +223,7 @@ class DeskConnection(QObject):
 
 
 class ViewConnection(QObject):
-    """What one view of the desk wants of another."""
+    """Connection between the views of the desk for their requests to each other."""
 
     def __init__(self, desk: Desk, irrevocable: Confirmations, notice: NoticeBar, parent: QObject) -> None:
         super().__init__(parent)

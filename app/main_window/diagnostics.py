@@ -20,7 +20,7 @@ from engine.localization import say
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
 """The same check as on the command line."""
 KILL_MS: Final = 2_000
-"""How long a check that is given up may take to go."""
+"""Time limit for the end of a canceled check."""
 
 
 class Doctor(QObject):

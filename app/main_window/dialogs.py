@@ -41,7 +41,7 @@ def ask_file(parent: QWidget) -> str:
 
 
 def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
-    """Which key does what; from there to other keys."""
+    """Show the list of keyboard shortcuts, with a button for changing them."""
     sheet = ShortcutSheet(parent)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.show_keys(appearance.key_scheme, appearance.keys_now)

@@ -65,9 +65,10 @@ class Files(QObject):
             self.open(name)
 
     def open(self, name: str) -> None:
-        """What is in the file *name*: a scenario, a bundle, a recorded run or a script; or what is wrong with it.
+        """Open the file *name*: a scenario, a bundle, a recorded run or a script. Show the problem if it cannot be
+        opened.
 
-        A script comes into the run on screen; whatever else leaves it.
+        A script opens in the run on screen. All other files leave the run.
         """
         if Path(name).suffix.lower() == sql_files.SUFFIX:
             self._scripts.open(Path(name))

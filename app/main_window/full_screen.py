@@ -17,9 +17,9 @@ class FullScreen(QObject):
         super().__init__(window)
         self._desk, self._window = desk, window
         self._before: tuple[QByteArray, QSize] | None = None
-        """How the desk stood in the window, and its size."""
+        """Layout and size of the desk before full screen."""
         self._within: QByteArray | None = None
-        """How it stands on the full screen when nobody has moved anything; None until it is at rest."""
+        """Initial layout on the full screen, before any change by the user; None until the layout has settled."""
         self._at_rest = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._at_rest.timeout.connect(self.look)
 

@@ -1,4 +1,4 @@
-"""What the pages list: scenarios with their best results, interrupted runs, finished runs."""
+"""Contents of the list pages: scenarios with their best results, interrupted runs, finished runs."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Library:
         return [self._card(summary, standing, begun) for summary in order]
 
     def progress(self, current_time: datetime | None = None) -> LearnerProgress:
-        """How the learner stands at *now* (None: at this moment)."""
+        """Return the learner's progress at *current_time* (None: now)."""
         return progress.progress(self._results(), self.summaries.values(), current_time or datetime.now(UTC))
 
     def calibration(self) -> Calibration | None:
-        """How sure the learner was of all answers, beside how often that was right."""
+        """Return the learner's confidence in all answers, compared with the share of correct answers."""
         try:
             return calibration(self._profile.answers()) if self._profile is not None else None
         except StorageError as problem:

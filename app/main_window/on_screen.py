@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, QTimer
 from PySide6.QtWidgets import QMainWindow
 
 LOOKS_MS: Final = (300, 1_000, 3_000)
-"""When is looked after the window has come: a window manager puts its frame around it by one of them. Assumed."""
+"""Delays of the checks after the window appears. A window manager adds its frame before the last of them. Assumed."""
 
 
 class ScreenFitter(QObject):

@@ -18,7 +18,7 @@ LATER: Final = (
 """Modules that load at first use, the first wanted first. Measured: 80 to 130 ms each, which was one frame."""
 
 LOOK_MS: Final = 50
-"""How often is looked whether a thread is done. Every look interrupts it."""
+"""Interval of the checks whether a thread is done. Each check interrupts the thread."""
 
 
 class Preload(QObject):
@@ -71,9 +71,9 @@ class Preload(QObject):
 
 
 def settle() -> None:
-    """What is there now stays to the end: the garbage collector begins here, and never looks through it.
+    """Freeze all present objects and enable the garbage collector, so that it never scans them.
 
-    It would, in the middle of some frame, for 100 ms each time; and while everything loads, again and again.
+    A scan would take 100 ms in the middle of a frame, and would occur repeatedly while modules load.
     """
     gc.freeze()
     gc.enable()

@@ -56,7 +56,7 @@ class QuarantineGate(QObject):
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
         self._asked: tuple[Accepted, Callable[[], None]] | None = None
-        """What is on the page, and what follows when it is accepted."""
+        """File on the page, and the callback after its acceptance."""
         self._bundle: Bundle | None = None
         """The bundle that is on the page instead."""
         self.listed: AcceptedFiles | None = None
@@ -124,7 +124,7 @@ class QuarantineGate(QObject):
         offered: list[DrillOffer],
         newly_accepted: list[Accepted],
     ) -> None:
-        """What was chosen: into the profile, known from now on, on the start page."""
+        """Import the selection into the profile, mark it as accepted, and show it on the start page."""
         try:
             new = bundle_store.import_bundle(bundle, drills, runs, offered)
         except (BundleStoreError, ValueError) as problem:  # a drill of that name has come meanwhile
@@ -146,7 +146,7 @@ class QuarantineGate(QObject):
         self._remember([Accepted(sha256(text), own=True)])
 
     def knows(self, text: str) -> bool:
-        """Whether a scenario's text is shipped, the user's own, or was accepted."""
+        """Return whether a scenario's text is shipped, is the user's own, or was accepted."""
         digest = sha256(text)
         return self._knows_hash(digest) or digest in _collect_local_hashes()
 
@@ -210,7 +210,7 @@ class QuarantineGate(QObject):
         self._keep(known)
 
     def _keep(self, accepted: list[Accepted]) -> None:
-        """What cannot be written holds as long as this window is open."""
+        """Save the accepted files. If they cannot be written, they are valid until this window closes."""
         self._accepted = accepted
         profile = self._profile
         if profile is not None:
@@ -261,7 +261,7 @@ def _collect_local_hashes() -> set[str]:
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
 ) -> Slices[tuple[list[DrillOffer], list[Accepted]]]:
-    """What the bundle offers as things are now, and what is known once these drills and runs are taken in."""
+    """Return the drills that the bundle offers now, and the files that become accepted with these drills and runs."""
     count = len(bundle.scenarios) + len(runs)
     by = bundle.manifest.author or ""
     offered: list[DrillOffer] = []
@@ -301,7 +301,7 @@ def _build_bundle_facts(bundle: Bundle) -> list[Fact]:
 
 
 def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
-    """What a bundle holds, an item in each slice."""
+    """Return the items of a bundle, and build one item per slice."""
     drills = (_build_drill_item(bundle, offer) for offer in bundle_store.offers(bundle))
     runs = (_build_run_item(bundle, offer) for offer in bundle_store.run_offers(bundle))
     items: list[BundleItem] = []

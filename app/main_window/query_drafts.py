@@ -52,7 +52,7 @@ class QueryDrafts(QObject):
     """Texts of the SQL windows, each run's own, written into the profile while they are typed."""
 
     said = Signal(str)
-    """Why they could not be kept."""
+    """Signal with the reason for which the texts could not be saved."""
 
     def __init__(
         self, console: Console, profile: Profile | None, play: RunController, parent: QObject

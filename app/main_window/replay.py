@@ -40,7 +40,7 @@ class Replay(QObject):
         self._session, self._play, self._notice = session, play, notice
         self._timeline = page.timeline
         self._shown: tuple[int, int] | None = None
-        """Which run the time line shows, and how many events of it."""
+        """Run on the time line, and the number of its events that the time line shows."""
         self.bar = LookBack()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
@@ -49,9 +49,11 @@ class Replay(QObject):
         self._scrub.setInterval(SCRUB_MS)
         self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
         self._stepped_s: float | None = None
-        """Where the keys have led since the window showed a moment last; None for nowhere, infinity for now."""
+        """Time to which the keys have moved since the window was last updated; None for no time, infinity for the
+        present.
+        """
         self._told = ""
-        """Where a branch goes on, as long as its clock stands still."""
+        """Message about the start time of a branch, shown as long as the branch's clock is stopped."""
         self._catching_up = QTimer(self, singleShot=True, interval=0)
         self._catching_up.timeout.connect(self._catch_up)
         self._connect()

@@ -1,4 +1,4 @@
-"""How far a run is that is being played again, in the status bar of every page, with the way to stop it."""
+"""Progress of a replay in the status bar of every page, with a button that stops it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
 
 
 def suggested_name(drill: Drill) -> str:
-    """What a scenario made of this run is called until another name is chosen."""
+    """Return the default name of a scenario made from this run."""
     return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
 

@@ -38,7 +38,9 @@ RETRY_SPEED_MAX: Final = 1.0
 
 
 class RunController(QObject):
-    """What the pages ask for, done with the session and written into the profile (None: nothing is kept)."""
+    """Controller that executes the pages' requests with the session and writes into the profile (None: nothing is
+    saved).
+    """
 
     began = Signal(object)
     """A drill is in the session, ready to run."""
@@ -48,7 +50,7 @@ class RunController(QObject):
     went_back = Signal(int, str)
     """A branch goes on from this tick, and what is to be said of that."""
     reflected = Signal(object)
-    """What the person thinks of the run: a `Reflection`, or None."""
+    """Signal with the person's reflection on the run: a `Reflection`, or None."""
     recorded = Signal(object)
     """A drill that could not be recorded at its beginning is by now, whole."""
 
@@ -64,7 +66,7 @@ class RunController(QObject):
         self.branches: Branches | None = None
         """The run that is played or looked back on, with all that left it."""
         self._unrecorded = ""
-        """Why the run that is about to open is not recorded."""
+        """Reason for which the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, or the best possible, not the user's own run."""
         self.introducing = False

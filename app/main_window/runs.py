@@ -1,4 +1,4 @@
-"""What can be done with finished runs beside opening them: two compared, some deleted after a question."""
+"""Actions on finished runs in addition to opening them: compare two runs, or delete some after a confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a scenario is saved and how: one way for the editor and for runs that become scenarios."""
+"""Save dialog for scenarios, shared by the editor and by runs that become scenarios."""
 
 from __future__ import annotations
 

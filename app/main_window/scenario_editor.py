@@ -39,7 +39,7 @@ DRAFT_MS: Final = 400
 """Pause in typing after which the draft is written down, as for the SQL windows."""
 
 NEW: Final = "new-scenario"
-"""What a drill is called that says nothing of itself."""
+"""Default name of a drill without a name of its own."""
 
 NAME_KEPT: Final = 50
 """Characters of a drill's name in the name of its copy: with what follows it stays within the 60 of a name."""
@@ -73,7 +73,7 @@ class Editing(QObject):
         self._due = Pause(DRAFT_MS, self)
         self._due.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
-        """What was on the desk last: the editor has taken its place."""
+        """Drill that was on the desk last. The editor has replaced it there."""
         play.began.connect(self._note_run)
 
     @property
@@ -203,7 +203,7 @@ class Editing(QObject):
         self._notice.show_info(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
-        """What is here is in a file, or the user says that it may go."""
+        """Return whether the editor may close: the text is saved in a file, or the user discards it."""
         if self._page is None or not self._page.changed:
             return True
         box = QMessageBox(self._parent)
@@ -221,7 +221,7 @@ class Editing(QObject):
     # --- drafts ---------------------------------------------------------------------------------------------
 
     def keep_draft(self) -> None:
-        """What is being written, and of which file, into the profile."""
+        """Save the text in the editor and the path of its file as a draft in the profile."""
         self._due.stop()
         profile, page = self._profile, self._page
         if profile is None or page is None:
@@ -273,7 +273,7 @@ class Editing(QObject):
 
 
 def _copy_name(name: str) -> str:
-    """What a copy of the drill *name* is called until the author chooses: a name that no drill has."""
+    """Return the default name for a copy of the drill *name*. No other drill has this name."""
     made = bare = f"{run_scenario.slug(name)[:NAME_KEPT]}-copy"
     folder, number = scenario_files.own_folder(), 1
     while scenario_files.is_shipped_name(made) or (folder / f"{made}.toml").exists():

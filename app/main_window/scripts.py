@@ -40,7 +40,7 @@ class Scripts(QObject):
             table.save_wanted.connect(partial(self.save_rows, table))
 
     def act(self, wish: str) -> None:
-        """What the SQL windows ask for: "open", "save" or "results"."""
+        """Execute a request of the SQL windows: "open", "save" or "results"."""
         {"open": self.ask, "save": self.save, "results": self.save_results}[wish]()
 
     def ask(self) -> None:
@@ -75,7 +75,9 @@ class Scripts(QObject):
                 self._console.tabs.name_after(window, escape_invisible(written.name))
 
     def save_results(self) -> None:
-        """What the batch in front has brought: result sets as a table, or all of it as text."""
+        """Save the results of the batch in the front window: its result sets as a table, or all of its output as
+        text.
+        """
         window = self._console.current
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:
@@ -93,7 +95,7 @@ class Scripts(QObject):
         self._write(tr("Save the results"), f"{window.server}.txt", kinds, content)
 
     def save_rows(self, rows: EventTable) -> None:
-        """What a log or another list of events shows now, for a spreadsheet or a mail."""
+        """Save the rows that a log or another list of events shows now, for a spreadsheet or a mail."""
         columns, listed = rows.listed()
         if not listed:
             self._notice.show_info(tr("There are no rows to save."))

@@ -36,7 +36,7 @@ class SettingsWriter(QObject):
         self._told = bool(problem)
 
     def stop(self) -> None:
-        """What the window leaves behind, it writes itself."""
+        """Stop writing on changes, because the window writes its final settings itself."""
         self._due.stop()
         self._store.changed = lambda: None
 

@@ -1,4 +1,4 @@
-"""Whose run an exported debrief is, and when it was played."""
+"""Signature of an exported debrief: the player's name and the time of the run."""
 
 from __future__ import annotations
 

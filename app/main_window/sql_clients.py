@@ -111,7 +111,7 @@ class ClientPorts(QObject):
     # --- time
 
     def turn(self) -> None:
-        """What has come since is done, and what is answered goes out."""
+        """Process all requests that have arrived, and send the responses."""
         if self.listener is None or self._turning:
             return
         self._turning = True  # a question of the window may turn Qt's loop within
@@ -184,7 +184,9 @@ class ClientPorts(QObject):
 
 
 def _read_client_input(event: Event) -> ClientInput | None:
-    """What the journal has of a client, if that is it; errors that it was answered with stand below."""
+    """Return the journal's entry about a client, or None if the event is about something else. Include error
+    responses.
+    """
     name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
     if CLIENT not in name:
         return None

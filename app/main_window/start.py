@@ -39,7 +39,7 @@ WITH_FIRST_USE: Final = (
 )
 """Parts of which most starts need nothing: sockets and certificates take a twelfth of the start."""
 LOOK_MS: Final = 15
-"""How often is looked whether the thread is done. Every look interrupts it."""
+"""Interval of the checks whether the thread is done. Each check interrupts the thread."""
 
 
 class StartCancelledError(Exception):

@@ -51,7 +51,7 @@ class TopologyNotes(QObject):
 
 
 def _notes(store: WindowSettings) -> dict[str, list[Note]]:
-    """What was stored; nothing of it that makes no sense any more."""
+    """Return the stored notes without the invalid ones."""
     found = store.json(settings.NOTES)
     if not isinstance(found, dict):
         return {}

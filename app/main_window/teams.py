@@ -23,7 +23,7 @@ from app.words.language import tr
 LISTEN_MS: Final = 100
 """Interval at which a member looks what has come."""
 END_MS: Final = 4_000
-"""How long the process of a team may take to end."""
+"""Time limit for the end of a team's process."""
 
 
 class Teams(QObject):
@@ -87,7 +87,7 @@ class Teams(QObject):
         return dialog
 
     def _ask(self, dialog: TakeRole, code: str, name: str) -> None:
-        """Which roles there are."""
+        """Ask the team for its roles."""
         try:
             member = TeamMember(invitation(code), name or "?", "")
         except InvalidJoinCodeError as problem:
@@ -105,7 +105,7 @@ class Teams(QObject):
         self._timer.start()
 
     def _look(self) -> None:
-        """What has come."""
+        """Process all messages that have arrived."""
         if self._asking is not None:
             member, dialog = self._asking
             for said in _drain_messages(member):

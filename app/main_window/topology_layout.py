@@ -1,4 +1,4 @@
-"""Where the cards of the topology stand, by scenario, kept for the next time."""
+"""Positions of the cards in the topology, stored per scenario for the next run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TopologyLayout(QObject):
 
 
 def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
-    """What was stored; nothing if it makes no sense any more."""
+    """Return the stored positions without the invalid ones; nothing if the setting is invalid."""
     found = store.json(settings.PLACES)
     if not isinstance(found, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Which language the window speaks: ours by `app.words.language`, that of Qt's own dialogs by its catalogue."""
+"""Interface language: program texts by `app.words.language`, texts of Qt's dialogs by Qt's catalog."""
 
 from __future__ import annotations
 

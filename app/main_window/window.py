@@ -33,7 +33,7 @@ class MainWindow(QMainWindow):
     """One learner's window: menus, pages, a notice and a status bar, which its parts fill."""
 
     needed = Signal()
-    """What is not there yet is wanted now."""
+    """Signal that a part that is not loaded yet is needed now."""
     ready = Signal()
     """Everything is there."""
     scenario_given = Signal(object)
@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         ScreenFitter(self)
 
     def _repeat_when_ready(self, wanted: SignalInstance, *said: str) -> None:
-        """What the start page wants before anything can hear it is said again when everything can."""
+        """Repeat a request of the start page when all parts are loaded, if nothing could receive it before."""
         if not self.is_ready:
             self.when_ready(partial(wanted.emit, *said))
 

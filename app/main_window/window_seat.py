@@ -56,7 +56,7 @@ class WindowSeat(QObject):
     """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
 
     said = Signal(str)
-    """How it is, in words."""
+    """Signal with the state of the seat as text."""
     another_part = Signal(int, bool)
     """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
 
@@ -73,7 +73,7 @@ class WindowSeat(QObject):
         self._reflects, self._thought = False, False
         """The class asks what the person thinks of the run; the person has said it, or passed it over."""
         self._points = ""
-        """What the host says of the points, held back until then."""
+        """Points that the host reports, held back until the person has answered."""
         self.form: QDialog | None = None
         """That asks for it where no debrief does."""
         self._history: History | None = None
@@ -82,7 +82,7 @@ class WindowSeat(QObject):
         self._looked_at = False
         self._frozen = False
         self._told = False
-        """Where the log is that is to be handed in."""
+        """True if the seat has shown the path of the log that the learner must hand in."""
         self._ran = False
         """Before the class was frozen."""
         self._limit = Limit()
@@ -107,7 +107,7 @@ class WindowSeat(QObject):
 
     @property
     def hand(self) -> str | None:
-        """What is asked with a raised hand."""
+        """Question that belongs to the raised hand; None if the hand is down."""
         return self._attendance.link.hand
 
     def raise_hand(self, question: str | None) -> None:
@@ -130,7 +130,7 @@ class WindowSeat(QObject):
     # --- inside
 
     def _apply_attention(self, message: Attention) -> None:
-        """What the instructor does with this seat."""
+        """Apply the instructor's attention to this seat: observed or not, held or released."""
         if message["looked_at"] != self._looked_at:
             self._looked_at = message["looked_at"]
             self._notice.show_info(LOOKED_AT[self._looked_at]())
@@ -166,7 +166,7 @@ class WindowSeat(QObject):
         self._notice.show_info(tr("The instructor shows the run of {name}.").format(name=message["name"]))
 
     def _look(self) -> None:
-        """What the host has said, and what is due by now."""
+        """Process the host's messages and all instructions that are due."""
         if self._loading:
             if not self._session.loading:  # the run was dropped for another one
                 self._give_up()
@@ -225,7 +225,7 @@ class WindowSeat(QObject):
                 )
 
     def _ask(self) -> None:
-        """What the person thinks of the run; in an exam no debrief asks for it."""
+        """Ask for the person's reflection on the run. In an exam, no debrief asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         asked = ReflectionForm()
         dialog.setWindowTitle(tr("Before the points are shown"))
