@@ -26,6 +26,9 @@ from app.words.language import tr
 
 SCORE_SCALE: Final = 3.0
 SENTENCE_SCALE: Final = 1.3
+SIDE_PX: Final = 18
+"""Left and right of the text of the right card."""
+BORDER_PX: Final = 8
 FIGURES_LINES: Final = 18
 """Width of the left card in line heights."""
 
@@ -35,11 +38,12 @@ def score_card(summary: Summary, narrow: bool) -> QFrame:
     card = QFrame()
     card.setProperty("card", "true")
     if not narrow:
-        card.setMinimumWidth(FIGURES_LINES * card.fontMetrics().height())
         card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
     column = QVBoxLayout(card)
     column.setContentsMargins(16, 10, 16, 12)
     column.setSpacing(6)
+    if not narrow:
+        column.addStrut(FIGURES_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
         column.addLayout(_score(summary.score, summary.grade))
         column.addWidget(_line())
@@ -93,26 +97,24 @@ def _figures(figures: Sequence[Figure], narrow: bool) -> QWidget:
 class VerdictCard(QFrame):
     """The right card. Its buttons belong to the page: they keep the keyboard when the text changes."""
 
-    def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton, stacked: bool) -> None:
-        """*stacked*: the buttons are below one another, and the line about keys is left out."""
+    def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:
         super().__init__()
         self.setProperty("verdict", "")
         self._text = QVBoxLayout()
         self._text.setSpacing(5)
         self._learn = learn
         column = QVBoxLayout(self)
-        column.setContentsMargins(18, 10, 18, 12)
+        column.setContentsMargins(SIDE_PX, 10, SIDE_PX, 12)
         column.setSpacing(6)
         column.addLayout(self._text)
         column.addWidget(learn, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch()
         self._keys = muted("")
         self._keys.setWordWrap(False)
-        self._row = QBoxLayout(
-            QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight
-        )
-        if not stacked:
-            self._row.addWidget(self._keys, 1)
+        self._buttons = buttons
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.addWidget(self._keys)
+        self._row.addStretch(1)
         for button in buttons:
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
         column.addLayout(self._row)
@@ -135,6 +137,17 @@ class VerdictCard(QFrame):
         self._keys.setText(text)
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
+
+    def fit(self, width: int) -> None:
+        """Put the buttons below one another if *width* is too small, and hide the keys before that."""
+        room = width - 2 * SIDE_PX - BORDER_PX
+        shown = [button for button in self._buttons if not button.isHidden()]
+        for widget in (self._keys, *shown):
+            widget.ensurePolished()
+        needed = sum(button.sizeHint().width() + self._row.spacing() for button in shown)
+        self._keys.setVisible(needed + self._keys.sizeHint().width() <= room)
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(across if needed <= room else down)
 
 
 def _explain(verdict: Verdict | None, model: DebriefModel) -> list[QWidget]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -36,8 +36,10 @@ from engine.verbs.lines import parse_script
 
 NARROW_UNITS: Final = 46
 """Width of the page in line heights below which columns are put below one another."""
-STACKED_UNITS: Final = 75
-"""Width in line heights below which the two buttons are put below one another."""
+MARGIN_PX: Final = 22
+"""Left and right of the page."""
+GAP_PX: Final = 10
+"""Between the two cards."""
 TABS_LINES: Final = 17
 """Least height of the tabs in line heights; below it the page scrolls."""
 NEAR_S: Final = 0.005
@@ -96,7 +98,7 @@ class Debrief(QScrollArea):
         self._form: ReflectionForm | None = None
         self._moment_s: float | None = None
         self._journal: list[Input] = []
-        self._built_narrow = self._built_stacked = False
+        self._built_narrow = False
         self._tab = SCORE
         self._share = 0.0
         self._actions = tabs.Actions(
@@ -156,11 +158,11 @@ class Debrief(QScrollArea):
     # --- building -------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self._built_narrow, self._built_stacked = self._narrow(), self._stacked()
+        self._built_narrow = self._narrow()
         self._form = None
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(22, 8, 22, 10)
+        column.setContentsMargins(MARGIN_PX, 8, MARGIN_PX, 10)
         column.setSpacing(10)
         self._make_buttons(inside)
         if self._model is not None and self._asks:
@@ -196,10 +198,10 @@ class Debrief(QScrollArea):
         cards = QBoxLayout(
             QBoxLayout.Direction.TopToBottom if self._built_narrow else QBoxLayout.Direction.LeftToRight
         )
-        cards.setSpacing(10)
-        left = score_card(model.summary(), self._built_narrow)
-        self._card = VerdictCard((self._next, self._retry), self._learn, self._built_stacked)
-        cards.addWidget(left)
+        cards.setSpacing(GAP_PX)
+        self._left = score_card(model.summary(), self._built_narrow)
+        self._card = VerdictCard((self._next, self._retry), self._learn)
+        cards.addWidget(self._left)
         cards.addWidget(self._card, 1)
         column.addLayout(cards)
         column.addWidget(self._make_tabs(), 1)
@@ -268,6 +270,7 @@ class Debrief(QScrollArea):
             (tr("V: variation"), model.can_retry and bool(model.report["score"]["scored"])),
         )
         self._card.show_keys(" · ".join(text for text, shown in keys if shown), self._primary)
+        self._fit_buttons()
 
     def _show_retry(self, verdict: Verdict | None, model: DebriefModel) -> None:
         if verdict is not None and verdict.retry is not None:
@@ -413,14 +416,25 @@ class Debrief(QScrollArea):
         """Return True if there is no room for columns side by side."""
         return self.width() < NARROW_UNITS * self.fontMetrics().height()
 
-    def _stacked(self) -> bool:
-        """Return True if the buttons have no room side by side."""
-        return self.width() < STACKED_UNITS * self.fontMetrics().height()
+    def _fit_buttons(self) -> None:
+        """Give the buttons as much width as the page leaves beside the figures."""
+        if self._model is None or self._asks:
+            return
+        room = self.viewport().width() - 2 * MARGIN_PX
+        if not self._built_narrow:
+            self._left.ensurePolished()
+            room -= self._left.sizeHint().width() + GAP_PX
+        self._card.fit(room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if (self._narrow(), self._stacked()) != (self._built_narrow, self._built_stacked):
+        if self._narrow() != self._built_narrow:
             self._build()
+        self._fit_buttons()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Single keys act where no widget has taken them; a focused button gets its own Enter."""

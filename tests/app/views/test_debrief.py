@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pytest
 import shiboken6
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QTabWidget, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.debrief.model import DebriefModel
@@ -435,3 +435,21 @@ def test_a_change_of_font_deletes_no_widget_at_once(qtbot: QtBot, report: Report
         font.setPointSizeF(font.pointSizeF() * 1.5)
         page.setFont(font)
         assert all(shiboken6.isValid(button) for button in before)
+
+
+@pytest.mark.parametrize("width", [1366, 1000, 700])
+def test_a_long_title_of_the_next_drill_pushes_nothing_off_the_page(
+    qtbot: QtBot, report: Report, width: int
+) -> None:
+    """First the line about keys goes, then the buttons are put below one another."""
+    page = Debrief()
+    qtbot.addWidget(page)
+    page.resize(width, 700)
+    account = Account((MISTAKE,), 50.0, None)
+    title = "Re-establish a removed mirroring session after a site was lost"
+    page.show_run(DebriefModel(report, shipped("forced-service"), None, account, next_title=title))
+    page.show()
+    QApplication.processEvents()
+    assert there(page.widget()).width() <= page.viewport().width()
+    first = there(button(page, f"Next: {title}"))
+    assert first.mapTo(page, first.rect().bottomRight()).x() <= page.viewport().width()
