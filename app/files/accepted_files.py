@@ -44,7 +44,7 @@ def remembered(profile: Profile) -> list[Accepted]:
 
 
 def list_foreign(entries: Iterable[Accepted]) -> list[Accepted]:
-    """What came from elsewhere, the last one first."""
+    """Return the accepted files from other authors, the latest first."""
     return [one for one in entries if not one.own][::-1]
 
 

@@ -102,7 +102,7 @@ class BundleMember(_Table):
 
 
 class Manifest(_Table):
-    """What stands in `bundle.toml`."""
+    """Content of `bundle.toml`."""
 
     format: int
     title: Line
@@ -116,7 +116,7 @@ class Bundle:
     """A bundle whose members are all there, listed, and as their SHA-256 says. What they say is not looked at."""
 
     file: str
-    """What to call it in messages."""
+    """File name for messages."""
     sha256: str
     """Of the file."""
     size: int
@@ -260,13 +260,13 @@ def _members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
 
 
 def _ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
-    """Where each member begins -> where it has to end; *end*: where the directory begins."""
+    """Return the start of each member -> the end that it must have. *end*: start of the directory."""
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))
 
 
 def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
-    """What stands against reading a member, by its entry in the directory; *room*: bytes to the next one."""
+    """Yield the reasons for not reading a member, from its directory entry. *room*: bytes up to the next member."""
     name = entry.orig_filename
     if len(name) > NAME_MAX:
         yield tr("name longer than {n} characters").format(n=NAME_MAX)
@@ -321,7 +321,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
 
 
 def _manifest(raw: bytes, add: Add) -> Manifest | None:
-    """What `bundle.toml` says; None if it says nothing that can be used."""
+    """Parse `bundle.toml`; None if it has no usable content."""
     try:
         text = raw.decode("utf-8")
         excess = limits.find_excess(text)

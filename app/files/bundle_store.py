@@ -43,7 +43,7 @@ class DrillOffer:
     """None if it cannot be played."""
     problems: tuple[Problem, ...] = ()
     hindrance: str = ""
-    """Why it cannot be taken in, as a sentence; empty if it can."""
+    """Reason, as a sentence, for which the drill cannot be imported; empty if it can."""
     here: bool = False
     """The very same drill is here already."""
 
@@ -54,7 +54,7 @@ class RunOffer:
 
     name: str
     says: str
-    """Which scenario, how long, what was done; or why it cannot be looked back on."""
+    """Scenario, duration and inputs of the run; or the reason for which it cannot be replayed."""
     usable: bool
 
 

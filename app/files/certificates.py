@@ -1,4 +1,4 @@
-"""What `mirrordrill par` has proved of the shipped drills: assets/par/NAME.json, as `par NAME --json` wrote it."""
+"""Certificates of `mirrordrill par` for the shipped drills: assets/par/NAME.json, as `par NAME --json` wrote it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plans(drill: DrillState) -> list[list[Input]]:
 
 
 def warnings(certificate: Certificate, file: str) -> list[Problem]:
-    """What a certificate has against the drill in *file*."""
+    """Return the problems of the drill in *file* that its certificate shows."""
     par, reference, idle = (certificate[name]["score"] for name in ("par", "reference", "idle"))
     said = []
     if reference is not None and reference < par - BETTER_MAX:

@@ -40,6 +40,6 @@ def lessons() -> dict[str, Lesson]:
 
 
 def get_position(drill: str) -> int:
-    """Where the drill stands in the course; behind all others if it is not in it."""
+    """Return the position of the drill in the course. Drills outside the course come after all others."""
     lesson = lessons().get(drill)
     return lesson.place if lesson is not None else len(lessons()) + 1

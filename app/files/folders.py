@@ -1,4 +1,4 @@
-"""Where the profile's files lie."""
+"""Folders of the profile's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 
 
 def no_file(path: Path) -> bool:
-    """Whether something is at *path* that is no file: a pipe would be waited for, a device never ends."""
+    """Return whether *path* exists and is not a regular file. Reading would wait on a pipe and never end on a
+    device.
+    """
     return os.path.lexists(path) and not os.path.isfile(path)
 
 
@@ -33,6 +35,8 @@ def keep_private(file: Path) -> None:
 
 
 def default_folder() -> Path:
-    """Where the profile is kept unless the caller says otherwise: the user's data folder of this system."""
+    """Return the default folder of the profile: the user's data folder of this system, unless a variable sets
+    another.
+    """
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else user_data_path("mirrordrill", appauthor=False)

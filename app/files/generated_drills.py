@@ -50,7 +50,7 @@ class GeneratedDrill:
 
     @property
     def description(self) -> str:
-        """What is offered, in a sentence or two."""
+        """Description of the offered drill in one or two sentences."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
         said = tr("A new drill, made by chance: {minutes} min{difficulty}.")
         more = tr("Proved by {count} tries: {points:g} points can be reached.")

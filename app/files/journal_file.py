@@ -14,7 +14,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 MARK: Final = b'{"begun": '
-"""How such a file begins; that of a run that is over is a report."""
+"""First bytes of a journal file. The file of a finished run is a report instead."""
 
 
 CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
@@ -30,7 +30,7 @@ class JournalFile:
         self._told = 0
         """Hashes that are in the file."""
         self.problem = ""
-        """Why the run could not be recorded any further, as a sentence."""
+        """Reason, as a sentence, for which the recording stopped; empty if it continues."""
         self._file: IO[str] | None = None
 
     def line(self, tick: int, line: str) -> None:

@@ -1,4 +1,4 @@
-"""What `mirrordrill par` has proved of a shipped drill, read without the engine: the list cannot wait for it."""
+"""Result of `mirrordrill par` for a shipped drill, read without the engine because the list cannot wait for it."""
 
 from __future__ import annotations
 

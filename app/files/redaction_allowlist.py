@@ -1,7 +1,7 @@
-"""What a support bundle may say: words of ours and of T-SQL, names in shipped drills, numbers; nothing else. No Qt.
+"""Allowlist of a support bundle: words of the program and of T-SQL, names in shipped drills, and numbers. No Qt.
 
-Nothing is looked for to be removed: who has typed what cannot be guessed. A word stays because it is on a list here,
-and the lists are made of the program's own text.
+The redaction does not search for private text, because user input cannot be predicted. It keeps a word only if
+an allowlist contains it. The program's own text is the source of the allowlists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from engine.verbs.verb import VerbParameter
 
 HIDDEN: Final = "…"
 SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
-"""Where the sentences of findings are written, in app/."""
+"""Modules and packages in app/ that contain the sentences of findings."""
 
 _NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
 """A figure or a version. Four groups would be the address of a computer."""

@@ -29,7 +29,7 @@ _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
     "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
     "hashes": list, "availability": dict, "score": dict, "failovers": list,
 }  # fmt: skip
-"""What a report must have to be played again and shown, and of which type."""
+"""Fields and types that a report must have for replay and display."""
 
 NESTS_MAX: Final = 2_000_000
 """Lists and tables of a file, counted before it is parsed: each takes some 60 to 230 bytes. Assumed: forty times the
@@ -39,7 +39,7 @@ VALUES_MAX: Final = 20_000_000
 INPUTS_MAX: Final = 100_000
 """Input lines of a run. Assumed: one a second for a day."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-"""What a scenario may be called: never a path."""
+"""Pattern of a scenario's name. A path never matches."""
 
 TICK_MAX: Final = 1e6
 """Seconds; as `run --until`."""
@@ -100,7 +100,7 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
 
 
 def _problem(report: object, raw: bytes) -> str:
-    """What keeps it from being a report; empty if nothing does."""
+    """Return the reason for which the JSON is not a valid report; empty if it is valid."""
     if not isinstance(report, dict):
         return tr("it is not a JSON object")
     for name, kind in _NEEDED.items():
@@ -124,7 +124,7 @@ def _problem(report: object, raw: bytes) -> str:
 
 
 _HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-"""How JSON escapes one half of a character beyond the first 65,536; without the other half it is none."""
+"""JSON escape of one surrogate of a character beyond the first 65,536. A surrogate without its partner is invalid."""
 
 
 def _is_text(report: object) -> bool:

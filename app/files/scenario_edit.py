@@ -29,8 +29,9 @@ class ScenarioEditError(ValueError):
 
 
 def value_at(text: str, path: Path) -> Any:
-    """What stands at *path*, in plain types; None if there is nothing. Raises ScenarioEditError where it is not
-    TOML."""
+    """Return the value at *path* in plain types; None if there is none. Raises ScenarioEditError if the text is not
+    TOML.
+    """
     try:
         data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes
     except (ValueError, RecursionError) as error:
@@ -39,7 +40,7 @@ def value_at(text: str, path: Path) -> Any:
 
 
 def value_in(data: Mapping[str, object], path: Path) -> Any:
-    """What stands at *path* of a scenario's data; None if there is nothing."""
+    """Return the value at *path* of a scenario's data; None if there is none."""
     place: Any = data
     for step in path:
         try:

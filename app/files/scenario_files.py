@@ -1,4 +1,4 @@
-"""Where scenarios are: shipped with the program, in the user's own folder, or anywhere by path. No Qt."""
+"""Scenario files: shipped with the program, in the user's own folder, or anywhere by path. No Qt."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScenarioFile:
 
     name: str
     file: str
-    """What to call it in messages: its path, or its name if it is shipped."""
+    """File name for messages: the path, or the name of a shipped scenario."""
     text: str
     shipped: bool
     origin: str = ""
@@ -51,12 +51,14 @@ class ScenarioFile:
 
 
 def own_folder() -> Path:
-    """Where the user's own scenarios are looked for: `scenarios` in the profile's folder."""
+    """Return the folder of the user's own scenarios: `scenarios` in the profile's folder."""
     return default_folder() / "scenarios"
 
 
 def bundles_folder() -> Path:
-    """Where scenarios lie that came in bundles, each bundle's in a folder called as the bundle's SHA-256 begins."""
+    """Return the folder of scenarios from bundles. Each bundle has a subfolder, named after the start of its
+    SHA-256.
+    """
     return own_folder() / "bundles"
 
 
@@ -109,7 +111,9 @@ def _shipped() -> Iterator[ScenarioFile]:
 
 
 def label(folder: Path) -> dict[str, object]:
-    """What the label of a bundle's folder says: its title, author and whence; only the title if it is not whole."""
+    """Return the label of a bundle's folder: its title, author and origin; only the title if the label is
+    incomplete.
+    """
     said: dict[str, object] = {}
     if not no_file(folder / LABEL):
         with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:

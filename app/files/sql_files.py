@@ -22,7 +22,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""How Management Studio marks what it saves."""
+"""Byte order marks of the files that Management Studio saves."""
 
 
 class ScriptFileError(Exception):

@@ -1,6 +1,7 @@
-"""What a list of scenarios says of each, kept beside the profile: reading a whole library would delay every start.
+"""Cache of scenario summaries, stored next to the profile because parsing the whole library would delay every
+start.
 
-Nothing is lost with the file, so whatever is wrong with it, the scenarios themselves are read.
+The file contains nothing unique. If it is missing or invalid, the program reads the scenarios themselves.
 """
 
 from __future__ import annotations

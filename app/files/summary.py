@@ -21,7 +21,7 @@ LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark(
 
 @dataclass(frozen=True, slots=True)
 class ScenarioSummary:
-    """What is known of a scenario without playing it."""
+    """Facts about a scenario that are known without playing it."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ class ScenarioSummary:
 
 
 def sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
-    """Where it stands in a list: free play first, then by level, minutes and title."""
+    """Return the sort key of a scenario list: free play first, then level, minutes and title."""
     return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
 
 

@@ -120,7 +120,10 @@ def _is_unsupported(message: Said) -> bool:
 
 
 def _is_client_message(message: Said) -> bool:
-    """What a client would say itself when its connection breaks or its user cancels; no server says it."""
+    """Return whether the message belongs to the client and not to the server.
+
+    A client shows such a message if its connection breaks or if its user cancels.
+    """
     number = message["number"]
     if number == 0:
         return bool(message["severity"] > 10)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 PORT: Final = 1434
-"""Where clients ask; they know no other. Documented."""
+"""UDP port that clients query. They use no other port. Documented."""
 TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
 """CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: one, whose name follows."""
 ANSWER: Final = 0x05
@@ -20,7 +20,7 @@ Known = Mapping[str, tuple[int, str]]
 
 
 def encode_answer(request: bytes, instances: Known) -> bytes:
-    """What goes back for a *request*; nothing for one that is none, or for an instance that is not there."""
+    """Encode the response to a *request*; empty if the request is invalid or names an unknown instance."""
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
     if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
         instances = {one: told for one, told in instances.items() if one.lower() == name.lower()}

@@ -1,4 +1,4 @@
-"""What to give to a tool so that it connects, tool by tool."""
+"""Connection strings for each client tool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a simulated instance, or the listener of a group, is to be found on this computer."""
+    """Address of a simulated instance, or of an availability group listener, on this computer."""
 
     host: str
     port: int

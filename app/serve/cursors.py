@@ -16,7 +16,7 @@ ROWS_AT_ONCE: Final = 20
 
 
 class FetchDirection(IntEnum):
-    """Which block of rows a fetch asks for."""
+    """Block of rows that a fetch requests."""
 
     FIRST = 0x01
     NEXT = 0x02
@@ -34,7 +34,7 @@ WAYS: Final = 0x3FF
 
 
 class Scroll(IntFlag):
-    """How a cursor moves, as far as it matters where every cursor is static but those that only go forward."""
+    """Scroll options of a cursor, as far as they matter here: every cursor is static unless it is forward-only."""
 
     FORWARD_ONLY = 0x04
     STATIC = 0x08
@@ -121,7 +121,7 @@ class Cursors:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the answer to the opening of a cursor has to say, beside its columns."""
+    """Content of the response to the opening of a cursor, in addition to its columns."""
 
     outputs: dict[str, int]
     """Places of the parameters that are asked back: handle, cursor, scroll, concurrency, rows."""

@@ -33,7 +33,7 @@ SPARE_FILES: Final = 200
 
 
 class PortState(Enum):
-    """What an instance's port does."""
+    """Behavior of an instance's port."""
 
     ANSWERS = "answers"
     REFUSES = "refuses"
@@ -98,7 +98,7 @@ class Listener:
         self._base = 0
         self._users_max = USERS_MAX
         self._states: dict[str, tuple[PortState, str | None]] = {}
-        """What each port does, and the instance that answers there."""
+        """State of each port, and the instance that answers there."""
         self._changed = asyncio.Condition()
         self._sessions: dict[str, TdsSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,7 +115,7 @@ class Listener:
         await self.follow()
 
     def _running(self) -> Known:
-        """What a browser knows: instances whose service runs on a computer that is there."""
+        """Return the instances that the browser service lists: their service runs on a computer that is on."""
         return {
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open

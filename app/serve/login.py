@@ -1,4 +1,4 @@
-"""What comes before the first batch: PRELOGIN [MS-TDS 2.2.6.5] and LOGIN7 [MS-TDS 2.2.6.4]."""
+"""Messages before the first batch: PRELOGIN [MS-TDS 2.2.6.5] and LOGIN7 [MS-TDS 2.2.6.4]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 
 
 class Encryption(IntEnum):
-    """What a side wants of TLS [MS-TDS 2.2.6.5]."""
+    """TLS option of one side [MS-TDS 2.2.6.5]."""
 
     LOGIN = 0
     """ENCRYPT_OFF: the login alone is hidden."""
@@ -27,7 +27,7 @@ class Encryption(IntEnum):
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
 """Versions as LOGINACK tells them [MS-TDS 2.2.7.14]."""
 NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
-"""What a version of the product speaks at most; later ones 7.4 [MS-TDS Appendix A]."""
+"""Newest TDS version of each product version; later products use 7.4 [MS-TDS Appendix A]."""
 
 NAME_MAX: Final = 128
 """Characters of a name [MS-TDS 2.2.6.4]."""
@@ -44,15 +44,17 @@ def negotiate_version(client_version: int, product: int) -> int:
 
 
 def negotiate_encryption(client_encryption: int) -> Encryption:
-    """What a server with TLS that forces nobody answers to a client's *asked*, as the table in 2.2.6.5 has it."""
+    """Return a server's response to *client_encryption*, if it has TLS and does not require it (table in 2.2.6.5)."""
     if client_encryption in (Encryption.ON, Encryption.REQUIRED):
         return Encryption.ON
     return Encryption.LOGIN if client_encryption == Encryption.LOGIN else Encryption.NONE
 
 
 def read_prelogin(body: bytes) -> tuple[int, bool]:
-    """What a PRELOGIN asks for of TLS, see `Encryption`; one that says nothing has none. Whether it asks for MARS.
-    Raises Malformed."""
+    """Read the TLS option of a PRELOGIN message, see `Encryption`, and whether it requests MARS.
+
+    A message without the option has no TLS. Raises MalformedPacketError.
+    """
     reader, asked, mars = PacketReader(body), int(Encryption.NONE), False
     while (option := reader.number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.take(4))

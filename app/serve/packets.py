@@ -9,7 +9,7 @@ from typing import Final
 
 
 class PacketKind(IntEnum):
-    """What a message is [MS-TDS 2.2.3.1.1]."""
+    """Type of a message [MS-TDS 2.2.3.1.1]."""
 
     BATCH = 0x01
     RPC = 0x03

@@ -71,7 +71,7 @@ class Pipe(asyncio.Protocol):
         return self._transport
 
     async def read(self) -> bytes:
-        """What has come; nothing at the end of the connection."""
+        """Return the received bytes; empty at the end of the connection."""
         while not self._come:
             if self._over:
                 return b""

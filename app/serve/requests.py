@@ -1,4 +1,4 @@
-"""What a client asks for, as T-SQL: batches, calls of procedures, transactions [MS-TDS 2.2.6.6, 2.2.6.7, 2.2.6.9].
+"""Client requests as T-SQL: batches, procedure calls, transactions [MS-TDS 2.2.6.6, 2.2.6.7, 2.2.6.9].
 
 A call becomes the text that a trace of a server shows for it: `EXEC sp_executesql N'…', N'@p int', @p = 5`.
 """
@@ -121,7 +121,7 @@ class RpcParameter:
 
 
 class PreparedStatement(NamedTuple):
-    """What has been prepared: a statement and the declaration of its parameters, or the name of a procedure."""
+    """Prepared statement with the declaration of its parameters, or the name of a procedure."""
 
     declared: str
     text: str
@@ -129,7 +129,7 @@ class PreparedStatement(NamedTuple):
 
 
 class Prepared:
-    """What a connection has prepared, by handle."""
+    """Prepared statements of a connection, by handle."""
 
     def __init__(self) -> None:
         self._known: dict[int, PreparedStatement] = {}
@@ -151,7 +151,7 @@ class Prepared:
 
 
 _BETWEEN: Final = (0x80, 0xFF)
-"""What stands between two calls in a message: before TDS 7.2, and since [MS-TDS 2.2.6.6]. No name is so long."""
+"""Separators of two calls in a message: before TDS 7.2, and since then [MS-TDS 2.2.6.6]. No name has that length."""
 
 
 def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
@@ -325,8 +325,11 @@ def _build_call(
 def _arguments(
     parameters: list[RpcParameter], first_index: int = 0
 ) -> tuple[str, list[str], list[tuple[int, str, str]]]:
-    """What declares the variables of the outputs; the arguments; the outputs. The place of each is that in the whole
-    call [MS-TDS 2.2.7.19, ParamOrdinal], of which the arguments begin at *first*."""
+    """Return the declarations of the output variables, the arguments, and the outputs.
+
+    An output's index counts in the whole call [MS-TDS 2.2.7.19, ParamOrdinal]. The arguments begin at
+    *first_index*.
+    """
     before, arguments, outputs = "", [], []
     for place, one in enumerate(parameters[first_index:], start=first_index):
         value = one.given.literal

@@ -62,7 +62,7 @@ async def _serve(
     host, here, told = Host(), threading.get_ident(), list[str]()
 
     def wake() -> None:
-        """What a client asks is done at once; only lines of standard input come from another thread."""
+        """Process a client's request at once. Only lines of standard input come from another thread."""
         if threading.get_ident() == here:
             host.take_in()
         else:
@@ -113,7 +113,7 @@ async def _serve(
 
 
 def addresses(listener: Listener) -> dict[str, object]:
-    """Where each instance and each listener of a group is to be found."""
+    """Return the address of each instance and of each availability group listener."""
     there = {"host": HOST, "login": LOGIN, "password": listener.password}
     every = {name: {**there, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners

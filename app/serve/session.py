@@ -45,7 +45,7 @@ NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) 
 
 
 class ServerContext(Protocol):
-    """What a connection needs of the world behind it."""
+    """Interface to the simulated world that a connection needs."""
 
     password: str
     tls: Tls
@@ -78,7 +78,7 @@ class TdsSession:
         self.server = ""
         """The instance that answers, once it does."""
         self.ended = ""
-        """Why the instance has ended the session, as the event says it."""
+        """Reason for which the instance ended the session, from the event."""
         self.users_max: Callable[[], int | None] = lambda: None
         """The number of connections that may be logged in, where it is reached."""
         self.logged_in = False
@@ -87,7 +87,7 @@ class TdsSession:
         self._assembler = Assembler()
         self._messages: list[TdsMessage] = []
         self._reading: asyncio.Task[TdsMessage] | None = None
-        """What came, or comes, while a batch runs: its cancelling, or the end of the connection."""
+        """Next message during a batch: its cancellation, or the end of the connection."""
         self._prepared = Prepared()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
@@ -221,7 +221,10 @@ class TdsSession:
         return True
 
     def _as_line(self, login: LoginPacket) -> str:
-        """What the journal has of a login: names, and whether the password is that of the run or the login's own."""
+        """Return the journal's line for a login.
+
+        It contains the names, and whether the password is that of the run or of the login.
+        """
         known = login_of(self.door.world.instances[self.server], login.user)
         own = known.password if known is not None else None
         right = any(
@@ -378,7 +381,9 @@ class TdsSession:
         return True
 
     def _changes(self, text: str) -> bytes:
-        """What a request with this *text* has changed: the database, and whether a transaction is open."""
+        """Encode the changes by a request with this *text*: the database, the language, and whether a transaction
+        is open.
+        """
         session, out = self._session(), b""
         if session.database != self._database:
             out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)

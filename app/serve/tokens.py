@@ -1,4 +1,4 @@
-"""What a server says, as tokens [MS-TDS 2.2.7]: each function gives the bytes of one."""
+"""Server responses as tokens [MS-TDS 2.2.7]: each function encodes one token."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _status_column(tds: int) -> WireColumn:
 
 
 NAMELESS: Final = "(No column name)"
-"""What a window shows for a column without a name."""
+"""Text that a window shows for a column without a name."""
 NBCROW_SINCE: Final = 0x730B0003
 
 

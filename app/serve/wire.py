@@ -13,14 +13,14 @@ from app.serve.pipe import Pipe
 
 READ: Final = 65_536
 STRICT_PROTOCOL: Final = "tds/8.0"
-"""What a client of TDS 8.0 asks for in its TLS (ALPN)."""
+"""Protocol name in the TLS handshake of a TDS 8.0 client (ALPN)."""
 CLIENT_HELLO: Final = 0x16
 """First byte of a connection that begins with TLS; all others begin with the type of a packet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """What an instance shows to clients that want TLS: the same certificate for all instances of a run."""
+    """TLS certificate and contexts of an instance. All instances of a run have the same certificate."""
 
     certificate: str
     """In PEM, for clients that check it."""
@@ -49,7 +49,7 @@ class Wire:
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
 
     async def read(self) -> bytes:
-        """What has come; nothing at the end of the connection. Raises Malformed."""
+        """Return the received bytes; empty at the end of the connection. Raises MalformedPacketError."""
         if self._tls is None:
             return await self._pipe.read()
         while True:
@@ -124,7 +124,7 @@ class Wire:
 
 
 def _unpacked(waiting: bytearray) -> bytes:
-    """What whole PRELOGIN packets hold, taken off *waiting*. Raises Malformed."""
+    """Remove the complete PRELOGIN packets from *waiting* and return their content. Raises MalformedPacketError."""
     out = bytearray()
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
         (length,) = struct.unpack_from(">H", waiting, 2)

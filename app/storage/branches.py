@@ -17,12 +17,12 @@ class StoredBranch:
     parent_id: RunId | None
     name: str
     tick: int
-    """Where it left its parent."""
+    """Tick at which the branch left its parent."""
     inputs: int
-    """How many lines of its parent's journal it shares."""
+    """Number of lines that it shares with its parent's journal."""
     mode: str
     until_tick: int
-    """How far it was run."""
+    """Last tick of the branch's run."""
     lines: tuple[JournalLine, ...]
     """Its journal from the start, the shared past included."""
 

@@ -19,9 +19,9 @@ FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, by which `file` and we tell a profile from any other SQLite database."""
 BUSY_TIMEOUT_MS: Final = 1_000
-"""How long to wait for a lock. A second instance never lets go, so this only spans one that is ending."""
+"""Time limit for a lock. A second instance never releases its lock, so this only covers an instance that is ending."""
 BESIDE: Final = ("-wal", "-journal", "-shm")
-"""What SQLite adds to the name for its own files."""
+"""Suffixes of SQLite's additional files."""
 BACKUPS_KEPT: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
@@ -33,7 +33,7 @@ class ProfileDatabase:
     file: Path
     connection: sqlite3.Connection
     identity: tuple[int, int] | None
-    """Which file was opened under that name."""
+    """Identity (device, inode) of the file that was opened under this name."""
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -87,7 +87,7 @@ def open_database(folder: Path) -> ProfileDatabase:
 
 
 def backup_files(file: Path) -> list[Path]:
-    """Where backups of *file* are kept, newest first, whether or not they exist yet."""
+    """Return the paths of the backups of *file*, newest first. They may not exist yet."""
     return [file.with_name(f"{file.stem}-backup-{age}{file.suffix}") for age in range(1, BACKUPS_KEPT + 1)]
 
 
@@ -179,7 +179,9 @@ def _refuse(fault: str | None, file: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
-    """What SQLite finds wrong by `quick_check` or the thorough `integrity_check`; empty when sound."""
+    """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`; empty if there are
+    none.
+    """
     try:
         found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
     except sqlite3.DatabaseError as error:  # damage that not even the check can read past
@@ -190,7 +192,9 @@ def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> li
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """What tells a file from another one with its name; None where there is none."""
+    """Return the identity of a file, which distinguishes it from another file of the same name; None if it is
+    missing.
+    """
     try:
         found = file.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether a folder is on a network drive, where SQLite's locks and its write-ahead log cannot be relied on."""
+"""Detection of folders on network drives, where SQLite's locks and write-ahead log are not reliable."""
 
 from __future__ import annotations
 

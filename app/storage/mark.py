@@ -1,7 +1,7 @@
-"""How long the journal of the run in progress is, beside the database: a torn write-ahead log must not pass unseen.
+"""Mark with the length of the current run's journal, next to the database. It reveals a torn write-ahead log.
 
-SQLite forgets a torn end of its log without a word, as it must; on a disk that says "written" too early, a power cut
-would so make a run shorter in silence. This mark is written after each act and compared at the next start.
+SQLite silently drops a torn end of its log, as it must. If a disk reports a write too early, a power cut would
+silently shorten a run. The program writes this mark after each input and compares it at the next start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be wrong with the profile's file or its disk, each as one sentence for people."""
+"""Problems of the profile's file or its disk, each as one sentence for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.words.language import mark, tr
 
 
 class ProblemKind(Enum):
-    """What the caller may want to tell apart; the sentence is for people."""
+    """Kind of a problem, for callers that distinguish problems. The sentence is for people."""
 
     CANNOT_OPEN = "cannot open"
     READ_ONLY = "read only"
@@ -102,7 +102,7 @@ _BY_SQLITE_CODE = {
 
 
 _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
-"""What SQLite says where tables are not as the file's version says; a fault of ours would fail in every test."""
+"""SQLite's messages if the tables do not match the file's version. A bug of the program would fail in every test."""
 
 
 def problem_from(error: BaseException | None, file: Path) -> StorageError | None:

@@ -34,7 +34,7 @@ class Profile:
         self._database = database
         self.file = database.file
         self._marked = mark.read(self.file.parent)
-        """How long the journal in progress was when the program ended last."""
+        """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
 
@@ -147,7 +147,7 @@ class Profile:
             return results.history(db)
 
     def answers(self) -> list[Row]:
-        """What was asked in all finished runs, where it was said how sure an answer is."""
+        """Return the questions of all finished runs that have an answer with a confidence."""
         with self._database.transaction() as db:
             return results.answers(db)
 
@@ -157,7 +157,7 @@ class Profile:
             return results.best(db, scenario_name)
 
     def finished_with(self, state_hash: str) -> bool:
-        """Whether a run of this profile ended in that state."""
+        """Return whether a run of this profile ended in that state."""
         with self._database.transaction() as db:
             return results.finished_with(db, state_hash)
 
@@ -167,12 +167,12 @@ class Profile:
             return results.report(db, run_id)
 
     def altered(self, run_id: RunId) -> list[str]:
-        """What of a finished run's record contradicts the rest of it, in sentences; empty if nothing does."""
+        """Return the contradictions in a finished run's record, as sentences; empty if there are none."""
         with self._database.transaction() as db:
             return results.altered(db, run_id)
 
     def has_run_of(self, scenario_name: str) -> bool:
-        """Whether a run of that scenario was ever begun."""
+        """Return whether a run of that scenario was ever started."""
         with self._database.transaction() as db:
             return runs.has_run_of(db, scenario_name)
 
@@ -204,7 +204,7 @@ class Profile:
             return branches.tree(db, run_id)
 
     def keep_reflection(self, run_id: RunId, reflection: Reflection) -> None:
-        """What the person thought of a run before its points were shown."""
+        """Save the person's reflection on a run, made before its points were shown."""
         with self._database.transaction() as db:
             reflections.keep(db, run_id, reflection)
 

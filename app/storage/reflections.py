@@ -1,4 +1,4 @@
-"""What people thought of their runs, kept beside them."""
+"""People's reflections on their runs, stored with the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs ended: the history page, and a learner's best."""
+"""Results of runs, for the history page and for a learner's best."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResults:
-    """What a learner's finished runs of one scenario come to."""
+    """Results of a learner's finished runs of one scenario."""
 
     runs: tuple[ResultRow, ...]
     """Oldest first."""
@@ -106,7 +106,7 @@ def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
 
 
 def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
-    """Whether any run ended in that state."""
+    """Return whether any run ended in that state."""
     found = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
     return found.fetchone() is not None
 
@@ -143,7 +143,7 @@ def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
 
 
 def _altered(row: sqlite3.Row) -> list[str]:
-    """What of a run's rows does not agree with the rest of them."""
+    """Return the parts of a run's rows that contradict its report."""
     try:
         report = json.loads(row["report_json"])
     except ValueError:

@@ -40,11 +40,11 @@ class UnfinishedRun:
     mode: str
     started_at: datetime
     tick: int
-    """Where it was: play to here, with *lines*."""
+    """Last tick of the run. A replay applies *lines* up to this tick."""
     lines: tuple[JournalLine, ...]
     checkpoints: tuple[CheckpointHash, ...]
     problem: str | None
-    """Why it cannot be resumed, as a sentence; None if it can."""
+    """Reason, as a sentence, for which the run cannot be resumed; None if it can."""
 
 
 TICK_MAX: Final = 100_000_000
@@ -137,7 +137,7 @@ def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
 
 
 def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
-    """Whether a run of that scenario was ever begun."""
+    """Return whether a run of that scenario was ever started."""
     found = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
     return found.fetchone() is not None
 

@@ -1,6 +1,6 @@
-"""Whether a profile's tables are ours and hold what they may: it may come from elsewhere, or from another program.
+"""Check of a profile's tables and values. The file may come from another computer or from another program.
 
-SQLite lets anything stand in a column, and runs what was put into a trigger or a view.
+SQLite accepts any value in a column, and executes the content of any trigger or view.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def strange_parts(connection: sqlite3.Connection) -> list[str]:
 
 
 def faults(connection: sqlite3.Connection) -> Iterator[str]:
-    """What is not as the newest version makes it."""
+    """Yield the differences from the newest version's schema and value types."""
     missing = [name for name, columns in TABLES.items() if not columns.keys() <= _columns(connection, name)]
     if missing:
         yield f"its table {missing[0]} is missing or another"

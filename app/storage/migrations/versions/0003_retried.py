@@ -1,4 +1,4 @@
-"""Whether a run went back in time or was begun from a moment of an earlier one, and how many hints it opened."""
+"""Add columns for retries (the run went back in time, or began from a snapshot of an earlier run) and opened hints."""
 
 import json
 
@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def _read(report_json: str) -> tuple[bool, int]:
-    """What a report says of ways back and hints; a report that is damaged says nothing."""
+    """Return whether a report contains rewinds, and its number of hints. A damaged report has neither."""
     try:
         report = json.loads(report_json)
     except ValueError:

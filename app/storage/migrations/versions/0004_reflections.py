@@ -1,4 +1,4 @@
-"""What people thought of their runs before the points were shown."""
+"""Add a table for people's reflections on their runs, written before the points were shown."""
 
 import sqlalchemy as sa
 from alembic import op
