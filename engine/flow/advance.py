@@ -59,8 +59,10 @@ def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int,
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.record_entries(before, before + ran)
+    if not now.counters[k.HELD]:
+        return ran, [], []
     held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
-    any_held = compiled.note_crossings(
+    compiled.note_crossings(
         flow.sources,
         flow.source_params,
         flow.streams,
@@ -69,8 +71,6 @@ def _run_uncached(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int,
         held[0],
         held[1],
     )
-    if not any_held:
-        return ran, [], []
     return ran, _read_crossings(held[0]), _read_crossings(held[1])
 
 
@@ -96,7 +96,7 @@ def arrays(flow: Flow) -> kernel.Arrays:
             np.zeros((k.STREAM_WORK, streams)),
             np.zeros((k.PLACES, sources + 1), dtype=np.uint64),
             np.zeros((k.PLACES, streams + 1), dtype=np.uint64),
-            np.zeros(k.PASSED + 1),
+            np.zeros(k.HELD + 1),
         )
     return kernel.Arrays(
         flow.sources,

@@ -319,6 +319,7 @@ LESS, NOT_MORE, EQUAL, UNEQUAL, NOT_LESS = range(5)
 SOURCE_COUNTED = len(SOURCE_COUNTERS)
 SECOND_TICKS = 100
 PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # behind the counters that are read: a level was passed
+HELD = PASSED + 1  # and: an armed crossing holds
 
 
 @inside
@@ -1115,6 +1116,20 @@ def has_held_crossing(flow: Arrays) -> bool:
     return False
 
 
+@inside
+def any_held(flow: Arrays) -> bool:
+    """Compare each source and stream, where `has_held_crossing` compares the first of those alike."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    for i in range(sources.shape[0]):
+        if source_held(sources, source_params, i, sources[i, REUSE]) != 0:
+            return True
+    for j in range(streams.shape[0]):
+        if stream_held(sources, source_params, streams, stream_params, flow.place, j) != 0:
+            return True
+    return False
+
+
 @entry
 def note_crossings(
     sources: Table,
@@ -1492,7 +1507,7 @@ def advance(
     -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
     this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
     *source_work* and the three after it are scratch, and so are *counters*, but for PASSED: the last tick was that of a
-    level.
+    level, and HELD: an armed crossing holds at the end.
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
@@ -1549,5 +1564,7 @@ def advance(
                     )
             taken += 1
         if ended:
+            counters[HELD] = 1.0 if watching and any_held(flow) else 0.0
             return tick
+    counters[HELD] = 1.0 if watching and any_held(flow) else 0.0
     return ticks

@@ -21,7 +21,7 @@ CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_
 """Folders of libraries compiled here, the first that can be written: next to the program, or the user's."""
 
 FLAGS: Final = (
-    "-O2",
+    "-O3",
     "-w",
     "-shared",
     "-fPIC",

@@ -73,15 +73,16 @@ def source() -> str:
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
-def functions(path: Path, text: str, python_functions: Functions) -> Functions:
+def functions(path: Path, text: str, python_functions: Functions, wide: bool = True) -> Functions:
     """Return the functions of the library at *path* for those in plain Python.
 
-    It must be built from *text* and round each operation. Raises LibraryError.
+    It must be built from *text* and round each operation. Without *wide* no function uses instructions that only newer
+    processors have. Raises LibraryError.
     """
     try:
         library = ctypes.PyDLL(str(path))
         built_from = ctypes.c_char.in_dll(library, "kernel_source")
-        _connect(library)
+        _connect(library, wide)
         found = {name: _function(library, function) for name, function in python_functions.items()}
     except (OSError, ValueError, AttributeError) as problem:
         raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
@@ -101,13 +102,13 @@ def is_exact(library: ctypes.CDLL) -> bool:
     return exact
 
 
-def _connect(library: ctypes.CDLL) -> None:
+def _connect(library: ctypes.CDLL, wide: bool) -> None:
     addresses = [ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyExc_TypeError").value or 0]
     for name in CALLED:
         addresses.append(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     table = (ctypes.c_void_p * len(addresses))(*addresses)
-    library.connect.argtypes, library.connect.restype = [ctypes.c_void_p], None
-    library.connect(table)
+    library.connect.argtypes, library.connect.restype = [ctypes.c_void_p, ctypes.c_bool], None
+    library.connect(table, wide)
 
 
 def _function(library: ctypes.CDLL, python_function: Callable[..., Any]) -> Callable[..., Any]:

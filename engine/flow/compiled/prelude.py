@@ -34,6 +34,28 @@ int _fltused = 0;
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
+/* Long entries are compiled twice on x86-64: for every processor, and for those with 256-bit vectors. AVX2 has no
+ * instruction that multiplies and adds, and vectors compute each number as scalars do: the bits are the same. */
+EXPORT bool wide_entries_run;
+#ifdef __x86_64__
+#define WIDE __attribute__((target("avx2"), noinline)) static
+static void cpuid(uint32_t leaf, uint32_t *b, uint32_t *c) {
+    uint32_t a = leaf, d;
+    *c = 0;
+    __asm__ volatile("cpuid" : "+a"(a), "=b"(*b), "+c"(*c), "=d"(d));
+}
+static bool has_wide_vectors(void) {
+    enum { SYSTEM_SAVES = 1 << 27, AVX = 1 << 28, AVX2 = 1 << 5, SAVED = 6 };
+    uint32_t leaves = 0, b, c, low, high;
+    __asm__ volatile("cpuid" : "+a"(leaves) : : "ebx", "ecx", "edx");
+    cpuid(1, &b, &c);
+    if (leaves < 7 || (~c & (SYSTEM_SAVES | AVX))) return false;
+    __asm__ volatile(".byte 0x0f, 0x01, 0xd0" : "=a"(low), "=d"(high) : "c"(0)); /* xgetbv */
+    cpuid(7, &b, &c);
+    return (low & SAVED) == SAVED && (b & AVX2);
+}
+#endif
+
 typedef struct { double *p; int64_t n0, n1, n2; } Doubles;
 typedef struct { int64_t *p; int64_t n0, n1, n2; } Longs;
 
@@ -91,7 +113,8 @@ static struct {
     void (*enter)(void *);
 } python;
 
-EXPORT void connect(void *const *addresses) {
+/* The wide entries run if the caller allows it and the processor has the vectors. */
+EXPORT void connect(void *const *addresses, bool wide) {
     python.type_error = addresses[0];
     python.length = (ptrdiff_t (*)(void *))addresses[1];
     python.item = (void *(*)(void *, ptrdiff_t))addresses[2];
@@ -103,10 +126,22 @@ EXPORT void connect(void *const *addresses) {
     python.occurred = (void *(*)(void))addresses[8];
     python.leave = (void *(*)(void))addresses[9];
     python.enter = (void (*)(void *))addresses[10];
+#ifdef WIDE
+    wide_entries_run = wide && has_wide_vectors();
+#endif
 }
 
 /* The last bit differs where a processor multiplies and adds in one instruction. */
-EXPORT double multiply_add(double a, double b, double c) { return a * b + c; }
+INLINE double add_product(double a, double b, double c) { return a * b + c; }
+#ifdef WIDE
+WIDE double add_product_wide(double a, double b, double c) { return add_product(a, b, c); }
+#endif
+EXPORT double multiply_add(double a, double b, double c) {
+#ifdef WIDE
+    if (wide_entries_run) return add_product_wide(a, b, c);
+#endif
+    return add_product(a, b, c);
+}
 
 EXPORT int64_t take_line_outside(void) {
 #ifdef CHECKED
@@ -147,5 +182,6 @@ _MORE_C: Final = (
 _OURS: Final = (
     "while bool true false views views_taken result arguments thread python connect take modulo checked main"
 )
-KEYWORDS: Final = frozenset(f"{_C} {_MORE_C} {_OURS}".split())
+_OF_PROCESSORS: Final = "wide_entries_run cpuid add_product"
+KEYWORDS: Final = frozenset(f"{_C} {_MORE_C} {_OURS} {_OF_PROCESSORS}".split())
 """Names that the C text cannot give to a variable or function of the kernel."""

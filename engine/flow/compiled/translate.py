@@ -150,6 +150,7 @@ class _Module:
         fields = "".join(f"    {c_type(kind)} {name};\n" for name, kind in self.fields.items())
         parts = [PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
         parts += [_Function(self, name).c() for name in self.order]
+        parts += [self._wide(name) for name in self.nodes if self.marks[name] == "long_entry"]
         parts += [self._translate_entry_point(name) for name in self.nodes if self.marks[name] != "inside"]
         text = "\n".join(parts)
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -159,6 +160,14 @@ class _Module:
             + "".join(f'\nEXPORT const char {name}[] = "{stamp}";' for name, stamp in stamps.items())
             + "\n"
         )
+
+    def _wide(self, name: str) -> str:
+        """Return the translated function once more, compiled for wider vectors."""
+        parameters, result = self.parameters(name), self.result(name)
+        head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
+        call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
+        back = "" if result == NOTHING else "return "
+        return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {back}{call} }}\n#endif\n"
 
     def _translate_entry_point(self, name: str) -> str:
         """Return the C function that takes a tuple of Python's and calls the translated one."""
@@ -189,11 +198,13 @@ class _Module:
             )
         for number, (_, parameter, of) in enumerate(arrays):
             out.append(f"    {of.c} {parameter} = AS_ARRAY({of.c}, views[{number}]);")
-        call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
+        store = "" if result == NOTHING else "result = "
+        values = f"({', '.join(parameter for parameter, _ in parameters)});"
         is_long = self.marks[name] == "long_entry"
+        wide = ["#ifdef WIDE", f"    if (wide_entries_run) {store}{name}_wide{values}", "    else", "#endif"]
         out += [
-            *(["    void *thread = python.leave();"] if is_long else []),
-            f"    {'' if result == NOTHING else 'result = '}{call}",
+            *(["    void *thread = python.leave();", *wide] if is_long else []),
+            f"    {store}{name}{values}",
             *(["    python.enter(thread);"] if is_long else []),
             "end:",
             "    while (views_taken > 0) python.release(&views[--views_taken]);",
@@ -220,7 +231,7 @@ class _Function:
             if name in KEYWORDS:
                 raise TranslationError(self.node, f"{name} is a word of C")
         head = ", ".join(f"{c_type(kind)} {name}" for name, kind in self.parameters)
-        begin = "INLINE" if self.module.marks[self.name] == "inside" else "static"
+        begin = "static" if self.module.marks[self.name] == "entry" else "INLINE"
         zero = [
             f"    {c_type(kind)} {name} = {'{0}' if isinstance(kind, ArrayType) else '0'};"
             for name, kind in own

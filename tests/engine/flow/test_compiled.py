@@ -24,7 +24,7 @@ from tests.kernel_libraries import TARGETS
 
 PLAIN = {name: getattr(kernel, name) for name in ENTRIES}
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
-BUILDS = [(compiler, level) for compiler in COMPILERS for level in ("-O0", "-O2")]
+BUILDS = [(compiler, level) for compiler in COMPILERS for level in ("-O0", "-O3")]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler here")
 
 Functions = dict[str, Callable[..., Any]]
@@ -100,10 +100,26 @@ def test_the_library_in_use_gives_the_bits_of_plain_python() -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("build", BUILDS, ids=" ".join)
+@pytest.mark.parametrize("wide", [True, False])
 def test_every_compiler_gives_the_bits_of_plain_python(
-    build: tuple[str, str], built: Callable[..., Path]
+    build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
-    assert_same_bits(loader.functions(built(text(), *build), loader.source(), PLAIN))
+    assert_same_bits(loader.functions(built(text(), *build), loader.source(), PLAIN, wide))
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="vectors of one processor")
+def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vectors(tmp_path: Path) -> None:
+    path = loader.LIBRARIES / library_name(platform.system(), platform.machine())
+    if not path.exists():
+        pytest.skip("no library for this system")
+    for wide in (False, True):
+        copy = tmp_path / f"{wide}-{path.name}"  # a library that is loaded twice is the same one
+        copy.write_bytes(path.read_bytes())
+        assert_same_bits(loader.functions(copy, loader.source(), PLAIN, wide))
+        run_wide = ctypes.c_bool.in_dll(ctypes.PyDLL(str(copy)), "wide_entries_run").value
+        processor = Path("/proc/cpuinfo")
+        if processor.exists():
+            assert run_wide == (wide and "avx2" in processor.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
@@ -139,8 +155,9 @@ def test_a_library_that_joins_products_and_sums_is_refused(built: Callable[..., 
     path = built(text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast")
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
-    with pytest.raises(LibraryError, match="joins products and sums"):
-        loader.functions(path, loader.source(), PLAIN)
+    for wide in (True, False):
+        with pytest.raises(LibraryError, match="joins products and sums"):
+            loader.functions(path, loader.source(), PLAIN, wide)
 
 
 def test_a_library_of_another_kernel_is_refused() -> None:
