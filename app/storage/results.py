@@ -136,7 +136,7 @@ def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     *run_id*: only of that run. Whether a report follows from its inputs only playing it again can tell.
     """
     rows = db.execute(
-        "SELECT * FROM run JOIN result ON run_id = id WHERE id = ?1 OR ?1 IS NULL ORDER BY id", (run_id,)
+        "SELECT * FROM run JOIN result ON run_id = id WHERE id = ? OR ? IS NULL ORDER BY id", (run_id, run_id)
     )
     said = tr("Run {number} of the profile was altered: {what} differs from the record.")
     return [said.format(number=row["id"], what=", ".join(found)) for row in rows if (found := _altered(row))]
