@@ -1,1 +1,1 @@
-"""What views show, as plain data made of a world or a report. No Qt."""
+"""Contents of views as plain data, derived from a world or a report. No Qt."""

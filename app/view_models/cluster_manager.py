@@ -1,4 +1,4 @@
-"""What Failover Cluster Manager shows on one node, and the input lines of its actions. No Qt."""
+"""Contents of Failover Cluster Manager on one node, and the input lines of its actions. No Qt."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Action:
     label: str
     line: str
     warning: str = ""
-    """What cannot be undone asks first, with these words."""
+    """Text of the confirmation before an irreversible action."""
 
 
 def nodes(world: World) -> list[str]:
@@ -121,7 +121,7 @@ FORCED: Final = mark("Force quorum on {name}? It forms the cluster alone; other 
 
 
 def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
-    """What the manager on node *name* offers for *row*, harmful actions included."""
+    """Return the actions that the manager on node *name* offers for *row*, including harmful actions."""
     node = world.nodes.get(name)
     if node is None:
         return []

@@ -120,7 +120,7 @@ class RunTimeline:
         return _spans(self._service, until_s)
 
     def protection(self, until_s: float) -> list[TimelineSpan]:
-        """Whether what served had a mirror or a secondary in step."""
+        """Return the spans that show whether the serving copy had a synchronized mirror or secondary."""
         return _spans(self._protection, until_s)
 
     def _follow(self, event: Row) -> None:

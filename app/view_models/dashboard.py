@@ -1,4 +1,4 @@
-"""What the Always On dashboard of one server shows: what that server knows, as Management Studio lays it out. No Qt."""
+"""Contents of the Always On dashboard of one server: its knowledge, in the layout of Management Studio. No Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When something will be reached if it goes on as in the last seconds. No Qt."""
+"""Time until a value is reached at the rate of the last seconds. No Qt."""
 
 from __future__ import annotations
 

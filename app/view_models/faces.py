@@ -100,11 +100,11 @@ class ServerFace:
     grid: tuple[tuple[str, StatusSign], ...]
     """(database, state) of each copy where there are too many to show in full."""
     duties: tuple[StatusSign, ...]
-    """What a witness sees of the partners; what a bare node owns."""
+    """State of the partners as a witness sees it, or the resources that a bare node owns."""
     troubles: tuple[str, ...]
     """Faults of the machine itself: pulled cables, slow disks, closed ports."""
     place: str = ""
-    """Where an instance is that moves between nodes."""
+    """Node that hosts a failover cluster instance."""
     listeners: tuple[StatusSign, ...] = ()
     """Listeners of availability groups whose role is here."""
 
@@ -145,9 +145,9 @@ class LinkFace:
     """mirroring, replica, witness or client."""
     status: StatusSign
     notes: tuple[str, ...]
-    """What stands beside it: safety, measured values, what nobody has noticed yet; nothing if all is usual."""
+    """Notes next to the link: safety, measured values, undetected changes; empty if all is usual."""
     measured: str
-    """What the network between the two does now."""
+    """Current state of the network between the two ends."""
     active: bool
     """Something uses the link now."""
     log_kb_per_s: float

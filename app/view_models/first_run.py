@@ -17,7 +17,7 @@ SCENARIO: Final = "lab"
 PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W", "APP", "Sales"
 
 START_TICK: Final[Tick] = ticks(4.0)
-"""Where the clock starts."""
+"""Start time of the clock."""
 POWER_OFF_TICK: Final[Tick] = ticks(6.0)
 POWER_OFF: Final = f"power-off {PRINCIPAL}"
 POWER_ON: Final = f"power-on {PRINCIPAL}"

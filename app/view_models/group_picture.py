@@ -1,4 +1,4 @@
-"""What an availability group and its cluster add to the picture: roles, states, votes, owners, links. No Qt."""
+"""Parts of the picture for an availability group and its cluster: roles, states, votes, owners, links. No Qt."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def state(copy: DatabaseCopy) -> StatusSign | None:
 
 
 def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    """Whether a secondary could take over without loss, as the cluster has it."""
+    """Yield a sign that shows whether a secondary can take over without data loss, according to the cluster."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
@@ -76,7 +76,7 @@ def signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
 
 
 def kind(world: World, server: Instance) -> str:
-    """What a server is in a cluster or a group; "" if it is in none."""
+    """Return the kind of a server in a cluster or a group; "" if it is in neither."""
     if server.clustered:
         return "instance"
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
@@ -104,7 +104,7 @@ def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
 
 
 def notes(world: World, server: Instance) -> Iterator[str]:
-    """What is unusual about the cluster node on which an instance runs."""
+    """Yield the unusual facts about the cluster node that hosts an instance."""
     if not server.clustered and server.computer in world.nodes:
         yield from _node_notes(world, server.computer)
 

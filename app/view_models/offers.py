@@ -1,4 +1,6 @@
-"""What can sensibly be done to a thing now, as input lines with labels: one list for menus, toolbar and keys. No Qt."""
+"""Actions that make sense for a target now, as input lines with labels. Menus, toolbar and keys share this list. No
+Qt.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from engine.verbs.verb import Args, Verb, VerbParameter, other_servers
 
 @dataclass(frozen=True, slots=True)
 class ActionTarget:
-    """What was chosen: a server, a link, a client application or a database."""
+    """Selected object: a server, a link, a client application or a database."""
 
     kind: str
     """server, link, client or database."""

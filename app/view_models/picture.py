@@ -1,6 +1,6 @@
-"""What the topology and its table show of a world: a face for everything that is there. No Qt.
+"""Contents of the topology and its table: a face for every object of a world. No Qt.
 
-Items only draw these faces; tool tips, spoken texts and tests read the same ones.
+Items only draw these faces. Tooltips, spoken texts and tests read the same faces.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
 
 
 def hide_unknown(picture: Picture) -> Picture:
-    """What can be seen without asking any server: names, power, and whether people complain. For exams."""
+    """Reduce *picture* to the facts that are visible without asking a server: names, power and complaints. For
+    exams.
+    """
     return Picture(
         servers=tuple(
             replace(
@@ -383,7 +385,7 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
-"""Which end of a session stands first: the one that serves, any principal, the other."""
+"""Ranks for the order of the ends of a session: the serving copy, then any principal, then the others."""
 
 
 def _precedence(world: World, copy: DatabaseCopy) -> int:

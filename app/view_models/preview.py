@@ -1,6 +1,6 @@
-"""What an act would touch at once, found by doing it to a copy of the world. No Qt.
+"""Preview of the immediate effects of an action, applied to a fork of the world. No Qt.
 
-Only the first moment is shown: what follows from it is what a drill is about.
+Only the first moment is shown. Later consequences are the subject of a drill.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DATABASES_NAMED: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ImpactPreview:
-    """What lies in the way of one act."""
+    """Objects that one action affects."""
 
     things: tuple[ActionTarget, ...]
     """Servers, links and applications that would look different, and those that the act names."""
@@ -43,7 +43,10 @@ class ImpactPreview:
 
 
 def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
-    """What *line* would touch now; without *truth* only what it names, as nobody has asked a server."""
+    """Return the objects that *line* would affect now.
+
+    Without *truth*, return only the objects that it names, because no server has been asked.
+    """
     item = parse_line(line, world.tick)
     before = picture_of(world)
     named = set(item.args)

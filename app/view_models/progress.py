@@ -17,7 +17,7 @@ from engine.drill.running.modes import DrillMode
 
 @dataclass(frozen=True, slots=True)
 class LearnerProgress:
-    """Where a learner stands at one moment."""
+    """Progress of a learner at one time."""
 
     at: datetime
     skills: tuple[SkillStanding, ...]
@@ -25,7 +25,7 @@ class LearnerProgress:
     """Scenarios worth taking, the most needed first."""
     records: Mapping[str, ScenarioResults]
     calibration: Calibration | None
-    """How well it is known which answers are right; None: nothing was answered with a sureness."""
+    """Match between stated confidence and correct answers; None if no answer had a confidence."""
 
     @property
     def due_scenarios(self) -> frozenset[str]:
@@ -49,7 +49,7 @@ def progress(
     current_time: datetime,
     answers: Iterable[Row] = (),
 ) -> LearnerProgress:
-    """Where a learner with these results and *answers* stands at *now*."""
+    """Return the progress at *current_time* of a learner with these results and *answers*."""
     scored = [summary for summary in summaries if summary.scored]
     runs = practised(newest_first)
     courses = [DrillCandidate(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]

@@ -34,7 +34,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparedAction:
-    """What was done at a moment, on one side or on both."""
+    """Action at one time, in one run or in both."""
 
     t_s: float
     left: str
@@ -92,11 +92,11 @@ FIGURES: Final = (
         more_is_better=None,
     ),
 )
-"""What is compared of any two runs; the names in the language of the interface by `tr`."""
+"""Figures that are compared for any two runs. `tr` translates their names."""
 
 
 def figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
-    """What the two came to; a figure that neither has is left out."""
+    """Return the figures of both runs. A figure that neither run has is omitted."""
     rows = [
         ComparisonRow(
             tr("mode"), *(formatting.mode(report["mode"]) for report in (left_report, right_report))
@@ -167,7 +167,7 @@ def _difference(
 
 
 def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:
-    """What was done in both, in order of time; what was done at the same moment stands in one row."""
+    """Return the actions of both runs in order of time. Actions at the same time share a row."""
     found: dict[tuple[float, int], list[str]] = {}
     for side, report in enumerate((left_report, right_report)):
         at: dict[float, int] = {}
@@ -185,7 +185,7 @@ def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
 
 
 def remark(left_report: Report, right_report: Report) -> str:
-    """What has to be known before the two are compared; empty if nothing."""
+    """Return the remark to read before the comparison; empty if there is none."""
     if left_report["scenario"] != right_report["scenario"]:
         return tr("Two different drills: only figures that every run has are compared.")
     if left_report["seed"] != right_report["seed"]:

@@ -82,7 +82,9 @@ class Columns:
         return self._values[: self.count]
 
     def agree(self, samples: Samples, count: int) -> int:
-        """How many of the first *count* entries of *samples* are known already; follow the rest with `add`."""
+        """Return how many of the first *count* entries of *samples* are already known. Add the remaining entries
+        with `add`.
+        """
         if self.samples is None or samples is not self.samples:
             self.count = (
                 0 if self.samples is None else min(self.count, samples.count_common_entries(self.samples))

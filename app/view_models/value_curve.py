@@ -1,4 +1,4 @@
-"""What the acts and waits of a run cost, as it is shown and exported. No Qt."""
+"""Cost of the actions and waits of a run, for display and export. No Qt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TONES: Final = {
     "mistake": (mark("mistake"), "warn"),
     "blunder": (mark("blunder"), "bad"),
 }
-"""What an act or a wait is called, and its tone."""
+"""Name and tone of an action or a wait."""
 
 LINE_LENGTH_MAX: Final = 220
 """Letters of an act that are shown."""
@@ -72,7 +72,7 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
 
 
 def find_stops(account: Account) -> list[RunSegment]:
-    """What the curve tells of: every act, and each wait that lost something."""
+    """Return the segments that the curve marks: every action, and each wait that lost points."""
     return [move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= NOTED]
 
 
@@ -87,7 +87,7 @@ def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
 
 
 def end(account: Account) -> Tick:
-    """Where the curve ends; never at its beginning."""
+    """Return the end of the curve, which is always after its start."""
     return max((tick for tick, _ in account.curve), default=1) or 1
 
 
@@ -99,7 +99,7 @@ def describe_curve(account: Account) -> str:
 
 
 def explain_curve() -> str:
-    """How the curve is read."""
+    """Return the explanation of the curve."""
     return tr(
         "The line shows how many points could still be reached at each moment by the best known way to go on: your "
         "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
@@ -114,7 +114,7 @@ def format_uncertainty() -> str:
 
 
 def format_certainty(account: Account) -> str:
-    """Whether more may have been possible than the curve tells."""
+    """Return a sentence that says whether more points may have been possible than the curve shows."""
     doubt = account.doubt
     if doubt is None:
         return tr("No more than that was possible at any moment.")
@@ -137,7 +137,7 @@ def format_accuracy(account: Account) -> str:
 
 
 def format_cost(move: RunSegment) -> str:
-    """What it is called, and the points that it lost."""
+    """Return the name of the segment and the points that it lost."""
     called = tr(TONES[move.label][0])
     return f"{called}, −{format_points(move.regret)}" if move.regret >= NOTED else called
 
@@ -155,7 +155,7 @@ def format_move(
 
 
 def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
-    """What would have been best from *move* on was the last chance."""
+    """Return whether the best continuation from *move* was the last chance."""
     return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
 
 
@@ -170,7 +170,7 @@ def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[s
 
 
 def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """What was the last chance, or took it."""
+    """Return the first step of the last chance, or the action that lost it."""
     return (
         format_first_step(chance, choices_by_question)
         if chance.line == WAITING
@@ -179,7 +179,7 @@ def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Seq
 
 
 def format_missed_goals(chance: LastChance) -> str:
-    """Why there was none after it."""
+    """Return the reason why no chance remained: the missed goals."""
     goals = ", ".join(
         f"“{goal}”"
         if until is None
@@ -192,7 +192,7 @@ def format_missed_goals(chance: LastChance) -> str:
 
 
 def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """What had to be done first."""
+    """Return the first step of the last chance, or that nothing more was necessary."""
     return format_input(chance.acts[0], choices_by_question) if chance.acts else tr("do nothing more")
 
 

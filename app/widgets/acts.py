@@ -15,7 +15,9 @@ from engine.model import World
 
 
 class SharedActions(QObject):
-    """What may be done to a thing now; the same act is always the same QAction object."""
+    """Shared QAction objects for the input lines that make sense for a target. The same line always has the same
+    QAction.
+    """
 
     requested = Signal(str)
     """One input line without its time."""
@@ -30,7 +32,9 @@ class SharedActions(QObject):
         super().__init__(parent)
         self._actions: dict[str, QAction] = {}
         self.truth = True
-        """What is offered follows what really is; without it, as in an exam, it tells nothing of that."""
+        """True if the offered actions follow the true state of the world. False in an exam, so that the menu
+        reveals nothing.
+        """
         self.opened = ""
         """The database among many that the user looks at: acts on a server are offered for it, not for all."""
 

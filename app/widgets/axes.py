@@ -68,14 +68,14 @@ class ValueAxis(AxisItem):
 
 
 LEAST: Final = 1e-9
-"""What counts as nought on an axis of logarithms."""
+"""Smallest value on a logarithmic axis. Smaller values count as zero."""
 
 ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Tops of linear axes, times a power of ten of the unit."""
 
 
 def heights(values: Array, logarithmic: bool) -> Array:
-    """Where *values* stand on an axis; NaN for what is no number."""
+    """Return the positions of *values* on an axis; NaN for a value that is not finite."""
     finite = np.where(np.isfinite(values), values, np.nan)
     return np.log10(np.maximum(finite, LEAST)) if logarithmic else finite
 

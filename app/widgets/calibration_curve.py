@@ -1,4 +1,4 @@
-"""How often answers were right, over how sure they were given: on the line they are as often right as was said."""
+"""Calibration curve: share of correct answers over stated confidence. On the diagonal both are equal."""
 
 from __future__ import annotations
 

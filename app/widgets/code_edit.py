@@ -61,7 +61,7 @@ class CodeEdit(QPlainTextEdit):
     said = Signal(str)
     """A word for a status line; empty: nothing to say any more."""
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
-    """What completion replaces: the word that ends at the cursor."""
+    """Pattern for the word that ends at the cursor; completion replaces this word."""
 
     def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:
         """*complete* knows the words of this kind of text, *colour* its colours."""
@@ -350,7 +350,7 @@ class _Margin(QWidget):
 
 
 def _common(text: str, other_text: str) -> int:
-    """How many characters both begin with."""
+    """Return the length of the common prefix."""
     low, high = 0, min(len(text), len(other_text))
     while low < high:  # slices are compared many times as fast as characters
         middle = (low + high + 1) // 2

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DeskView(Protocol):
-    """What every view of the desk has: a model comes in, input lines go out."""
+    """Interface of every view of the desk: it receives a model and emits input lines."""
 
     @property
     def requested(self) -> SignalInstance:
@@ -33,7 +33,7 @@ class DeskView(Protocol):
         """Time has gone on."""
 
     def add_events(self, events: list[Event]) -> None:
-        """What has happened since the last call."""
+        """Add the events since the last call."""
 
 
 Span = tuple[float, float]
@@ -56,7 +56,7 @@ class IncrementalView(Protocol):
     """A view that is too much for one frame at a high speed."""
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """What `show_world` does, in parts of similar cost; a `next` shows one of them."""
+        """Do the work of `show_world` in parts of similar cost; each `next` shows one part."""
 
 
 @runtime_checkable
@@ -112,15 +112,15 @@ class Dock:
     vs_code_keys: str | None = None
     """The same in the VS Code scheme; None: as usual."""
     words: str = ""
-    """What its action says, where that is more than the title."""
+    """Text of the action, if it says more than the title."""
     profiles: tuple[str, ...] = PROFILES
     """Layout profiles in which it is open at first."""
     truth: bool = False
     """It shows what really is, whatever any server believes; closed in an exam."""
     belongs_in: Callable[[World], object] = _accept_any_world
-    """Whether a world has what it shows; elsewhere it is closed."""
+    """Predicate: true if the world contains the subject of the view. In other worlds the view is closed."""
     absent: str = ""
-    """What it would show is not there: said when it is asked for."""
+    """Message for a request to open the view in a world without its subject."""
     more: bool = False
     """It stands in the second part of the View menu: all entries together are higher than a screen of 768 pixels."""
 

@@ -33,7 +33,7 @@ NONE: Final = np.zeros((0, 2), dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows are shown; None: all."""
+    """Filter for event rows. None means all."""
 
     kinds: frozenset[str] | None = None
     server: str | None = None
@@ -60,7 +60,7 @@ class EventRows(Sequence[object]):
         self._looked = 0
         """Events that were looked at."""
         self._counts = np.zeros(0, dtype=np.int64)
-        """How many rows events with the same fields become, by the number of these fields; -1: not yet known."""
+        """Number of rows for events with the same fields, by the number of these fields; -1: not yet known."""
         self._made: dict[int, list[object]] = {}
 
     # --- which rows -------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class EventRows(Sequence[object]):
             self._counts = self._counts[:0]
 
     def add(self, events: Iterable[Event]) -> None:
-        """What has happened since."""
+        """Add the events since the last call."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
     def want(self, wanted: Wanted) -> None:
@@ -101,7 +101,7 @@ class EventRows(Sequence[object]):
 
     @property
     def total(self) -> int:
-        """How many rows there are, wanted or not."""
+        """Return the number of rows without the filter."""
         return len(self._with_rows(np.arange(len(self._log))))
 
     # --- as a sequence ----------------------------------------------------------------------------------------

@@ -264,7 +264,7 @@ class EventTable(QWidget):
 
     @property
     def file_name(self) -> str:
-        """What a file with these rows might be called."""
+        """Return a suggested name for a file with these rows."""
         return " ".join(part for part in (self._name, self.server) if part)
 
     def _choose(self) -> None:

@@ -50,13 +50,13 @@ class FindBar(QFrame):
         super().__init__(editor)
         self._editor = editor
         self._from = 0
-        """Where the search began: typing more of a word does not wander off."""
+        """Start position of the search. A longer search text is searched from the same position."""
         self.setAutoFillBackground(True)
         self.needle = self._field(tr("Find"))
         self.needle.textEdited.connect(self._typed)
         self.with_ = self._field(tr("Replace with"))
         self.place = QLabel()
-        """Which of how many it is, or that there is none."""
+        """Label with the number of the selected match and the number of matches, or a note that there are none."""
         self.same_case = self._tool("Aa", tr("Match case"))
         self.same_case.setCheckable(True)
         self.same_case.toggled.connect(lambda _: self._typed())
@@ -169,7 +169,7 @@ class FindBar(QFrame):
         )
 
     def _is_match_selected(self) -> bool:
-        """What is selected is a place that was found."""
+        """Return whether the selected text is a match."""
         chosen = self._editor.textCursor().selectedText()
         return bool(chosen) and self._pattern().fullmatch(chosen) is not None
 

@@ -26,12 +26,12 @@ class InputGuard(QObject):
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._until_s = 0.0
-        """When the last thing that has appeared is fresh no more."""
+        """Time at which the newest widget stops being guarded."""
         self._key_s = 0.0
-        """When the last key was pressed."""
+        """Time of the last key press."""
         self._pressed_at = -1
         self._pressed: list[QObject] = []
-        """What the last press came to: a widget, and those around it that got it in turn."""
+        """Receivers of the last press: a widget, then the widgets around it, in order of delivery."""
         app.installEventFilter(self)
 
     @property

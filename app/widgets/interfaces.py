@@ -1,4 +1,4 @@
-"""What screen readers are shown of a thing where Qt has no interface of its own for it, or one with a fault."""
+"""Accessibility interfaces for objects for which Qt has none or a faulty one."""
 
 from __future__ import annotations
 

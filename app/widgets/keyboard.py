@@ -1,4 +1,4 @@
-"""Where the keyboard is."""
+"""Position of the keyboard focus."""
 
 from __future__ import annotations
 

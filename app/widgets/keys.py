@@ -36,7 +36,7 @@ class Command:
     text: str
     group: str
     scope: str
-    """Where the keyboard has to be; a name of `SCOPES`."""
+    """Required position of the keyboard focus; a name of `SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
     """None: as in Management Studio."""
@@ -416,13 +416,16 @@ def clashes(keys: Keys) -> list[Clash]:
 
 
 def clashes_with(keys: Keys, name: str, text: str) -> list[Clash]:
-    """What would get in the way if the command *name* had the keys *text*."""
+    """Return the conflicts that would arise if the command *name* had the keys *text*."""
     tried = {**keys, name: (normal(text),)}
     return [clash for clash in clashes(tried) if name in (clash.first, clash.second)]
 
 
 def explain_conflict(keys: Keys, name: str, text: str) -> str:
-    """Why the command cannot have these keys, as a sentence; empty if it can, be it that others give them up."""
+    """Return the reason why the command cannot have these keys, as a sentence.
+
+    The result is empty if it can, even if other commands must give up the keys.
+    """
     command = BY_NAME[name]
     if command.fixed:
         return tr(
@@ -477,7 +480,7 @@ def _starts_alike(key: str, other_key: str) -> bool:
 
 
 def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
-    """What differs from *scheme*."""
+    """Return the differences from *scheme*."""
     usual = keys_of(scheme)
     return {
         name: tuple(found) for name, found in keys.items() if name in usual and tuple(found) != usual[name]

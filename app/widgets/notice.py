@@ -16,7 +16,9 @@ from app.widgets.reader import announce
 from app.words.language import tr
 
 TOLD_MS: Final = 12_000
-"""What is only worth knowing goes after this; what could not be done stays until it is closed or replaced. Assumed."""
+"""Time until a notice for information disappears. A notice about a failure stays until it is closed or replaced.
+Assumed.
+"""
 WIDTH_SHARE: Final = 0.7
 """Of the page, at most."""
 EDGE_PX: Final = 6
@@ -57,7 +59,7 @@ class NoticeBar(QFrame):
 
     @property
     def text(self) -> str:
-        """What is said now; empty when nothing is."""
+        """Text of the visible notice; empty if none is visible."""
         return "" if self.isHidden() else self._text.text()
 
     @property
@@ -125,7 +127,9 @@ class NoticeBar(QFrame):
         self.setGeometry(min((place.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
-        """How much it would disturb there: the pointer more than the keyboard."""
+        """Return the degree of disturbance by a notice at *rect*. Covering the pointer counts more than covering
+        the focus.
+        """
         page = self._page
         pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))
         focus = QApplication.focusWidget()

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 LAPTOP: Final = QSize(1000, 540)
-"""What is left for a window on a screen of 1024 x 600 with a title bar and a task bar. Assumed."""
+"""Size left for a window on a screen of 1024 x 600 with a title bar and a taskbar. Assumed."""
 
 
 ANY_SIZE: Final = 16_777_215
@@ -109,8 +109,11 @@ class Pages(QStackedWidget):
         return at
 
     def heightForWidth(self, width: int) -> int:
-        """What the page needs at least: where words wrap, Qt would ask for all that tables and panels would like to
-        have, and a page would be scrolled before anything on it gives way."""
+        """Return the minimum height of the page.
+
+        For wrapped text, Qt would request the preferred height of tables and panels. The page would then scroll
+        before any of its widgets shrinks.
+        """
         page = self.currentWidget()
         layout = page.layout() if page is not None else None
         return layout.totalMinimumHeightForWidth(width) if layout is not None else -1
@@ -129,7 +132,7 @@ def fit_on_screen(window: QWidget, width: int, height: int) -> None:
 
 
 def room_for(window: QWidget) -> QSize:
-    """What the screen of *window* has room for below a title bar."""
+    """Return the space on the screen of *window* below a title bar."""
     room = window.screen().availableGeometry().size()
     bar = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
     return QSize(room.width(), room.height() - bar)

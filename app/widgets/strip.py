@@ -43,7 +43,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
-"""What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
+"""Possible spans of the whole strip. The span grows in steps so that markers do not drift."""
 
 LANES: Final = (mark("service"), mark("standby"))
 LANE_PITCH: Final = 1.2
@@ -56,7 +56,7 @@ KEYS: Final[dict[int, Callable[[int, int], int]]] = {
 }
 """Keys that go from marker to marker: which one comes after the one that is *at*."""
 NEAR_PX: Final = 7.0
-"""How near to a marker a click means it."""
+"""Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
 NAMES_FROM_PX: Final = 400
 """Width of a strip from which on its lanes have names."""
@@ -237,7 +237,7 @@ class TimeStrip(QWidget):
         self._lane_box = None
 
     def x_of(self, t_s: float) -> float:
-        """Where a moment lies across the widget."""
+        """Return the x coordinate of a time in the widget."""
         lanes = self._lanes()
         return lanes.left() + t_s / self.span_s * lanes.width()
 
@@ -475,7 +475,7 @@ def lane_names_px(widget: QWidget) -> float:
 
 
 def lane_sides(widget: QWidget) -> tuple[float, float]:
-    """Where time begins and ends across *widget*: what stands below a strip has the same scale."""
+    """Return the left and right edge of the time axis in *widget*. Widgets below a strip use the same scale."""
     left = lane_names_px(widget) + 10.0
     return left, max(left + 20.0, widget.width() - 10.0)
 

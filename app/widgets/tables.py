@@ -56,7 +56,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn:
-    """What a column shows of a row."""
+    """Content and appearance of a table column."""
 
     title: str
     text: Callable[[Any], str]
@@ -72,7 +72,7 @@ class TableColumn:
     sign: Callable[[Any], str | None] | None = None
     """Name of an icon in front of the text, in the colour of its tone; None for none."""
     spoken: Callable[[Any], str] | None = None
-    """What a screen reader says of the cell; its text unless given."""
+    """Text of the cell for a screen reader; None for the text of the cell."""
     as_is: bool = False
     """The title is SQL Server's, or a name: it reads the same in every language."""
 
@@ -111,7 +111,7 @@ class TableModel(QAbstractTableModel):
 
     @property
     def total(self) -> int:
-        """How many rows there are, shown or not."""
+        """Return the number of rows, including rows that are not shown."""
         return len(self._all)
 
     def replace(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
@@ -242,14 +242,14 @@ class TableView(QTableView):
         self._fit()
 
     def set_empty_text(self, sentence: str) -> None:
-        """What stands in place of rows while there are none: why, and what to do."""
+        """Set the text that an empty table shows: the reason and the next step."""
         if sentence != self._empty:
             self._empty = sentence
             self._describe()
             self.viewport().update()
 
     def _describe(self) -> None:
-        """Who does not see the sentence hears it; with rows there is nothing to add."""
+        """Set the text of an empty table as its accessible description. A table with rows needs no description."""
         self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -300,7 +300,7 @@ class TableView(QTableView):
         self.scrollTo(end)
 
     def _whole_rows(self) -> QItemSelectionModel.SelectionFlag:
-        """What selects whole rows where nothing less can be selected."""
+        """Return the flag that selects whole rows in a table where only rows can be selected."""
         rows = self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
         flag = QItemSelectionModel.SelectionFlag
         return flag.Rows if rows else flag.NoUpdate

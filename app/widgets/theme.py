@@ -403,9 +403,10 @@ def palette(colours: ThemeTokens) -> QPalette:
 
 
 def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
-    """What Fusion leaves plain: flat tabs, dock titles, headers, primary buttons. *line_px*: height of a line.
+    """Return the style sheet for the plain parts of Fusion: flat tabs, dock titles, headers, primary buttons.
 
-    Round things need whole pixels: a corner that is rounder than half of a box is drawn square.
+    *line_px* is the height of a line. Round shapes need whole pixels: Qt draws a corner square if its radius exceeds
+    half of the box.
     """
     names = {key: colours.named(key).name() for key in _LIGHT_COLOURS}
     folder = files("assets") / "style"

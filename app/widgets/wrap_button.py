@@ -24,7 +24,11 @@ class WrapButton(QPushButton):
         self.show_text(text)
 
     def show_text(self, text: str, spoken: str = "") -> None:
-        """What the button says; its own text stays empty, as that would be one line. *spoken*: said in its place."""
+        """Set the visible text of the button and its accessible name *spoken*.
+
+        The button's own text stays empty because Qt would draw it on one line. Without *spoken*, *text* is the
+        name.
+        """
         self._text.setText(text)
         self.setAccessibleName(spoken or text)
         self.updateGeometry()

@@ -31,7 +31,7 @@ HINT, WAIT, ANSWER, AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
 
 @dataclass(frozen=True, slots=True)
 class LessonCard:
-    """What the bar of a lesson shows: heading, tone, sentences, steps, and the buttons on offer."""
+    """Contents of the lesson bar: heading, tone, sentences, steps and available buttons."""
 
     heading: str
     tone: str

@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Where the run is taken up again, and the sentence shown there."""
+    """Point at which the run restarts, and the sentence shown there."""
 
     begin_tick: Tick
     notice: str
