@@ -1,4 +1,4 @@
-"""What the program answers a shell: 0 as asked, 1 the answer is no, 2 it could not be used that way."""
+"""Exit codes of the program: 0 success, 1 the answer is no, 2 invalid use."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FILE: Final = "golden.json"
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """What a run came to: everything that happened, and the world's state to the last bit."""
+    """Result of a run: the hash of all events, and the exact state hash of the world."""
 
     events: str
     """Hash of the events' times, kinds and texts."""
@@ -42,7 +42,7 @@ def play() -> Golden:
 
 
 def recorded() -> Golden:
-    """What it came to where this version was made."""
+    """Return the result on the machine that made this version."""
     text = resources.files("assets").joinpath(FILE).read_text(encoding="utf-8")
     return Golden(**json.loads(text))
 

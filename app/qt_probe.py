@@ -1,4 +1,4 @@
-"""Whether Qt can show windows here, tried in a process of its own: where it cannot, it aborts without a word."""
+"""Test in a separate process whether Qt can show windows here. Where it cannot, Qt aborts without a message."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ print(json.dumps(found))
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What came of trying. *problem* is a sentence, or None if Qt starts."""
+    """Result of the test. *problem* is a sentence, or None if Qt starts."""
 
     problem: str | None
     qt: str = ""
@@ -72,7 +72,7 @@ def begin() -> subprocess.Popen[str]:
 
 
 def finish(trying: subprocess.Popen[str]) -> Probe:
-    """What is missing if Qt did not start there."""
+    """Wait for the test and return its result, with the missing parts if Qt did not start."""
     with trying:
         try:
             found, said = trying.communicate(timeout=TIMEOUT_S)
@@ -90,7 +90,7 @@ def probe() -> Probe:
 
 
 def explain_failure(output: str, environment: dict[str, str]) -> str:
-    """What is missing and how to get it, from what Qt or Python *said* as they failed."""
+    """Explain which part is missing and how to install it, from the error *output* of Qt or Python."""
     library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", output)
     module = re.search(r"No module named '([^']+)'", output)
     if library is not None:

@@ -50,14 +50,14 @@ BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
 PLAYER: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
-"""Whether a person says what they think of a run before its points are shown."""
+"""True if the program asks for a person's reflection on a run before it shows the points."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""
 
 
 def layout_key(profile: str) -> WindowSettingKey[QByteArray]:
-    """Where the docks of a layout profile stood."""
+    """Return the setting for the dock layout of a layout profile."""
     return WindowSettingKey(f"window/layout/{profile}", QByteArray())
 
 
@@ -111,7 +111,9 @@ class WindowSettings:
         return stored if isinstance(stored, kind) else key.default
 
     def json(self, key: WindowSettingKey[str]) -> Any:
-        """What the text of a setting says as JSON; None if it is none, too deep, or has numbers that are none."""
+        """Parse the text of a setting as JSON; None if it is invalid, nested too deeply, or contains NaN or
+        infinity.
+        """
         try:
             return json.loads(self.get(key), parse_constant=_no_number)
         except (ValueError, RecursionError):
@@ -132,7 +134,9 @@ class WindowSettings:
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """What stands in the place of *file*, or of Qt's own lock beside it, and is no file; None if nothing does."""
+    """Return the object that blocks the path of *file*, or of Qt's lock next to it, and is not a file; None if
+    there is none.
+    """
     return next(filter(no_file, (file, file.with_name(file.name + ".lock"))), None)
 
 
@@ -175,7 +179,7 @@ def _without_objects(file: Path) -> None:
 SIZE_MAX: Final = 4_000_000
 """Bytes of the file. Assumed: what is written is a hundredth of it."""
 _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
-"""What QSettings reads with QDataStream."""
+"""Values that QSettings reads with QDataStream."""
 
 
 def _unescaped(line: bytes) -> bytes:

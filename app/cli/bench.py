@@ -1,4 +1,4 @@
-"""How fast this machine simulates, each figure as a ratio against something named: `mirrordrill bench`."""
+"""Benchmark of this machine's simulation speed, each figure as a ratio to a named reference: `mirrordrill bench`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GROUPS: Final = ((1, 1), (5, 20))
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
 AGAIN_S: Final = 3600.0
-"""How far back a snapshot spares going."""
+"""Simulated time of a replay that a snapshot saves."""
 
 ROW_STEPS: Final = 4_000_000
 """Work of one measurement of compiled code: some tenths of a second."""
@@ -41,7 +41,7 @@ SIMPY_DATABASE_S: Final = 100.0
 """Database seconds that the SimPy model plays: 25,000 transactions."""
 
 SIMPY_WARM_S: Final = 0.1
-"""What it plays before, so that building it is not counted."""
+"""Database seconds that the SimPy model plays before the measurement, so that its construction does not count."""
 
 CORES_EACH: Final = 8
 """Every database gets the cores of a test server, so that each can carry all of Workload1."""

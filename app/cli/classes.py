@@ -533,7 +533,7 @@ def _erase(options: argparse.Namespace) -> int:
 
 
 def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRecord], bytes]) -> int:
-    """What *made* makes of the class, in the file --out."""
+    """Write the content that *build_content* makes of the class record into the file --out."""
     from app.classroom.record import ClassRecord, RecordUnavailableError
     from app.classroom.seat_log import InvalidSeatLogError
 

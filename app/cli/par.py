@@ -89,7 +89,7 @@ def _par(options: argparse.Namespace) -> int:
 
 
 def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
-    """What `par --json` wrote for just this drill."""
+    """Read the certificate that `par --json` wrote for exactly this drill and seed."""
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:

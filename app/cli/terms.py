@@ -1,4 +1,4 @@
-"""What the commands share: finding a scenario, saying what cannot be used, writing JSON."""
+"""Functions that the commands share: find a scenario, report invalid arguments, write JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class UsageError(Exception):
 
 
 class SubcommandFactory(Protocol):
-    """Where a module adds its commands; what carries one out is the parser's default `do`."""
+    """Factory with which a module adds its commands. The parser's default `do` executes a command."""
 
     def __call__(self, name: str, help: str) -> argparse.ArgumentParser: ...
 

@@ -106,7 +106,7 @@ class Helper:
     starting: Future[None] | None = None
     asked: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     told: dict[Rules, int] = field(default_factory=dict)
-    """How many of the states that the search has found it was told of."""
+    """Number of the search's known states that the helper has received."""
 
     @property
     def has_capacity(self) -> bool:
@@ -137,7 +137,7 @@ class Crew:
         self._found: dict[Rules, list[bytes]] = {}
         """States that the search has been told of, in their order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
-        """How many they were as the last rounds began."""
+        """Number of known states at the start of each of the last rounds."""
         with unstoppable():
             for helper in helpers:
                 if not helper.cluster:
@@ -243,7 +243,7 @@ class Crew:
 
 @dataclass(frozen=True, slots=True)
 class _StateUnion:
-    """What is in one of two sets."""
+    """Union of two sets of states."""
 
     one: Set[bytes]
     other: Set[bytes]

@@ -37,7 +37,7 @@ class TerminalProgress:
 
 
 def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> Done:
-    """What *work* comes to; what is *said* of its share that is done is told meanwhile."""
+    """Run *work* and return its result. Meanwhile show the progress as text from *describe*."""
     progress = TerminalProgress()
     while True:
         try:
@@ -61,7 +61,9 @@ def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Itera
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed while it is open: once to come to an end, twice to end at once."""
+    """Yield a function that returns whether Ctrl-C was pressed. The first Ctrl-C ends the work in order, a second
+    at once.
+    """
     stopped: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
     try:

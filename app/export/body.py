@@ -1,4 +1,4 @@
-"""What a debrief says, section by section: one page that tells it all, and an annex that proves it. No Qt."""
+"""Debrief content by section: one page with the summary, and an annex with the evidence. No Qt."""
 
 from __future__ import annotations
 

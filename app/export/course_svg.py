@@ -116,7 +116,7 @@ def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
 
 
 def describe_lanes(lanes: Iterable[Lanes]) -> str:
-    """What the drawing shows, in sentences."""
+    """Describe the drawing in sentences."""
     told = []
     for lane in lanes:
         bare = tr("{database} was unprotected: {times}.")
@@ -139,7 +139,7 @@ def _format_span(span: StateSpan) -> str:
 
 
 def x_of(tick: Tick, end_tick: Tick) -> float:
-    """Where a moment lies across the drawing."""
+    """Return the x coordinate of a tick in the drawing."""
     return LEFT + tick / max(1, end_tick) * (WIDTH - LEFT - RIGHT)
 
 

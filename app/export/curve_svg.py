@@ -1,4 +1,4 @@
-"""What could still be reached at each moment of a run, as a drawing below the course and with its scale. No Qt."""
+"""Drawing of the value at each time of a run, below the course and with the same scale. No Qt."""
 
 from __future__ import annotations
 

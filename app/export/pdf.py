@@ -93,7 +93,7 @@ def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> by
 def _printed(
     title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
 ) -> tuple[bytes, int]:
-    """What *documents* makes for a writer, and the number of pages. Raises PdfWriteError."""
+    """Return the PDF of the *documents* for a writer, and the number of pages. Raises PdfWriteError."""
     application = QGuiApplication.instance() or _application()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -223,7 +223,7 @@ def _keep_together(document: QTextDocument) -> None:
 
 
 def _headed(heading: QTextBlock) -> QTextBlock:
-    """What comes after a heading and after the caption of a table."""
+    """Return the block after a heading, or the table if only its caption is between them."""
     following = heading.next()
     after = following.next()
     is_table = after.isValid() and QTextCursor(after).currentTable() is not None

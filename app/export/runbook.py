@@ -19,7 +19,9 @@ WIDTH: Final = 100
 
 
 def runbook(source: ExportSource) -> str:
-    """What was done, in its order: SQL that the servers took as SQL, what they refused and all else as comments."""
+    """Return the inputs of the run in their order. SQL that the servers accepted is SQL; all other inputs are
+    comments.
+    """
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)
         for batch in source.report["sql"]
@@ -38,7 +40,7 @@ def runbook(source: ExportSource) -> str:
 
 
 def reference_runbook(source: ExportSource) -> str:
-    """What the reference does, each step with its reason; nothing but a note if there is no reference."""
+    """Return the steps of the reference solution with their reasons; only a note if the drill has no reference."""
     reference = source.review.reference
     head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
     if reference is None:

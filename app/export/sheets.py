@@ -31,7 +31,7 @@ RUN_COLUMNS: Final = (
     "state_hash",
 )
 WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
-"""What could still be reached before and after each act and wait."""
+"""Columns of the value before and after each action and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of them is a formula to a spreadsheet."""
 
@@ -56,7 +56,7 @@ def sheets(source: ExportSource) -> dict[str, str]:
 
 
 def _of_run(source: ExportSource) -> list[object]:
-    """Whose run it is, and what it came to: the row that a class is collected by."""
+    """Return the row with the player and the result of the run, from which class results are collected."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
     known = [report.get(name, "") for name in names]

@@ -1,4 +1,4 @@
-"""What every export is made of. No Qt."""
+"""Data that all exports share. No Qt."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ExportSource:
     report: Report
     """As of `run --json`."""
     player: str = ""
-    """Who played it, as they want to be called."""
+    """Name that the player has chosen."""
     played_at: str = ""
     """Date and time of its end, where it was played."""
     account: Account | None = None
-    """What each act and wait cost, where that was worked out."""
+    """Regret of each action and wait, if it was computed."""
     lessons: tuple[RunSegment, ...] | None = None
     """The mistakes of the account, with plans at a person's pace."""
 

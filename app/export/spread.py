@@ -1,4 +1,4 @@
-"""How a measure is spread over the runs of a sweep, as a picture: of each value, the share of runs up to it."""
+"""Picture of a measure's distribution over the runs of a sweep: for each value, the share of runs up to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from engine.drill.judging.sweep import RunOutcome
 
 RIGHT: Final = 520
-"""Where the plot ends; the names stand beside it."""
+"""Right end of the plot. The names are next to it."""
 HEIGHT: Final = 420
 LEFT: Final = 56
 TOP: Final = 24

@@ -25,7 +25,7 @@ class BackgroundTask:
         self._faults = faults
         self.stopped = stopped
         self.share = 0.0
-        """How much of it is done, 0 to 1."""
+        """Completed share of the task, 0 to 1."""
         self._told: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:

@@ -65,11 +65,11 @@ class Host:
         self.finished: HostSignal[Report] = HostSignal()
         """The drill is over; its report, which the recorder has by now."""
         self.looking: HostSignal[bool] = HostSignal()
-        """Whether a past moment is on screen; comes after `drill_changed`."""
+        """Signal: True if a past time is on screen. It comes after `drill_changed`."""
         self.loaded: HostSignal[History] = HostSignal()
         """The history that `load` was asked for, played to its tick."""
         self.frames_due: HostSignal[bool] = HostSignal()
-        """Whether `on_frame` has anything to do from now on, beside the inbox."""
+        """Signal: True if `on_frame` has work from now on, in addition to the inbox."""
 
         self.inbox = Inbox()
         """Requests of other threads; done at the next frame."""
@@ -78,7 +78,7 @@ class Host:
         self.history: History | None = None
         """The run, with the way back to each of its moments."""
         self._past: Playback | None = None
-        """What is on screen instead of the run as it stands."""
+        """Playback that is on screen instead of the live run."""
         self._record = RecordingSchedule(NoRecorder())
         self._clock = clock
         self._pace = RunPace()
@@ -87,7 +87,7 @@ class Host:
         self._search: EventSearch | None = None
         self._work: BackgroundTask | None = None
         self._sought: tuple[Tick, bool] | None = None
-        """What `look` was asked for, while the work that is under way is to bring it."""
+        """Arguments of the last `look`, while the background task that computes it is running."""
         self._held = False
         """Time stands still because of a question that was asked while it ran."""
         self._since_recorded_ticks = 0
@@ -97,7 +97,7 @@ class Host:
 
     @property
     def drill(self) -> Drill | None:
-        """What is on screen: the run as it stands, or the moment of it that is looked at."""
+        """Drill on screen: the live run, or its state at the past time that is shown."""
         return self._past.drill if self._past is not None else self.live
 
     @property
@@ -334,7 +334,7 @@ class Host:
             work.stopped()
 
     def _drop(self) -> None:
-        """What is under way is wanted no more."""
+        """Cancel the background task and the search."""
         if self.busy:
             work, self._work, self._search, self._sought = self._work, None, None, None
             if work is not None:
@@ -406,7 +406,9 @@ class Host:
     # --- frames ---------------------------------------------------------------------------------------------
 
     def on_frame(self, elapsed_ms: float) -> None:
-        """What is due after *elapsed_ms* of wall time, within the budget of a frame; what was posted comes first."""
+        """Process the inbox, then the work that is due after *elapsed_ms* of wall time, within the budget of a
+        frame.
+        """
         self.take_in()
         if self._work is not None:
             self._go_on_working(self._work)

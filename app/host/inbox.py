@@ -19,14 +19,14 @@ ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 
 @dataclass(frozen=True, slots=True)
 class RequestResult:
-    """What became of a request."""
+    """Result of a request."""
 
     item: Input | None = None
     """The input as it stands in the journal; None if it was refused."""
     done: Event | None = None
     """The event that ENDS names: of T-SQL its `sql_done`, with messages and results. None if the batch was lost."""
     refused: str = ""
-    """Why it could not be done; one sentence."""
+    """Reason, as one sentence, for which the request was refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How much simulated time is due after some wall time. No Qt."""
+"""Conversion of wall time into simulated time. No Qt."""
 
 from __future__ import annotations
 

@@ -25,8 +25,10 @@ class Playback:
         return not self._ahead and (self.drill.tick >= self._until or self.drill.finished)
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """What happened up to *tick*; with *to_event* no further than the first tick with an event, with
-        `at_each_deed` no further than the next deed."""
+        """Advance to *tick* and return the events up to it.
+
+        With *to_event*, stop at the first tick with an event. With `at_each_deed`, stop at the next input.
+        """
         drill, known = self.drill, len(self.drill.events)
         while True:
             deed = bool(self._ahead) and self._ahead[0].tick <= tick
@@ -41,6 +43,6 @@ class Playback:
                 return drill.events[known:]
 
     def take_deed(self) -> bool:
-        """Whether time is to pause for what was just done."""
+        """Return whether time must pause for the last input, and clear the mark."""
         deed, self._deed = self._deed, False
         return deed and self.at_each_deed

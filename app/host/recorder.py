@@ -1,4 +1,4 @@
-"""How a session has its run recorded, without knowing where: the port that storage is plugged into. No Qt."""
+"""Port between a session and the storage that records its run. The session does not know the storage. No Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run takes no line now."""
+"""Reasons for which a run accepts no input line now."""
 
 from __future__ import annotations
 

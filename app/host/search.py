@@ -1,4 +1,4 @@
-"""What a run is let go on for, as fast as it goes: an event, a condition, a moment. No Qt."""
+"""Search at full speed for the end of an advance: an event, a condition, a time. No Qt."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class EventSearch:
         self.found = False
 
     def finds(self, events: Sequence[Event], drill: Drill | None) -> bool:
-        """Whether what happened last, or how things stand now, is what is looked for."""
+        """Return whether the latest events or the present state match the search."""
         found = any(event.kind in self.kinds and self._wanted(event) for event in events)
         found = found or (bool(self.condition) and drill is not None and drill.holds(self.condition))
         self.found = self.found or found

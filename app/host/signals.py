@@ -1,4 +1,4 @@
-"""What a host tells its guests, in the host's thread and in the order in which it happened. No Qt."""
+"""Signals of a host for its guests, emitted in the host's thread in the order of the events. No Qt."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What finished runs tell of skills, how that fades, and what is due again. Pure functions, time is given; no Qt."""
+"""Learner model from finished runs: skills, forgetting, due reviews. Pure functions; time is an argument. No Qt."""

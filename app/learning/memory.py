@@ -1,7 +1,7 @@
-"""How a skill stands: what the runs have shown, and how likely it is still there.
+"""State of each skill: the results of the runs, and the probability that the learner still has the skill.
 
-The schedule is that of FSRS-6 with its default parameters (package fsrs), one card for each skill. Drills are no cards:
-docs/learning.md says what was measured about that and what was not.
+The schedule is that of FSRS-6 with its default parameters (package fsrs), one card for each skill. Drills are
+not cards: docs/learning.md describes the measurements about that, and their gaps.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ SPACED_DAYS: Final = 1.0
 counts in whole days too."""
 
 WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
-"""How far one run moves the level towards its own quality. Assumed: the less help, the more it says; free play says
-nothing."""
+"""Share by which one run moves the level to its own quality. Assumed: a run with less help is stronger evidence;
+free play is none.
+"""
 
 HINT_PRICE: Final = 0.1
 """Share of the quality that each opened layer of a hint takes. Assumed."""
@@ -80,7 +81,7 @@ class Practised:
 
     @property
     def rating(self) -> Rating:
-        """What FSRS takes it for: a guided run was done, but not alone."""
+        """Rating of the run for FSRS. A guided run is at most Hard, because the learner had help."""
         for below, rating in RATINGS:
             if self.quality < below:
                 return rating
@@ -95,7 +96,7 @@ class Practised:
 
 @dataclass(frozen=True, slots=True)
 class SkillStanding:
-    """How one skill stands."""
+    """State of one skill."""
 
     skill: Skill
     mastery: float
@@ -107,7 +108,7 @@ class SkillStanding:
     """Two unaided passes days apart, and one in a drill that was new then."""
     last: datetime | None
     due: datetime | None
-    """When it is to be repeated; None: never practised."""
+    """Due time of the next review; None: never practiced."""
 
     def is_review_due(self, current_time: datetime) -> bool:
         return self.due is not None and self.due <= current_time
@@ -123,7 +124,7 @@ class _Memory:
     last: datetime | None = None
 
     def estimate_recall(self, current_time: datetime) -> float:
-        """How likely it is still there at *now*."""
+        """Return the probability that the learner still has the skill at *current_time*."""
         if self.card is None:
             return 0.0
         return SCHEDULER.get_card_retrievability(self.card, _convert_to_utc(current_time))
@@ -154,9 +155,9 @@ def _repeated(memory: _Memory, run: Practised) -> _Memory:
 def standings(
     runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], current_time: datetime
 ) -> list[SkillStanding]:
-    """How every skill stands at *now*. *trained*: scenario -> the keys of its skills. All times in one zone.
+    """Return the state of every skill at *current_time*. *trained*: scenario -> the keys of its skills.
 
-    Runs later than *now* (a clock was changed) count as if they were made now.
+    All times are in one zone. Runs later than *current_time* (a clock was changed) count as runs of that time.
     """
     by_skill: dict[str, list[Practised]] = {skill.key: [] for skill in skills()}
     for run in sorted(runs, key=lambda run: run.at):

@@ -1,4 +1,4 @@
-"""What to take next: few drills that cover the skills that are due, then some for skills never tried."""
+"""Recommendation of the next drills: few drills that cover the due skills, then some for skills never practiced."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Recommendation:
     skills: tuple[Skill, ...]
     """Longest due first; of a new one in the scenario's order."""
     since: datetime | None
-    """When the first of them came due; None: they were never practised."""
+    """Due time of the skill that became due first; None: the skills were never practiced."""
 
 
 def recommend_drills(
     runs: Sequence[Practised], courses: Sequence[DrillCandidate], current_time: datetime
 ) -> list[Recommendation]:
-    """What to take next and why, the most needed first: few scenarios that cover all skills that are due.
+    """Recommend drills with reasons, the most urgent first: few scenarios that cover all skills that are due.
 
-    Among scenarios that serve equally well comes the one that was taken longest ago or never, then the easier. After
-    them come up to NEW_SHOWN with skills that were never practised, the easiest first.
+    Among equally useful scenarios, the one that was played longest ago or never comes first, then the easier
+    one. After them come up to NEW_SHOWN drills with skills that were never practiced, the easiest first.
     """
     trained = {course.name: course.skills for course in courses}
     found = standings(runs, trained, current_time)

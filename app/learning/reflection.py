@@ -1,4 +1,4 @@
-"""What a person thought of a run before its points were shown."""
+"""A person's reflection on a run, made before its points were shown."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ class Reflection:
 
     happened: str
     otherwise: str
-    """What the person would do another time."""
+    """Changes that the person would make next time."""
     expected_score: float | None
     """0 to 100."""

@@ -1,1 +1,1 @@
-"""What people read: the catalogue of words, sentences of events and refusals, numbers and units. No Qt."""
+"""Texts for people: the catalog, sentences for events and refusals, numbers and units. No Qt."""

@@ -1,4 +1,4 @@
-"""What is said of events to who listens instead of looking."""
+"""Announcements of events for users of a screen reader."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def select_announced_kinds(terms: Terms) -> frozenset[str]:
 
 
 def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
-    """What has happened, in the order in which it did; empty if nothing worth saying has."""
+    """Describe the events in their order; empty if no event is worth an announcement."""
     kept = _without_echoes([event for event in events if event.kind in kinds])
     found = [(RANK.index(group[0].kind), place, group) for place, group in enumerate(_grouped(kept))]
     said = sorted(sorted(found)[:SENTENCES_MAX], key=lambda each: each[1])
@@ -68,7 +68,7 @@ def _without_echoes(events: list[Event]) -> list[Event]:
 
 
 def _grouped(events: list[Event]) -> list[list[Event]]:
-    """What happened to many databases at once is one thing to say."""
+    """Group the events so that one change of many databases becomes one sentence."""
     groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:
         groups.setdefault((event.kind, event.server, _change(event)), []).append(event)
@@ -80,7 +80,7 @@ def _grouped(events: list[Event]) -> list[list[Event]]:
 
 
 def _change(event: Event) -> object:
-    """What the event says of its database, whichever it is."""
+    """Return the change that the event reports of its database, without the database's name."""
     if event.get("new"):
         return event.get("new")
     text = event.text

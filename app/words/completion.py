@@ -1,4 +1,4 @@
-"""How an input line that the user types may go on. No Qt."""
+"""Completions of an input line that the user types. No Qt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def completions(world: World, text: str) -> list[str]:
 
 
 def hint(text: str) -> str:
-    """What the verb that is being typed takes and does; empty while there is none."""
+    """Return usage and help of the verb at the start of the line; empty if there is none."""
     verb = VERBS.get(text.split(" ")[0].lower())
     return f"{usage(verb)}: {tr(verb.help)}" if verb is not None else ""
 

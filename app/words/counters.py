@@ -1,4 +1,4 @@
-"""What the engine's counters are called and how their values read. No Qt."""
+"""Names of the engine's counters and formats of their values. No Qt."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.words.language import mark
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How values are written and how an axis counts."""
+    """Format of values and scale of an axis."""
 
     name: str
     text: Callable[[float | None], str]
     thousand: float = 1000.0
-    """Where the next greater unit begins (1,024 for KB), so that ticks fall on round numbers of it."""
+    """Factor of the next greater unit (1,024 for KB), so that ticks are at round numbers of it."""
 
 
 KB: Final = Unit("KB", formatting.kb, 1024.0)
@@ -152,4 +152,4 @@ def counter(name: str, of_groups: bool) -> Counter:
 
 
 WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
-"""What is charted unless the user chooses otherwise: what mirroring stands or falls with."""
+"""Counters that are charted by default. They decide the health of mirroring."""

@@ -28,7 +28,7 @@ _MODES: Final = {
 
 
 def mode(name: str) -> str:
-    """How a drill is taken, as people read it."""
+    """Return the display name of a drill mode."""
     return tr(_MODES.get(name, name))
 
 
@@ -183,7 +183,7 @@ def text_table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def brier(calibration: Calibration) -> str:
-    """How well it was known which answers are right, in one number."""
+    """Return the Brier score of the answers as a sentence: one number for the calibration of the confidence."""
     return tr(
         "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
     ).format(

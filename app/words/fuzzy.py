@@ -20,7 +20,7 @@ _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a query fits a text."""
+    """Match of a query in a text."""
 
     worth: float
     """Greater is better."""

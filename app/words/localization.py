@@ -1,7 +1,8 @@
-"""What the engine says, in the language of the interface.
+"""Localization of the engine's texts into the language of the interface.
 
-The engine speaks English, so that a run is the same in every language; what it says knows its template and arguments.
-What stays English on purpose (see `app.localization.language`) is no `LocalizableMessage`, and is shown as it is.
+The engine writes English, so that a run is the same in every language. Its messages contain their template and
+arguments. Text that intentionally stays English (see `app.localization.language`) is no `LocalizableMessage`,
+and is shown unchanged.
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from engine.drill.judging.mistakes import Mistake
 
 
 def cause(mistake: Mistake) -> str:
-    """What was done or happened before it, and when, or what was never done; empty if it came from nothing."""
+    """Describe the cause of a mistake: the action or event before it with its time, or the omission; empty if it
+    has none.
+    """
     words = localize(mistake.cause)
     if mistake.omission or not words:
         return words
