@@ -1,1 +1,1 @@
-"""What a scenario file may hold, how it is read, and everything that is wrong with one."""
+"""Format of scenario files, their loader, and the checks that list every problem in a file."""

@@ -1,4 +1,4 @@
-"""What must be right between the clusters, groups and instances of a scenario."""
+"""Checks of the references between the clusters, groups and instances of a scenario."""
 
 from __future__ import annotations
 

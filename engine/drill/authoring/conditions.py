@@ -34,7 +34,7 @@ NEVER: Final = 2**40
 
 
 class ConditionResult(NamedTuple):
-    """Whether a condition holds, and how long that stays so although nothing happens."""
+    """Result of a condition, and how long it stays the same if nothing happens."""
 
     holds: bool
     until: Tick = NEVER
@@ -375,7 +375,7 @@ def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: boo
 
 
 def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> Asked | None:
-    """How the comparison of *number* with *other* is asked for."""
+    """Return how to poll the comparison of *number* with *operand*."""
     quantity, name = number.quantity, number.name
     if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
         return poll_each_second(test)

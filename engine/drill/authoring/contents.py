@@ -1,4 +1,4 @@
-"""What a scenario holds, in figures and names, for those who do not know its author: looked at before it runs."""
+"""Summary of a scenario in figures and names, for users who do not know its author and inspect it before it runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Contents:
     name: str
     title: str
     author: str | None
-    """Who the file says that wrote it. Unverified, as any name can be written there."""
+    """Author that the file names. Unverified, because a file can contain any name."""
     sources: tuple[str, ...]
     """The papers that it names. Unverified as well."""
     sha256: str
@@ -40,7 +40,9 @@ class Contents:
     counts: tuple[tuple[str, int], ...]
     """Tables of the file and how many of each, those that are there."""
     verbs: tuple[tuple[str, int], ...]
-    """What the scenario itself does, on the timeline and before the start, and how often; most often first."""
+    """Verbs that the scenario itself applies, on the timeline and before the start, with their counts. The most
+    frequent is first.
+    """
     texts: tuple[tuple[str, int], ...]
     """Key of the file -> characters of the texts under it that are shown; the longest first."""
     images: int

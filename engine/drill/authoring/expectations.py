@@ -1,4 +1,4 @@
-"""What was expected where a scenario's value does not fit: pydantic's errors in our words, one line for each kind."""
+"""Descriptions of the values that a scenario expects: pydantic's errors in our words, one line for each kind."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PATTERNS: Final = {
 
 
 def format_expected(error: ErrorDetails) -> LocalizableMessage:
-    """What could stand there instead of what *error* refuses."""
+    """Describe the values that are allowed instead of the one that *error* rejects."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))
     context["pattern"] = next((said for start, said in PATTERNS.items() if start in pattern), pattern)

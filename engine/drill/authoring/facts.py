@@ -1,4 +1,4 @@
-"""What a condition can ask about a run: states and accounts as they truly are, and what has been sent."""
+"""Facts of a run that conditions can ask for: true states and accounts, and sent batches."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Facts:
     operations: Sequence[Event] = ()
     """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
     calls: Calls = ()
-    """What the roles of a team have said to one another."""
+    """Calls between the roles of a team."""
     found: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
-    """What has been worked out of the world, which stays as it is as long as these facts are asked."""
+    """Cache of values derived from the world. They stay valid as long as these facts are used."""
 
     def serving(self, database: str) -> list[DatabaseCopy]:
         """`availability.serving_copies`"""
@@ -94,7 +94,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ConditionNames:
-    """What a condition may name, as the scenario spells it."""
+    """Names that a condition may use, in the scenario's spelling."""
 
     databases: tuple[str, ...]
     servers: tuple[str, ...]
@@ -180,7 +180,7 @@ SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
 
 
 def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
-    """Whether the instance of that name is so; a computer without one is not."""
+    """Return whether the instance with that name meets *predicate*; False for a computer without an instance."""
     return name in world.instances and predicate(world.instances[name])
 
 
@@ -370,7 +370,7 @@ def _worker_threads(facts: Facts, server: str) -> float:
 
 
 def _read_from_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
-    """What the cluster of a server's node has; 0 where there is no node."""
+    """Build a reader of a value from the cluster of a server's node; 0 without a node."""
 
     def of_server(facts: Facts, server: str) -> float:
         node = facts.world.nodes.get(facts.world.computer_named(server).name)
@@ -391,7 +391,9 @@ def _owners(facts: Facts, server: str) -> float:
 
 
 def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
-    """What the availability group of a database has, by the newest copy of its cluster's database; 0 without one."""
+    """Build a reader of a value from a database's availability group, by the newest copy of the cluster database; 0
+    without a group.
+    """
 
     def of_database(facts: Facts, database: str) -> float:
         guid = next(

@@ -1,6 +1,6 @@
-"""What a scenario file may be at most, looked at before anything else reads it, so that no file can cost much.
+"""Size limits of a scenario file, checked before anything else reads it, so that no file can be expensive.
 
-All limits are assumed: some ten times what the largest shipped scenario needs.
+All limits are assumed: about ten times the needs of the largest shipped scenario.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _PIECE: Final = re.compile(
 
 
 def find_excess(text: str) -> tuple[int, str, str] | None:
-    """Where *text* goes beyond a limit first (an index into it), what it has, and what it may have at most."""
+    """Find the first place where *text* exceeds a limit. Return an index into it, the actual size and the allowed
+    size.
+    """
     if len(text) > SIZE_MAX:
         return (
             0,

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario that can be loaded: texts that are missing, points that come or go too easily."""
+"""Warnings for a scenario that can be loaded: missing texts, and points that are too easy to win or lose."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
-    """What would come only when the drill is over never comes."""
+    """Report items that are due only after the drill is over and therefore never happen."""
     if scenario.length is None:
         return
     times: list[tuple[Path, float | None]] = []
@@ -148,7 +148,9 @@ def _names_something(verb: Verb) -> bool:
 
 
 def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
-    """What a hint says to type names what is there; a drill copied from another one easily keeps an old name."""
+    """Report names in a hint's input lines that the scenario does not have. A copied drill easily keeps an old
+    name.
+    """
     names = names_of(scenario)
     known = {*names.servers, *names.databases, *names.clients}
     for number, hint in enumerate(scenario.hints):
@@ -165,7 +167,7 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
-    """What costs nothing is no trap, though the debrief calls it wrong."""
+    """Report traps without a price: an action that costs nothing is no trap, although the debrief calls it wrong."""
     for place, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:

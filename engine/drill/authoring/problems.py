@@ -1,4 +1,4 @@
-"""What is wrong with a scenario file: every problem with its place and what was expected instead."""
+"""Problems in a scenario file, each with its place and the expected value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pydantic cannot see in a scenario: names that must exist, lines and conditions that must be understood."""
+"""Checks of a scenario that pydantic cannot make: names must exist, and lines and conditions must be valid."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from engine.verbs.lines import in_line, parse_line, read_script
 
 
 def names_of(scenario: Scenario) -> ConditionNames:
-    """What conditions of the scenario may name."""
+    """Return the names that conditions of the scenario may use."""
     return ConditionNames(
         tuple(name for database in scenario.databases for name in database.names),
         scenario.server_names,
@@ -70,7 +70,7 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
-    """Whether *name* (None: not given) is one of *known*, as written; a problem is noted if not."""
+    """Return whether *name* (None: not given) is one of *names*, as written. Report a problem if it is not."""
     if name is None or name in names:
         return True
     near = difflib.get_close_matches(name, names, 1)

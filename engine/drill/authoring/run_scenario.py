@@ -39,7 +39,7 @@ BETTER: Final = say("advice for the full points")
 ASKED: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
-"""What is asked of the author in the same words every time: its text, as a file has it -> the sentence."""
+"""Standard requests to the author: text as in a file -> message."""
 
 UNNAMED: Final = ("to-write",)
 """Stand among the skills until the author chooses some."""
@@ -218,7 +218,9 @@ def _build_hint(goal: str) -> dict[str, object]:
 
 
 def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
-    """What holds at the end of the run; it counts from the first act on, not before anything breaks."""
+    """Propose goals from the facts at the end of the run. A goal counts from the first action on, not before
+    anything breaks.
+    """
     after_s = acts[0].tick / TICKS_PER_S
     found = []
     for condition, text in _facts(drill.world):

@@ -206,7 +206,7 @@ DEPENDENTS: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Where a table's missing entry would be complained of although it stands in the file."""
+"""Tables that would be reported to lack an entry although the file contains it."""
 
 
 def _inner(data: Any, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Where each key of a TOML text stands: tomllib reads values without telling their lines."""
+"""Line of each key in a TOML text. tomllib reads values without their lines."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:
 
 
 def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
-    """What *seed* picks from each pool."""
+    """Return the value that *seed* selects from each pool."""
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}
     for group in groups(variants):
@@ -88,7 +88,7 @@ def substitute_picks(value: object, picks: Picks) -> Any:
 
 
 def find_problems(data: Mapping[str, object]) -> list[Found]:
-    """What is wrong with the pools of a file, and placeholders for which there is none."""
+    """Find the problems in the pools of a file, and the placeholders without a pool."""
     variants = data.get(VARIANTS)
     if variants is None:
         return []

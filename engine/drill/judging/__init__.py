@@ -1,1 +1,1 @@
-"""What a run was worth: score, report, mistakes, review, skills, and players that test the score."""
+"""Evaluation of a run: score, report, mistakes, review, skills, and players that test the score."""

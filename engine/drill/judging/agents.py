@@ -33,10 +33,10 @@ RANDOM_ACTS: Final = 25
 """Acts of a random player. Assumed: as many as a nervous person does in a drill."""
 RANDOM_PLAYERS: Final = 3
 STALL_S: Final = 60.0
-"""How much later a staller does everything."""
+"""Delay of every action of a stalling player."""
 REVERT_EVERY_S: Final = 20.0
 SOON: Final = ticks(1.0)
-"""When those act who do not wait for the failure."""
+"""Start of the players that do not wait for the failure."""
 
 
 # --- what can be done ---------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def _play_to_end(drill: Drill | History) -> Drill:
 
 
 def _steps(scenario: Scenario, seed: int) -> list[Input]:
-    """What the reference does, and when."""
+    """Return the inputs of the reference, with their times."""
     return play_reference(scenario, seed).journal
 
 
@@ -224,7 +224,7 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 
 
 Allowed = Callable[[Scenario], str]
-"""Why a trick is no trick in a scenario; empty where it is one."""
+"""Function that returns why a trick is allowed in a scenario; empty if it is not."""
 
 
 def _explain_early_action(scenario: Scenario) -> str:
@@ -245,7 +245,7 @@ class Agent:
     play: Play
     twin: str | None = None
     allowed: Allowed = lambda _: ""
-    """Where it may come level with its twin, or before it without more points."""
+    """Function that tells whether the agent may equal its twin's score, or finish before it without more points."""
 
 
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
@@ -268,7 +268,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """What an agent earned."""
+    """Result of an agent."""
 
     agent: str
     total: float
@@ -277,7 +277,7 @@ class AgentResult:
     aids: int = 0
     """Layers of hints opened and ways back."""
     reached_s: float | None = None
-    """When the goals were reached, on average; None: not all were."""
+    """Mean time at which the goals were reached; None: not all were."""
     last_deed_s: float = 0.0
 
     @property

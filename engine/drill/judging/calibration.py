@@ -1,7 +1,7 @@
-"""How well answers are known to be right: Brier score and calibration curve of questions and predictions.
+"""Calibration of a trainee's confidence: Brier score and calibration curve of questions and predictions.
 
-Brier (Monthly Weather Review 78, 1950) in its form for one event: the mean of (stated chance - outcome) squared, from 0
-(always sure and right) over 0.25 (half as sure whatever is asked) to 1.
+Brier (Monthly Weather Review 78, 1950) in its form for one event: the mean of (stated chance - outcome) squared.
+The score is 0 if the trainee is always sure and right, 0.25 if always half sure, and at most 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a run would have come to without one of its deeds: it is played again with that deed left out.
+"""Result of a run without one of its actions: the run is replayed and that action is left out.
 
-Left out with it is what only follows from it: a later line that cannot be done or is refused in the other run, and a
-session forced or removed for a service that would have come back by itself.
+The replay also leaves out consequences of the action. These are later lines that cannot be applied or are
+refused in the other run, and a session forced or removed for a service that would have recovered automatically.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ActionImpact:
     outcomes: tuple[OutcomeRow, ...]
     """Left: this run; right: without the deed. The same figures as beside the reference."""
     points: float
-    """What the run without it scores more."""
+    """Points that the run scores more without the action."""
     gains: tuple[tuple[str, float], ...]
     """Part of the score -> what it has more without the deed."""
 
@@ -63,7 +63,7 @@ class ActionImpact:
 
 LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
-"""How a line at the PowerShell prompt begins that only asks, and what in it acts all the same."""
+"""Beginnings of PowerShell lines that only query, and parts of such lines that nevertheless change something."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 READING: Final = re.compile(
@@ -75,7 +75,7 @@ READING: Final = re.compile(
 
 
 def is_inspection(item: Input) -> bool:
-    """Whether an input only asks a server or a cluster for something."""
+    """Return whether an input only queries a server or a cluster."""
     if item.verb == "ps":
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
     if item.verb != "sql":
@@ -189,7 +189,7 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
 
 
 def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
-    """Whether a batch of *drill* has no place in the other run."""
+    """Return whether a batch of *drill* is needless in the other run."""
     if is_inspection(item):
         return False
     text = batches.normalize_sql(item.args[1], keep_literals=False)
@@ -205,7 +205,7 @@ def _is_needless(counterfactual: Drill, drill: Drill, item: Input) -> bool:
 
 
 def was_refused(drill: Drill, item: Input) -> bool:
-    """Whether the batch of *item*, which *drill* has done, came back with an error."""
+    """Return whether the batch of *item*, which *drill* has applied, failed with an error."""
     return any(
         event.kind == "sql_done"
         and event.get("started_tick") == item.tick
@@ -216,7 +216,7 @@ def was_refused(drill: Drill, item: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Whether every database that *text* names is served, or would be within BACK_S, if nothing were done."""
+    """Return whether every database that *text* names is served, or would be within BACK_S without further inputs."""
     named = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + ticks(BACK_S))

@@ -52,7 +52,7 @@ class OutcomeRow:
 
     @property
     def delta(self) -> float:
-        """What the right run has more."""
+        """Return the value of the right run minus that of the left run."""
         return self.right - self.left
 
 
@@ -137,7 +137,7 @@ def compare_curves(
 
 
 def compare_outcomes(left_run: Drill, right_run: Drill) -> list[OutcomeRow]:
-    """What both runs have come to so far."""
+    """Compare the outcomes of both runs so far."""
     sums = [report.availability_json(drill.world) for drill in (left_run, right_run)]
     rows = [
         OutcomeRow(name, sums[0][name], sums[1][name])

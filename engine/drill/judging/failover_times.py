@@ -1,4 +1,4 @@
-"""How long failovers take on a planned link: the same failure in many runs of a world that is built as planned."""
+"""Durations of failovers on a planned link: the same failure in many runs of a world that is built as planned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.flow.sites import SITES, WORKLOADS
 from engine.planning import MirroringPlan
 
 CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
-"""What may happen to the principal."""
+"""Faults that can hit the principal."""
 
 LENGTH_S: Final = 180
 """Of a run, in which the failure comes between 20 and 40 s. Assumed: longer than any automatic failover takes."""

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "SET PARTNER OFF": re.compile(r"\bSET PARTNER OFF\b"),
     "SAFETY OFF": re.compile(r"\bSET (?:PARTNER )?SAFETY OFF\b"),
 }
-"""What takes automatic failover away. Documented: it needs a session, a witness and safety FULL."""
+"""Statements that disable automatic failover. Documented: it needs a session, a witness and safety FULL."""
 
 _ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
 _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")

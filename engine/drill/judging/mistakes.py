@@ -1,4 +1,4 @@
-"""What cost points, one by one: when it was, what came before it, what would have been better, where to try again."""
+"""Mistakes of a run: time, cause and lost points of each, the better alternative, and the time for a retry."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
 
 DIFFERENCE: Final = say("This made the difference.")
-"""What is said of a deed without which the run scores more, although no rule speaks of it."""
+"""Text for an action without which the run scores more, although no rule covers it."""
 
 DIFFERENCE_MIN: Final = 1.0
 """Points from which on a deed made a difference."""
@@ -47,13 +47,13 @@ class Mistake:
     """Name of the rule that took the points."""
     what: str
     cause: str
-    """What was done or happened before it, or never done; empty if it came from nothing in particular."""
+    """Action or event that caused it, or the omitted action; empty without a specific cause."""
     points: float
     better: str
     retry_tick: Tick
-    """Where to take the drill up again: before anything that was done at this tick (`seek(…, before=True)`)."""
+    """Time from which to retry the drill, before any action at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None
-    """When that was done or happened, or the reference does it."""
+    """Time of the cause, or of the omitted action in the reference."""
     without: ActionImpact | None = None
     """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
     not tried."""

@@ -71,16 +71,16 @@ class PreconditionHistory:
 
     name: str
     seen_in: str
-    """Where a DBA could have seen it: the view or log, and the server."""
+    """View or log, and server, in which a DBA could have seen it."""
     spans: tuple[StateSpan, ...]
-    """Where it holds, where not; gaps while nothing mirrored the database."""
+    """Spans in which it holds or does not hold. A gap means that nothing mirrored the database."""
     begins: bool = False
     """It says that the loss is noticed."""
     target: str = ""
     """The secondary, or the node, of which it was asked; empty: of all alike."""
 
     def span_at(self, tick: Tick) -> StateSpan | None:
-        """How it was at *tick*; None: nothing mirrored the database."""
+        """Return the span at *tick*; None: nothing mirrored the database."""
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
 
@@ -140,7 +140,7 @@ class _DatabaseRecorder:
                 lane.note(world.tick, "", keep_instant=True)
 
     def note_estimate(self, world: World, failover: Failover) -> None:
-        """What the formulas say of a loss that comes next."""
+        """Record the data loss and times that the formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
         found = estimates.estimate(world, copy, failover.cause) if copy is not None else None
         if found is not None:

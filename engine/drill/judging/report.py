@@ -109,7 +109,7 @@ def _failovers(drill: DrillState) -> list[Row]:
 
 
 def _attempts(drill: DrillState) -> list[dict[str, object]]:
-    """What began as a failover and has not become one, with its reason."""
+    """List the attempted failovers that were not completed, each with its reason."""
     return [
         {**failover_json(failover, None), **_technology(drill, failover), "why": failover.why or UNDECIDED}
         for failover in drill.world.failovers
@@ -232,7 +232,9 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
 
 
 def team_json(drill: DrillState) -> list[Row]:
-    """What the roles of a team have said to one another; whether it was right and true only when that may be told."""
+    """List the calls between the roles of a team. Include whether a call was correct and true only when that may be
+    revealed.
+    """
     may_reveal = drill.finished or drill.terms.answers_at_once
     return [
         {

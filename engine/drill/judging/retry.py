@@ -1,4 +1,4 @@
-"""Where a run is taken up again: so early that a person can look, think and type before the moment that counts."""
+"""Start time of a retry: early enough that a person can look, think and type before the decisive moment."""
 
 from __future__ import annotations
 

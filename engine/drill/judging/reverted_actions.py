@@ -51,10 +51,11 @@ def find_pointless_actions(
 
 
 def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    """Whether and when one was taken back does not matter: nobody gains by waiting with that.
+    """List the faults that the trainee injected needlessly. Whether and when one was reverted does not matter, so
+    that waiting brings no advantage.
 
-    Who breaks what something else has hit already may have to: an instance that hangs is switched off, a server that
-    nobody reaches is kept from coming back.
+    A fault can be necessary for a server that something else has already hit. For example, a trainee powers off
+    an instance that hangs, or keeps an unreachable server from returning.
     """
     wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
     wanted |= {verb for back in UNDOES.values() if not back.isdisjoint(wanted) for verb in back}
@@ -67,7 +68,7 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
 
 
 def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
-    """Whether *fault* still held something of the *names* at that tick, or was taken back by what was done then."""
+    """Return whether *fault* still affected one of *names* at *tick*, or an input at that tick reverted it."""
     back = fault.reverted_tick
     return not names.isdisjoint(arguments(fault)) and (back is None or back >= tick)
 

@@ -73,9 +73,9 @@ class FailoverReview:
     published_s: float | None
     published_ref: str
     unlike: str
-    """What sets it apart from the paper's conditions; empty if it may be compared."""
+    """Differences from the paper's conditions; empty if the failover is comparable."""
     estimate: Estimate | None = None
-    """What the published formulas gave just before, in an availability group."""
+    """Estimate of the published formulas just before the failover, in an availability group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ class Outage:
     database: str
     span: StateSpan
     server: str
-    """Which had served it."""
+    """Server that had served the database."""
     failed_over: bool
     by: str
     """Kind of the failover that ended it: automatic, manual or forced; empty if none did."""
     against: tuple[tuple[PreconditionHistory, Tick], ...]
     """Preconditions that did not hold, and since when."""
     told: str
-    """Who took over, in a sentence."""
+    """Sentence that names the server that took over."""
     verdict: str
     """The same, and what stood against an automatic failover."""
 
@@ -127,7 +127,7 @@ class Reference:
 
     steps: tuple[PlannedStep, ...]
     besides: tuple[Input, ...]
-    """What was done here and not there."""
+    """Actions of this run that the reference does not contain."""
     outcomes: tuple[OutcomeRow, ...]
     """Left: this run; right: the reference."""
     parted: FirstDifference | None
@@ -395,7 +395,7 @@ def _build_reference(drill: Drill) -> Slices[Reference | None]:
 
 
 def is_same_action(left_input: Input, right_input: Input) -> bool:
-    """Whether two inputs do the same: the same words, or both only look at the same server."""
+    """Return whether two inputs do the same: they have the same text, or both only query the same server."""
     if left_input.verb != right_input.verb:
         return False
     if left_input.verb != "sql":

@@ -41,7 +41,7 @@ from engine.localization import LocalizableMessage, format_duration, format_run_
 from engine.model import Tick, ticks
 
 TOTAL_MAX: Final = 100.0
-"""What a run can be worth at most."""
+"""Best possible total of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Loss:
     why: str
     better: str
     cause: str = ""
-    """What brought it about, where that is known at once: the command that was refused."""
+    """Cause, if it is known immediately: the command that was refused."""
     condition: str = ""
     """The condition by which it was seen, where there is one."""
     unasked: bool = False
@@ -82,7 +82,7 @@ class RubricItem:
     at_s: tuple[float, ...] = ()
     better: str = ""
     losses: tuple[Loss, ...] = ()
-    """What took the points that are missing."""
+    """Losses that explain the missing points."""
     counted: bool = True
     """False: the run gave no occasion for it, so it is worth what the rest is worth."""
 
@@ -112,7 +112,7 @@ UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
 
 
 def score(run: ScoredRun) -> Score:
-    """What the run is worth as it stands."""
+    """Score the run in its current state."""
     if not run.scenario.scored:
         return UNSCORED
     reached = len(_list_met_goals(run))
@@ -133,8 +133,9 @@ def score(run: ScoredRun) -> Score:
 
 
 def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
-    """What no way to go on is worth more than: what is lost stays lost, and all else may still be earned. *enough*: how
-    much more than this it is does not matter."""
+    """Return a limit that no continuation exceeds: lost points stay lost, and all others can still be earned. The
+    amount by which the bound exceeds *threshold* does not matter.
+    """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = total_of_goals(run.scenario, goals)
     if len(goals) < len(run.scenario.goals) or of_goals >= threshold:
@@ -171,7 +172,7 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 
 
 def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
-    """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
+    """Return no points for an unfinished drill from a rule that does not score goals."""
     goals = len(run.scenario.goals)
     missing = say("Counts once all goals are reached ({n} of {of} are).", n=reached, of=goals)
     if reached == goals:
@@ -182,7 +183,7 @@ def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> Rubr
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What a rule gives: points, why, the moments that speak of it, and what each missing point was lost by."""
+    """Result of a rule: points, reason, the times that it refers to, and the loss behind each missing point."""
 
     points: float
     why: str
@@ -193,7 +194,7 @@ class RuleResult:
 
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
-    """What the run gave no occasion for takes the share of its points that the rest has of its own."""
+    """Give each item without an occasion in the run the same share of its points that the other items earned."""
     rest = [item for item in items if item.counted]
     share = arithmetic.total(item.points for item in rest) / max(
         1e-9, arithmetic.total(item.max for item in rest)
@@ -406,7 +407,7 @@ REFUSAL_ADVICE: Final[dict[int, str]] = {
     3118: say("there is no such database on this server."),
     5011: say("there is no such database on this server."),
 }
-"""What the refusal should have told."""
+"""Advice that would have avoided the refusal, by error number."""
 
 
 ON_THE_PRINCIPAL: Final = 1470
@@ -577,7 +578,9 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """What was broken, or told and taken back, for nothing; like hints never more than was earned besides the goals."""
+    """Deduct points for faults and commands that had no purpose. Like hints, they cost at most the points earned
+    besides the goals.
+    """
     pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
@@ -642,7 +645,7 @@ RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "calls": _score_calls,
     "status": _score_status,
 }
-"""How each kind of rule is judged."""
+"""Scoring function of each kind of rule."""
 
 MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
 """Kinds of rules by which a run may be worth more later than it is now; what others take never comes back."""

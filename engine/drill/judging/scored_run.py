@@ -25,7 +25,7 @@ class ScoredRun:
     first_held: Mapping[str, Tick | None]
     """Condition (`forbidden:…`, `price:…`) -> when it first held; None: then it was nothing to be charged."""
     holds_now: Callable[[str], bool]
-    """Whether a condition of the scenario holds at this moment."""
+    """Function that returns whether a condition of the scenario holds now."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
     over: bool
@@ -40,6 +40,6 @@ class ScoredRun:
     rewind_cost: float
     """Points that each of them costs."""
     journal: Sequence[Input]
-    """What the trainee did."""
+    """Inputs of the trainee."""
     calls: Calls = ()
-    """What the roles of a team have said to one another."""
+    """Calls between the roles of a team."""

@@ -17,14 +17,14 @@ from engine.inputs import InputError
 PERCENTS: Final = (5, 50, 95)
 
 MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
-"""What is told of each run. failover_s is the longest failover of the run; a run without one has none."""
+"""Measures of each run. failover_s is the longest failover of the run; a run without a failover has none."""
 
 _AGENTS: Final = {agent.name: agent for agent in AGENTS}
 
 PLAYERS: Final[Mapping[str, Agent]] = {
     **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
 }  # fmt: skip
-"""Who may play, by name: those of `agents`, two of them under a shorter name."""
+"""Available players by name: those of `agents`, two of them also under a shorter name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class RunOutcome:
     failover_s: float | None = None
     lost_transactions: float | None = None
     problem: str = ""
-    """Why it could not be played to its end."""
+    """Reason why the run could not be completed."""
 
 
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:

@@ -1,7 +1,7 @@
-"""What a scenario file may hold: one TOML table for each class, checked by pydantic.
+"""Schema of a scenario file: one TOML table for each class, checked by pydantic.
 
-Tables that may stand several times are written in the singular (`[[server]]`) and kept in the plural.
-Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
+Tables that may occur several times have a singular name in the file (`[[server]]`) and a plural name in the
+code. Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
 from engine.drill.authoring.schema.cluster import (

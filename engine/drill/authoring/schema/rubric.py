@@ -1,4 +1,4 @@
-"""How a drill is scored: one rule a table."""
+"""Scoring rules of a drill: one table for each rule."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ class Price(ScenarioTable):
     price: Points
     """Price in points."""
     why: Line
-    """What is wrong with it, for the debrief."""
+    """Reason why it is wrong, for the debrief."""
     better: Line
-    """What would have been better, for the debrief."""
+    """Better alternative, for the debrief."""
 
 
 class ConductRule(Rule):

@@ -1,7 +1,7 @@
-"""What a scenario file may hold: one TOML table for each class, checked by pydantic.
+"""Schema of a scenario file: one TOML table for each class, checked by pydantic.
 
-Tables that may stand several times are written in the singular (`[[server]]`) and kept in the plural.
-Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
+Tables that may occur several times have a singular name in the file (`[[server]]`) and a plural name in the
+code. Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Scenario(ScenarioTable):
     length: Duration | None = None
     """Time after which the drill ends, whether its goals are reached or not."""
     allow_revert_all: bool = False
-    """Whether `revert-all` is allowed in a scored drill: it finds and repairs every fault at once."""
+    """True if `revert-all` is allowed in a scored drill. It finds and repairs every fault at once."""
     early: Line | None = None
     """Reason why it is right to act before the faults of the timeline; None: acting early is not right."""
     variants: Pools = Field(default_factory=dict)

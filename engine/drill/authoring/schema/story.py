@@ -1,4 +1,4 @@
-"""What happens in a drill and what is asked: injects, goals, questions, hints, the solution."""
+"""Story of a drill and its tasks: injects, goals, questions, hints and the solution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Inject(ScenarioTable):
     """[[timeline]]: an input line of the scenario, at a time, in a window, or when a condition holds."""
 
     do: Text
-    """What happens: an action as typed at the desk, such as `power-off SERVER_A`."""
+    """Action of the inject, as typed at the desk, such as `power-off SERVER_A`."""
     at: Duration | None = None
     """Time since the start."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
@@ -69,7 +69,7 @@ class Forbidden(ScenarioTable):
     ends: bool = False
     """Reaching it ends the drill."""
     better: Line
-    """What would have been better, for the debrief."""
+    """Better alternative, for the debrief."""
 
 
 class AlternativeAnswer(ScenarioTable):
@@ -165,7 +165,7 @@ class Prediction(ScenarioTable):
 
 
 Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
-"""What a role of a team may see, beside its own acts, their answers, and what is said to it."""
+"""Parts of the world that a role of a team may see, in addition to its own actions, their results, and calls to it."""
 
 
 class StoryRole(ScenarioTable):
@@ -174,7 +174,7 @@ class StoryRole(ScenarioTable):
     name: Line
     """Name or office of the person."""
     text: Text
-    """What this person knows and wants."""
+    """Knowledge and goals of this person."""
     key: Slug | None = None
     """Short name of the role in input lines: `@dba power-off SERVER_A`. None: nobody plays it."""
     servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
@@ -191,11 +191,11 @@ class Hint(ScenarioTable):
     goal: Slug
     """Short name of its goal."""
     look: Text
-    """Where to look."""
+    """Place to look at."""
     means: Text
-    """What it means."""
+    """Meaning of the symptom."""
     type: Text
-    """What to type."""
+    """Input line to type."""
     cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
     """Price of each of the three layers in points; in guided mode they are free."""
 
@@ -208,18 +208,18 @@ class SolutionStep(ScenarioTable):
     when: Condition | None = None
     """Condition that it waits for."""
     why: Line
-    """Why this, and why now."""
+    """Reason for this step at this time."""
 
 
 class Fidelity(ScenarioTable):
     """[fidelity]: limits of the simulation in this drill."""
 
     modelled: Text
-    """What is simulated faithfully."""
+    """Behavior that is simulated faithfully."""
     simplified: Text
-    """What is simplified."""
+    """Behavior that is simplified."""
     absent: Text
-    """What is not simulated."""
+    """Behavior that is not simulated."""
 
 
 # --- rubric -------------------------------------------------------------------------------------------------

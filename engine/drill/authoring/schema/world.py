@@ -135,7 +135,7 @@ class DatabaseSpec(ScenarioTable):
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
     """Size of the compressed log stream to the mirror as a share: 0.27 is 27 %."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """Whether a commit waits for the log write (SQL Server 2014)."""
+    """Setting that decides whether a commit waits for the log write (SQL Server 2014)."""
     log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
