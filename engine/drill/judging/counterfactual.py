@@ -1,7 +1,7 @@
 """Result of a run without one of its actions: the run is replayed and that action is left out.
 
-The replay also leaves out consequences of the action. These are later lines that cannot be applied or are
-refused in the other run, and a session forced or removed for a service that would have recovered automatically.
+The replay also leaves out consequences of the action. One kind is a later line that cannot be applied or is refused in
+the other run. The other is a session forced or removed for a service that would have recovered automatically.
 """
 
 from __future__ import annotations
