@@ -1,4 +1,6 @@
-"""How many of the acts on offer where a plan acts are blunders: after them no known way comes near it any more."""
+"""Share of blunders among the available actions at each action of a plan. After a blunder no known continuation
+comes near the plan's score.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be tried in a seat at a moment of a drill: input lines, completed with names that exist."""
+"""Actions that a seat can try at a moment of a drill: input lines, completed with names that exist."""
 
 from __future__ import annotations
 
@@ -74,15 +74,16 @@ def list_repairs(world: World) -> list[str]:
 
 
 def list_emergency_actions(world: World) -> list[str]:
-    """What gives service again where a database has none: a failover, and forcing it."""
+    """List the statements that restore service if a database has none: failover and forced failover."""
     if all(availability.serving_copies(world, database) for database in world.availability):
         return []
     return [line for line in _list_statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
 
 
 def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
-    """What is left to do until a session that was removed stands again, its mirror first; a copy that is still
-    RESTORING needs no new backup."""
+    """List the remaining statements that set up a removed session again, the mirror's first. A copy that is still
+    RESTORING needs no new backup.
+    """
     found = (world.copies.get((server, session.database)) for server in (session.principal, session.mirror))
     copies = [copy for copy in found if copy is not None and world.instances[copy.server].running]
     lead = next((copy for copy in copies if copy.db_state is DbState.ONLINE), None)
@@ -141,7 +142,9 @@ def _list_repair_lines(world: World) -> Iterator[str]:
 
 
 def _list_statements(world: World) -> Iterator[str]:
-    """What the DBA may tell a server of each database in a group; one that cannot be so now is not offered."""
+    """List the statements that the DBA can send to a server for each database in a group. Leave out statements that
+    are impossible now.
+    """
     for (server, database), copy in world.copies.items():
         if not world.instances[server].running:
             continue
@@ -182,7 +185,9 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
 
 
 def _is_applicable(world: World, line: str) -> bool:
-    """Whether *line* can be done and has something to work on; a server answers for itself."""
+    """Return whether *line* can be applied and has an object to act on. A server decides this for its own
+    statements.
+    """
     try:
         item: Input = simulator.resolve(world, parse_line(line, world.tick))
         if item.verb in ("sql", "answer"):

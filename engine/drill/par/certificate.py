@@ -1,4 +1,6 @@
-"""What a search proves of a drill: fair par, the clairvoyant bound, the reference beside them, and their plans."""
+"""Results that a search proves for a drill: fair par, the clairvoyant bound, the score of the reference, and their
+plans.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,16 @@ SAFEST_OF: Final = 3
 """Plans of which the safest is sought, the best ones and the shortest. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
-"""Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+"""Shares of the time after which the fair search and the clairvoyant search end. Assumed."""
 
 BLUNDERS_SHARE: Final = 0.8
-"""Which share is over when no more acts are tried for blunders. Assumed."""
+"""Share of the time after which no more actions are tested for blunders. Assumed."""
 
 WAITING_SHARE: Final = 0.9
-"""Which share is over when no closer look is taken at what waiting costs; the rest is for other seeds. Assumed."""
+"""Share of the time after which the cost of waiting is no longer refined; the rest is for other seeds. Assumed."""
 
 Over = Callable[[float], bool]
-"""Whether this share of the time is over."""
+"""Function that returns whether this share of the time is over."""
 
 
 def _never_expires(_: float) -> bool:
@@ -86,7 +88,7 @@ class CertificateBuilder:
         self._enough = False
         self._before = before
         self._own = select_variant(scenario, seed).model_copy(update={"variants": {}})
-        """What is wrong with this seed, for any other."""
+        """Scenario with the variant of this seed, for use with any other seed."""
         self._acts: dict[SearchPlan, tuple[Reaction, ...]] = {}
         self._worth: dict[tuple[SearchPlan, int], float] = {}
         """Of plans with other seeds."""
@@ -170,7 +172,7 @@ class CertificateBuilder:
         return WaitingCost(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
     def _measure_luck(self, plan: SearchPlan, is_expired: Over) -> dict[str, Any]:
-        """What the reference is worth with further seeds beside its own: mean, least and most."""
+        """Measure the score of the reference with further seeds in addition to its own: mean, minimum and maximum."""
         scores = [plan.score]
         for seed in self._seeds:
             if is_expired(1.0):
@@ -244,7 +246,7 @@ class CertificateBuilder:
         return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
 
     def _score_other_seeds(self, plan: SearchPlan, is_expired: Over) -> list[float]:
-        """What it is worth, as reactions, with other seeds; with another variant it is another drill."""
+        """Score the plan, as reactions, with other seeds. With another variant it is another drill."""
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._acts:
             self._acts[plan] = multi_seed.build_reactions(scenario, seed, plan.acts)

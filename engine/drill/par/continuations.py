@@ -1,5 +1,6 @@
-"""How to go on from a moment of a run, by what is known to be possible: every rest of the reference solution and of
-plans, each act in its turn as soon as it may be done."""
+"""Continuations from a moment of a run, built from known possibilities: every remaining part of the reference
+solution and of plans. Each action is applied in its order, when it is first allowed.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +33,15 @@ from engine.verbs import fault_log
 from engine.verbs.lines import parse_line, parse_script
 
 CHECKED_S: Final = 20.0
-"""How often it is looked whether a way may still be worth enough. Assumed: a look takes as long as a second of it."""
+"""Interval between checks whether a continuation can still score enough. Assumed: a check takes as long as one
+second of the continuation.
+"""
 
 KEPT_S: Final = 30.0
 """Between two moments from which a run that waits can go on. Assumed."""
 
 NEAR_S: Final = 1.0
-"""How closely the last chance is sought. Assumed."""
+"""Precision of the search for the last chance. Assumed."""
 
 SET_UP_S: Final = 2.0
 """Between two statements that set up a session. Assumed."""
@@ -47,12 +50,12 @@ MENDED_S: Final = 120.0
 """For how long it is tried to mend sessions. Assumed: two boots."""
 
 TRIES_MAX: Final = 8
-"""How often an act that is refused is tried again, each time that something else is seen. Assumed."""
+"""Maximum number of tries of a refused action; each retry follows a new observation. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """How to go on from a moment, and what the run is worth then."""
+    """Result of a continuation from a moment: its actions and the score of the run."""
 
     score: float
     reached: bool
@@ -69,21 +72,21 @@ Do = Callable[[Run], Iterator[None]]
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """When a way leaves a run in which nothing is done, and what is done from there on."""
+    """Continuation of a run in which nothing was done: its start, and the actions from there on."""
 
     does: Do
     name: Hashable
     """Equal for those that do the same from there on."""
     when: str | None = None
-    """What is waited for; None: nothing."""
+    """Condition for the start; None: no condition."""
     delay: Tick = 0
     """From then on."""
     at: Tick = 0
     """Not before."""
     first: str = ""
-    """What is done first, where it may be left out if it would be in vain."""
+    """First action, if it can be left out as a no-op."""
     rest: Callable[[Tick], Continuation] | None = None
-    """What is left then, from that tick on."""
+    """Continuation that remains without the first action, from that tick on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class BaselineRun:
     def evaluate(
         self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
     ) -> Slices[Rollout | PrunedRollout]:
-        """What *play* comes to that is chosen at *moment*; it may be cut where it is worth less than *less*."""
+        """Evaluate *play*, chosen at *moment*. The rollout may be pruned if its score is below *score_floor*."""
         begins, name = (yield from self._find_start(moment, play)), play.name
         if begins is None:
             begins, name = default_end(moment, moment.tick), NOTHING
@@ -179,7 +182,7 @@ class BaselineRun:
         return way if isinstance(way, Rollout) and way.reached else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
-        """What is left of *play* where its first act would be in vain; None: it would not."""
+        """Return the remaining part of *play* if its first action would be a no-op; None: it would not."""
         if play.rest is None or run.finished:
             return None
         place = run.tick, play.first
@@ -188,7 +191,7 @@ class BaselineRun:
         return play.rest(run.tick) if self._vain[place] else None
 
     def _find_start(self, moment: SearchDrill, play: Continuation) -> Slices[Tick | None]:
-        """When *play* leaves the run; None: never."""
+        """Find the tick at which *play* leaves the run; None: never."""
         tick: Tick | None = moment.tick
         if play.when is not None and not moment.holds(play.when):
             tick = yield from self._find_holding_tick(play.when, moment.tick)
@@ -317,7 +320,7 @@ def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input
 
 
 def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
-    """What takes back what the run itself has broken and is still broken, the last first."""
+    """List the inputs that revert the run's own faults that are still active, the last one first."""
     own = (
         fault
         for fault in reversed(moment.world.faults)
@@ -330,7 +333,9 @@ def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
 
 
 def list_recoveries(world: World) -> list[str]:
-    """What nobody is offered by itself: service from a copy that waits for backups and has no session."""
+    """List statements that are never offered automatically: recovery of a copy that waits for backups and has no
+    session.
+    """
     return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
@@ -408,7 +413,7 @@ def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
 ) -> Slices[Rollout | PrunedRollout]:
-    """What *run* comes to; it may be cut where it is worth less than *less*."""
+    """Complete *run* and return its result. The run may be pruned if its score is below *score_floor*."""
     end = default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (most := run.compute_upper_bound(score_floor)) < score_floor:
@@ -419,7 +424,7 @@ def finish_rollout(
 
 
 def is_accepted(drill: SearchDrill, line: str) -> bool:
-    """Whether *line* could be done now, and no server would refuse it."""
+    """Return whether *line* could be applied now, and no server would refuse it."""
     trial = drill.fork()
     try:
         item = trial.do(line)
@@ -430,7 +435,7 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
 
 
 def find_unlock_tick(drill: SearchDrill, item: Input) -> Tick:
-    """When the last lock on *item* opens; 0: there is none that does."""
+    """Find the tick at which the last lock on *item* opens; 0: no lock opens."""
     covering = (
         lock for lock in drill.scenario.locked if locks.covers(locks.parse_lock(lock.do, drill.world), item)
     )
@@ -448,7 +453,7 @@ NOTHING: Final = "nothing"
 
 
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
-    """What a run is worth that is over."""
+    """Build the result of a completed run."""
     return Rollout(
         run.total(), all(state.is_reached for state in run.goals.values()), tuple(run.journal), done_count
     )
@@ -556,7 +561,7 @@ def _is_partner_statement(item: Input) -> bool:
 
 
 def _has_broken_session(drill: SearchDrill) -> bool:
-    """Whether a session of the scenario is removed or suspended."""
+    """Return whether a session of the scenario is removed or suspended."""
     copies = (
         drill.world.copies.get((server, session.database))
         for session in drill.scenario.sessions
@@ -569,7 +574,7 @@ def _has_broken_session(drill: SearchDrill) -> bool:
 
 
 def _list_session_repairs(world: World, session: SessionSpec) -> list[str]:
-    """What is left to do until the session is whole again."""
+    """List the remaining statements that repair the session."""
     leads = [
         copy.server
         for server in (session.principal, session.mirror)
@@ -582,7 +587,7 @@ def _list_session_repairs(world: World, session: SessionSpec) -> list[str]:
 
 
 def _has_missed_goal(run: SearchDrill) -> bool:
-    """Whether a goal can no longer be reached."""
+    """Return whether a goal can no longer be reached."""
     return any(state.missed_tick is not None for state in run.goals.values())
 
 
@@ -636,7 +641,7 @@ Thing = TypeVar("Thing")
 def _filter_undone(
     moment: SearchDrill, planned: Iterable[Thing], act: Callable[[Thing], Input]
 ) -> list[Thing]:
-    """What of the *planned* has not been done, in its order; *act*: what each of it is."""
+    """List the *planned* items that are not done yet, in their order. *act* returns the input of an item."""
     done, left = list(moment.journal), []
     for each in planned:
         match = next((item for item in done if is_same_action(item, act(each))), None)

@@ -1,4 +1,4 @@
-"""What waiting costs in a drill: V(t) where nothing is done, and until when every goal can still be reached."""
+"""Cost of waiting in a drill: V(t) without actions, and the last time at which every goal can still be reached."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WaitingCost:
     scenario: Scenario
     seed: int
     plans: Sequence[Sequence[Input]]
-    """What a search has found, the best first."""
+    """Plans that a search has found, the best first."""
     par: float
     idle: float
     """Points of the best plan, and of doing nothing."""
@@ -105,7 +105,7 @@ class WaitingCost:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
-        """When who does nothing could see something."""
+        """Find the ticks at which a passive seat could observe something."""
         run = yield from self._still.fork_at(end)
         stops = sorted({next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]

@@ -37,7 +37,7 @@ HIDDEN: Final = ("before", "timeline")
 
 
 def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
-    """What else may be wrong: variants that begin like the one of *seed* and in which something else happens."""
+    """Find other possible causes: variants that begin like the one of *seed* and in which something else happens."""
     own = select_variant(scenario, seed)
     found = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
@@ -130,7 +130,7 @@ def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
 
 
 def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object, ...]]:
-    """What the seat has been shown before *tick*, without its moments, which differ a little by chance."""
+    """List the seat's observations before *tick*, without their times, which vary a little by chance."""
     return [
         (event.kind, event.server, event.database, event.text, repr(event.get("results")))
         for event in events

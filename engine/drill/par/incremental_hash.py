@@ -39,7 +39,7 @@ class HashedDict:
     values: list[object]
     parts: list[HashedPart]
     before: list[HashedPart]
-    """What stood there before the last change: states that go out from the same one bring it back again and again."""
+    """Parts before the last change. States with the same origin restore these parts again and again."""
     mark: int
 
 

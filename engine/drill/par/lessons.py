@@ -98,7 +98,7 @@ WAIT: Final = ticks(10.0)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an answer to a lesson is worth."""
+    """Evaluation of an answer to a lesson."""
 
     value: float
     """Best known score after it."""

@@ -1,7 +1,7 @@
-"""What a plan is worth where chance falls otherwise: its acts as reactions to what is seen, played with other seeds.
+"""Score of a plan with other random seeds. Its actions become reactions to observations, played with each seed.
 
-After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive keeps the best plan of
-each kind, and what luck has found is made robust over seeds.
+After Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive keeps the best
+plan of each kind. Plans that luck has found are made robust over seeds.
 """
 
 from __future__ import annotations
@@ -45,20 +45,21 @@ class Reaction:
     item: Input
     """As it is in the plan."""
     hidden: int
-    """How many hidden things of the story have happened before it; it waits until the last of them shows."""
+    """Number of hidden story events before it. The reaction waits until the last of them shows."""
     by_clock: bool
-    """What came last before it was known from the start: a moment that was told, a lock that opens. It is due at its
-    time."""
+    """True if the last thing before it was known from the start: an announced time or an opening lock. The reaction
+    is due at its time.
+    """
     clue: str
-    """What came last before it; empty: the first symptom of what has happened, or the question that it answers."""
+    """Last thing before it; empty: the first symptom of the story event, or the question that it answers."""
     occurrence: int
-    """Which one, since the last hidden thing has happened."""
+    """Number of the clue's occurrence since the last hidden story event."""
     delay: Tick
     """After what came last."""
     after_symptom: Tick
     """After the first symptom of what has happened; from the beginning where nothing has."""
     patient: bool
-    """Where it is refused it waits; not if it was refused in the plan already."""
+    """True if the reaction waits after a refusal; False if it was refused in the plan already."""
 
 
 def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
@@ -91,10 +92,10 @@ def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tup
 
 
 def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
-    """What *run* comes to with the reactions, from its beginning on.
+    """Play *run* with the reactions from its beginning and return its score.
 
-    One after another, each once it is due; what is refused waits until it is accepted, or nothing more is to be seen.
-    Questions are answered as they are asked.
+    The reactions follow one another when they are due. A refused reaction waits until it is accepted, or no more
+    observations can come. Questions are answered when they are asked.
     """
     end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
@@ -102,7 +103,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     acts = [reaction for reaction in plan if reaction.item.verb != "answer"]
     refusals, noticed = 0, 0
     retry_tick: Tick | None = 0
-    """When what was refused is tried again; None: once something else has been seen."""
+    """Tick of the next retry after a refusal; None: after the next new observation."""
     while (answers or acts) and run.tick < end and not run.finished:
         if retry_tick is None and any(map(is_observable, run.events[noticed:])):
             retry_tick = next_whole_second(run.tick)
@@ -158,7 +159,9 @@ def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
 def _find_due_tick(
     run: SearchDrill, reaction: Reaction, planned: frozenset[Tick], earliest_tick: Tick
 ) -> Tick:
-    """When it is due as it looks now, not before *first*; never, as long as something has to happen before it."""
+    """Find the tick at which the reaction is due by current knowledge, not before *earliest_tick*. It is never due
+    while something must happen before it.
+    """
     if reaction.item.verb == "answer":
         asked = run.answers[reaction.item.args[0]].asked_tick
         return NEVER if asked is None else asked + reaction.delay
@@ -186,17 +189,17 @@ def _due_tick(entry: tuple[Tick, Reaction]) -> Tick:
 
 
 def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]:
-    """When something happened that nobody had told."""
+    """Find the ticks of story events that were not announced."""
     return [tick for tick in run.story_ticks if tick not in planned]
 
 
 def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
-    """What happened after the last thing of the *story*."""
+    """Return the events after the last event of the *story*."""
     return (event for event in events if not story or event.tick > story[-1])
 
 
 def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """When the last thing of the *story* shows first; 0: nothing has happened."""
+    """Find the tick of the first symptom of the last *story* event; 0: nothing has happened."""
     if not story:
         return 0
     latest = story[-1] + ticks(MONITOR_S)
@@ -207,7 +210,7 @@ def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
 
 
 def _normalize_event_text(event: Event) -> str:
-    """What it says, without the numbers, which chance draws."""
+    """Return the event's text without the numbers, which are random."""
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 

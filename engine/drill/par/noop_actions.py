@@ -13,7 +13,7 @@ from engine.model.world import HASHED, World
 from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
-"""What leaves nothing in its window, in plain capitals."""
+"""Statement that leaves no state in its window, in normalized capitals."""
 
 PARTS: Final = (*(name for name in HASHED if name != "sessions"), "programs", "failovers", "faults")
 """Of a world: all that decides its future, but for the window in which the statement was."""
@@ -23,8 +23,10 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
-    """Whether the act that made *after* of *before* at the same tick was a statement that has left everything as it was
-    and for which no rule of the score looks: whatever is done then is worth no more than without it."""
+    """Return whether the last action of *current_run* was a statement without effect that no rule of the score
+    covers. It follows *previous_run* at the same tick. No later action can score more than without the
+    statement.
+    """
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False
     batch = current_run._batches[-1]
@@ -38,7 +40,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
 
 
 def would_be_noop(drill: SearchDrill, line: str) -> bool:
-    """Whether *line* cannot be done now, or would leave everything as it is, and no rule of the score looks for it."""
+    """Return whether *line* cannot be applied now, or would change nothing and no rule of the score covers it."""
     trial = drill.fork()
     try:
         item = trial.do(line)
@@ -54,13 +56,13 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Whether a rule of the score looks at this batch, or it costs more than a refusal."""
+    """Return whether a rule of the score covers this batch, or it costs more than a refusal."""
     gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 
 
 def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Whether a condition speaks of this batch or of an error that it met."""
+    """Return whether a condition refers to this batch or to one of its errors."""
     numbers = {str(number) for number in errors}
     for condition in drill._conditions:
         quoted = ("".join(each) for each in _QUOTED.findall(condition))

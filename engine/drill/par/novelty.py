@@ -1,8 +1,8 @@
-"""What a plan brings about: where points do not tell plans apart, those go first with more of what goals ask for, and
-among them who brings about something new.
+"""Novelty of a plan's results. Among plans with equal points, those come first that meet more parts of goals. Among
+these, plans with new facts come first.
 
-Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a state counts as new if a single fact of it
-has been in no state before.
+Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a state is new if it has a fact that
+no earlier state had.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ PARTS: Final = (
 
 
 def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
-    """What stands otherwise at the end of *drill* than where nothing was done, but for numbers, and the errors that
-    servers answered."""
+    """Collect the facts at the end of *drill* that differ from *idle*, without numbers, and the errors that servers
+    returned.
+    """
     found = {f"{batch.server} {number}" for batch in drill._batches for number in batches.errors(batch)}
     for part in PARTS:
         before, now = getattr(idle.world, part), getattr(drill.world, part)
@@ -50,7 +51,7 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
 
 
 def count_held_parts(drill: SearchDrill) -> int:
-    """How many parts of goals, joined by `and`, hold."""
+    """Count the parts of goals, joined by `and`, that hold."""
     seen, found = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
         drill.holds(goal.when)  # it has been read then

@@ -1,4 +1,6 @@
-"""What the seat could have seen by a moment of a run, from its own events alone: never from what is broken."""
+"""Observations that the seat could have made by a moment of a run. They come only from its own events, never from
+the list of faults.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,13 @@ SEEN: Final = frozenset(
 from a client."""
 
 MONITOR_S: Final = 60.0
-"""What no event tells, the Database Mirroring Monitor shows after this time: its job runs once a minute by default
-(sp_dbmmonitoraddmonitoring, update_period)."""
+"""Time after which the Database Mirroring Monitor shows changes without an event. Its job runs once a minute by
+default (sp_dbmmonitoraddmonitoring, update_period).
+"""
 
 
 def is_observable(event: Event) -> bool:
-    """Whether the seat notices *event*; what a server answered counts as well."""
+    """Return whether the seat observes *event*; a server's response counts as well."""
     if event.kind == "sql_done":
         return not batches.is_story_window(str(event.get("window", "")))
     return event.kind in SEEN
@@ -77,10 +80,10 @@ def _is_planned(inject: Inject) -> bool:
 
 
 def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
-    """Whether an act at *tick* would react to what the seat cannot have seen yet.
+    """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    Before anything hidden of the *story* (the ticks at which something of the timeline happened) there is nothing to
-    react to, unless the brief gives the task at once (`early`, or nothing is hidden at all); after each hidden thing
+    *story* lists the ticks of timeline events. Before the first hidden event there is nothing to react to.
+    Exception: the brief gives the task at once (`early`, or nothing is hidden at all). After each hidden event
     the seat waits for a symptom.
     """
     if all(each.at is not None and _is_planned(each) for each in scenario.timeline):
@@ -108,5 +111,7 @@ def find_premature_inputs(
 
 
 def _precedes_input(event: Event, item: Input) -> bool:
-    """What happened at the very tick of an act may come from it: only a message of the story is as old."""
+    """Return whether *event* precedes *item*. An event at the same tick may result from the input; only a question
+    of the story counts as earlier.
+    """
     return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

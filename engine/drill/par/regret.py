@@ -1,10 +1,11 @@
-"""What each act and each wait of a run cost: V(t), the best total that could still be reached from a moment of it.
+"""Regret of each action and each wait of a run. V(t) is the best total that is still reachable from a moment.
 
-V is a lower bound: the best of what is known to be possible from there, which is the run itself, every rest of the
-reference solution and every rest of the plans that a search has found, each act in its turn as soon as it may be done.
-Where much is lost, a search from there on looks whether it really is; where no plan is known at all, one looks for it.
-From any moment one may go on as the run did, so V never rises along it; where it does by what is known, the run did
-something better than all of it, and the moments before are worth as much.
+V is a lower bound: the best of the known continuations. These are the run itself, and every rest of the
+reference solution and of the plans that a search has found. Each action is applied in its order, when it is
+first allowed. After a large loss, a search from that moment checks whether the loss is real. If no plan is
+known, a search looks for one. The run itself is a continuation of each of its moments, so V never rises along
+it. If V rises by the known plans, the run was better than all of them, and the earlier moments get the same
+value.
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ HARDER_MAX: Final = 6
 """Moments of a run that are searched so. Assumed."""
 
 FURTHER: Final = 10
-"""How many times as many plans are played by who is not content with that. Assumed."""
+"""Factor by which a longer search increases the number of plans. Assumed."""
 
 BRIDGED_MAX: Final = 12
 """Acts that cost something from whose far side it is tried to come back to the way before, the first ones. Assumed."""
 
 WAITING: Final = ""
-"""What is done in a wait."""
+"""Line of a wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class RunSegment:
 
     @property
     def best(self) -> tuple[Input, ...]:
-        """What the best that is known does from before it on."""
+        """Return the actions of the best known continuation from the start of this segment."""
         return self.plan[self.done :]
 
     @property
@@ -121,7 +122,7 @@ class RunMoment:
 
 @dataclass(frozen=True, slots=True)
 class LastChance:
-    """How every goal could still be reached from the point of no return on."""
+    """Plan that still reaches every goal from the point of no return."""
 
     tick: Tick
     """The point of no return."""
@@ -130,7 +131,7 @@ class LastChance:
     done: int
     """Acts of the plan that are the run's own."""
     line: str
-    """What took it: an act of the run; WAITING."""
+    """Cause of its loss: an action of the run, or WAITING."""
     missed: tuple[tuple[str, Tick | None], ...]
     """Text of each goal that the same way misses after that act, or a little later, and until when it had to be
     reached."""
@@ -143,22 +144,22 @@ class LastChance:
 
 @dataclass(frozen=True, slots=True)
 class BoundGap:
-    """How far V may be too low at a moment: it is what is known, not all that there is."""
+    """Possible underestimate of V at a moment, because V covers only the known continuations."""
 
     tick: Tick
     known: float
     """V there."""
     most: float
-    """What no way to go on is worth more than, by what was lost for good by then."""
+    """Upper bound of all continuations, given the permanent losses by then."""
 
 
 Best = RunSegment | LastChance
-"""What can be watched from its moment on."""
+"""Best continuation that can be watched from its moment on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a run was worth from moment to moment."""
+    """Value of a run from moment to moment."""
 
     moves: tuple[RunSegment, ...]
     accuracy: float
@@ -168,7 +169,7 @@ class Account:
     last_chance: LastChance | None
     """None: every goal was reached, or none of the known ways reaches them all."""
     doubt: BoundGap | None = None
-    """Where it is least certain that V is all that was possible; None: nobody could have had more at any moment."""
+    """Moment at which V is least certain to be the best possible; None: no moment allowed a higher score."""
     risen: float = 0.0
     """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
     rest of the run has shown, and never rises."""
@@ -418,7 +419,7 @@ def _improve_rollouts(
 
 
 def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
-    """Where an act had just been done, or much had just been lost by waiting."""
+    """Find the indexes of moments just after an action or after a large loss by waiting."""
     return [
         at + 1
         for at, (before, after) in enumerate(pairwise(rollouts))

@@ -44,7 +44,7 @@ class ParSearch:
     start: SearchDrill | None = None
     """Search from this moment of a run on; None: from the beginning. Plans hold what is done after it alone."""
     spread: Spread | None = None
-    """What tries the decisions of a round; None: this process, one after another."""
+    """Function that tries the decisions of a round in parallel; None: this process tries them one after another."""
     nodes: int = 0
     complete: bool = False
     """Nothing is left to try within deeds_max and the decision points."""
@@ -56,7 +56,7 @@ class ParSearch:
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
     """Of each length, those with more points first, then with more of what goals ask for, then with something new."""
     _facts: set[str] = field(default_factory=set)
-    """What any plan has brought about."""
+    """Facts that any plan has produced."""
     _known: set[bytes] = field(default_factory=set)
     _trials: Trials | None = None
 

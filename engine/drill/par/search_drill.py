@@ -55,7 +55,7 @@ class SearchDrill(Drill):
         return self._final
 
     def compute_upper_bound(self, threshold: float = TOTAL_MAX) -> float:
-        """What no way to go on is worth more than; *enough*: how much more than this it is does not matter."""
+        """Return a limit that no continuation exceeds. The amount by which it exceeds *threshold* does not matter."""
         return (
             self.total() if self.finished else score.compute_upper_bound(self._build_scored_run(), threshold)
         )
@@ -70,7 +70,7 @@ class SearchDrill(Drill):
         """No report."""
 
     def _emit_score(self) -> None:
-        """Who wants it asks for it; of most runs the total alone is wanted."""
+        """Emit nothing: callers ask for the score when they need it, and most runs need only the total."""
 
     def _note_hash(self) -> None:
         """Nobody replays it."""

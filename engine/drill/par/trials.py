@@ -46,7 +46,7 @@ Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What to do and when, and what it comes to."""
+    """Actions of a plan with their times, and the score."""
 
     acts: tuple[Input, ...]
     score: float
@@ -60,7 +60,7 @@ class SearchPlan:
     held: int = 0
     """Parts of goals that hold at its end."""
     happened: tuple[int, ...] = ()
-    """How many things of the story had happened before each of its acts."""
+    """Number of story events before each of its actions."""
 
     @property
     def lines(self) -> list[str]:
@@ -102,7 +102,7 @@ class Trial:
     plan: SearchPlan | None
     """None: the act was in vain, so that the plan of the decision is worth as much at least."""
     facts: frozenset[str] = frozenset()
-    """What the plan brings about, where there is more to have."""
+    """Facts that the plan produces, if a higher score is possible."""
 
 
 Part = tuple[int, int]
@@ -120,7 +120,7 @@ class DecisionState:
     left: int
     """Acts of the plan that are still to come."""
     neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
-    """What is done now, and what is still to come then."""
+    """Pairs of an action for now and the actions that remain then."""
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class Trials:
     _done: int = field(init=False)
     """Acts of the run before its start: of no plan."""
     _causes: HiddenCauses | None = field(init=False)
-    """What else may be wrong; None: nothing, or the run has come too far to ask."""
+    """Other possible causes; None: there are none, or the run is too advanced to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     _last: tuple[Decision, SearchDrill, list[Input]] | None = None
@@ -181,7 +181,7 @@ class Trials:
             )
 
     def count_neighbors(self, decision: Decision, rules: Rules) -> int:
-        """How many neighbours there are."""
+        """Count the neighbors."""
         return len(self._get_decision_state(decision, rules).neighbours)
 
     def _get_decision_state(self, decision: Decision, rules: Rules) -> DecisionState:
@@ -229,7 +229,7 @@ class Trials:
                 yield item, remaining_inputs
 
     def list_candidates(self, run: SearchDrill, rules: Rules) -> Iterator[Input]:
-        """What the seat could try now."""
+        """List the inputs that the seat could try now."""
         is_blind = _lacks_evidence(run, rules)
         for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
             verb, _, rest = line.partition(" ")
@@ -271,7 +271,7 @@ class Trials:
 
 
 def try_input(drill: SearchDrill, item: Input) -> bool:
-    """Whether *item* could be done; it is done then."""
+    """Try to apply *item* and return whether that was possible."""
     if drill.finished:
         return False
     try:

@@ -19,7 +19,7 @@ from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety,
 from engine.protocol import clients, endpoints, groups, jobs, names, network, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
-"""Where the log of every database stands at the start. Assumed; only differences matter."""
+"""Log position of every database at the start. Assumed; only differences matter."""
 
 FIRST_DATABASE_ID: Final = 5
 """1 to 4 are the system databases. Documented."""

@@ -1,4 +1,4 @@
-"""Whether a failover may be compared with the published times, and with which."""
+"""Comparison of a failover with the published times: whether it is valid, and the matching entry."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engine.protocol import network
 from engine.published.table6 import FAILOVER_S, REFERENCE
 
 LAN_RTT_MS_MAX: Final = 2.0
-"""What the paper calls a local network: 0 to 2 ms. Documented [WP table 7]."""
+"""Limit of a local network in the paper: 0 to 2 ms. Documented [WP table 7]."""
 
 LAN_MBPS_MIN: Final = 1000.0
 """Network of the paper's test site. Documented [WP appendix A]."""
 
 SCALE_RANGE: Final = (0.9, 1.1)
-"""How far the number of connections may be from the paper's 1,000. Assumed."""
+"""Allowed ratio of the number of connections to the paper's 1,000. Assumed."""
 
 
 NO_ROW: Final = {
@@ -39,10 +39,11 @@ def find_published_time(world: World, failover: Failover) -> tuple[float, str] |
 
 
 def explain_difference(world: World, failover: Failover) -> str:
-    """What sets the failover apart from the paper's, in words for the trainee; empty if it may be compared.
+    """Explain the differences between the failover and the paper's conditions to the trainee. Return an empty text
+    if it is comparable.
 
     The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its hardware, a
-    local network, nothing slowed down, and one of the table's six causes.
+    local network. Nothing is slowed down, and the cause is one of the table's six.
     """
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]

@@ -30,23 +30,23 @@ OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
     "command_timeout_s",
 )  # fmt: skip
-"""What conditions ask of a client, which changes with every try to log in."""
+"""Attributes of a client that conditions use. They change with every login attempt."""
 
 COPIED: Final[Callable[[Any], Any]] = methodcaller("copy")
 
 
 @dataclass(frozen=True, slots=True)
 class PollState:
-    """What a look has found to wait for."""
+    """Results of a poll, and the changes to wait for."""
 
     quiet: dict[str, Test]
     """Conditions that only what happens changes."""
     moving: dict[str, Asked]
     """Those that may come to hold, or cease to, while nothing happens."""
     held: dict[str, bool]
-    """Whether they held then."""
+    """Result of each condition at the poll."""
     answers: list[object]
-    """What was answered then."""
+    """Answers at the poll."""
     tick: Tick
     """The whole second at which there is something to find although all that stays so."""
 
@@ -59,12 +59,12 @@ class ConditionPoller(DrillState):
     ) -> None:
         self._looking = False
         self._held: dict[str, bool] = {}
-        """Which conditions hold, as far as the look that is under way has asked."""
+        """Results of the conditions that the current poll has evaluated so far."""
         self._known: Facts | None = None
-        """What conditions are asked of, as long as nothing of which they speak changes."""
+        """Facts for conditions, valid until one of the parts that they use changes."""
         self._parts_asked: tuple[dict[Any, Any] | list[Any], ...] = ()
         self._asked_besides: list[object] = []
-        """What conditions speak of, as it was when that was last compared."""
+        """Other data that conditions use, as of the last comparison."""
         self._changed = True
         """It has changed since the last look."""
         self._settlings = -1
@@ -96,7 +96,7 @@ class ConditionPoller(DrillState):
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
 
     def _has_changed(self) -> bool:
-        """Whether anything of which conditions speak is other than when that was last asked."""
+        """Return whether any data that conditions use has changed since the last call."""
         if self._is_unchanged():
             return False
         self._settlings = self.world.settlings
@@ -110,12 +110,13 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """What was answered, and how much of the story is to come."""
+        """Return the answers, and the number of story inputs that are still to come."""
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
-        """Whether a condition holds now; in a look each is asked once. Raises ConditionError for one that cannot be
-        understood."""
+        """Return whether a condition holds now. A poll evaluates each condition only once. Raises ConditionError
+        for an invalid condition.
+        """
         if not self._looking:
             return super().holds(text)
         held = self._held.get(text)
@@ -124,7 +125,7 @@ class ConditionPoller(DrillState):
         return held
 
     def _facts(self) -> Facts:
-        """What conditions are asked of; what a look has worked out serves the next one, if nothing has changed."""
+        """Return the facts for conditions. The next poll reuses the results of a poll if nothing has changed."""
         if not self._looking:
             return super()._facts()
         if self._known is None:

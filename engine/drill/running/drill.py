@@ -44,7 +44,7 @@ NO_REVERT_ALL: Final = say(
     "is undone on its own (power-on, plug-cable, mend, start-service, …); the lab and free play "
     "allow it"
 )
-"""Why `revert-all` is refused where something is scored."""
+"""Reason for the refusal of `revert-all` in a scored drill."""
 
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
@@ -60,7 +60,7 @@ SPOKEN: Final = {
     "ask-status": mark("{role} asks {other}: {text}"),
     "status": mark("{role} tells {other}: {text}"),
 }
-"""How what a role says is told."""
+"""Message template of each kind of call."""
 
 SAMPLES_MAX: Final = 28_800
 """Samples that are taken once a second: eight hours, the longest drill. Assumed."""
@@ -249,7 +249,7 @@ class Drill(ConditionPoller):
             self._record_events(simulator.advance(self.world, self.world.tick, [item]), item)
 
     def _update_calls(self, item: Input) -> Calls:
-        """What the roles have said after *item*. Raises InputError."""
+        """Return the calls of the roles after *item*. Raises InputError."""
         if not item.by:
             return self.calls
         names = names_of(self.scenario)
@@ -257,7 +257,7 @@ class Drill(ConditionPoller):
         return update_calls(self.calls, item, things, self._is_fact_true)
 
     def _is_fact_true(self, text: str) -> bool:
-        """Whether a fact is so at this moment. Raises InputError for what is none."""
+        """Return whether a fact is true now. Raises InputError for an invalid fact."""
         try:
             condition = conditions.parse_fact(text, names_of(self.scenario))
         except ConditionError as problem:
@@ -368,11 +368,11 @@ class Drill(ConditionPoller):
             self._end(DrillEnd.TIME)
 
     def _sample_target(self) -> Samples | None:
-        """Where the counters of each sample go."""
+        """Return the store for the counters of each sample."""
         return self.samples
 
     def _next_record(self) -> Tick:
-        """When a hash is noted, or samples are taken less often: no run goes on beyond it."""
+        """Return the next tick at which a hash is recorded or the sample rate falls. No advance passes this tick."""
         samples, tick = self.samples, self.world.tick
         width = max(1, len(self.world.sources))
         most = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
@@ -385,7 +385,7 @@ class Drill(ConditionPoller):
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
     def _record(self, start_tick: Tick) -> None:
-        """What only report and charts need, of each sample since tick *begun*; until now nothing had changed."""
+        """Record data for the report and charts for each sample since *start_tick*. Until now nothing had changed."""
         every, now = self.samples.every, self.world.tick
         for _ in range((now - 1) // every - start_tick // every):
             self._note_sample()
@@ -402,7 +402,7 @@ class Drill(ConditionPoller):
         self.standings.append(self._standing)
 
     def _update_sampled_state(self) -> None:
-        """What goes with a sample that is taken now."""
+        """Update the state that belongs to a sample taken now."""
         seen, world = self._standing, self.world
         if seen is None or world.sources != seen.sources or world.streams != seen.streams:
             self._log_of = {name: report.log_of(world, name) for name in world.availability}

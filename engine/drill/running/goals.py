@@ -30,7 +30,7 @@ NEWS = {
     "lost": mark("goal no longer held: {goal}"),
     "missed": mark("goal missed, its deadline has passed: {goal}"),
 }
-"""What may be said of a goal, as its event says it."""
+"""Message template for each event of a goal."""
 
 
 def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:

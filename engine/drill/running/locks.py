@@ -1,4 +1,4 @@
-"""What the story keeps from the trainee: an input line, or all lines that begin with the same words."""
+"""Locks of the story: input lines, or all lines with the same beginning, that the trainee cannot use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_lock(text: str, world: World) -> Input:
 
 
 def covers(lock: Input, item: Input) -> bool:
-    """Whether *lock*, as it was understood, keeps *item* away. The ends of a link stand in either order."""
+    """Return whether the parsed *lock* blocks *item*. The ends of a link can be in either order."""
     words = tuple(" ".join(item.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
     return lock.verb == item.verb and any(words[: len(order)] == order for order in orders)

@@ -8,7 +8,7 @@ from typing import Final
 
 
 class DrillMode(StrEnum):
-    """How a drill is taken."""
+    """Mode in which a drill is taken."""
 
     GUIDED = "guided"
     PRACTICE = "practice"
@@ -19,7 +19,7 @@ class DrillMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What a mode allows."""
+    """Permissions of a mode."""
 
     hints: bool
     hints_cost: bool
@@ -28,11 +28,11 @@ class Terms:
     rewind_cost: float = 0.0
     """Points that each way back costs."""
     progress: bool
-    """How much has been reached is told while the drill runs."""
+    """True if the drill reports progress while it runs."""
     answers_at_once: bool
-    """Whether an answer was right is told with it, not only when the drill is over."""
+    """True if a correct or wrong answer is reported immediately, not only after the end of the drill."""
     truth: bool
-    """What the instructor sees may be shown: the state of things that nobody has asked a server for."""
+    """True if the instructor's view is available: the true state, without a query to a server."""
 
 
 TERMS: Final[dict[DrillMode, Terms]] = {

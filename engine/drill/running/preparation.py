@@ -1,4 +1,4 @@
-"""What was done before a drill starts: input lines at tick 0 that nobody hears of."""
+"""Preparation of a drill: input lines at tick 0 that nobody sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drill asks: questions about what has happened, and predictions of what will. Asked once, answered once."""
+"""Questions of a drill about past events, and predictions of future events. Each is asked once and answered once."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ class InquiryAnswer(Struct, frozen=True):
     """One inquiry of a run: when it was asked, what was answered, and what is right."""
 
     since_tick: Tick | None = None
-    """When its condition first held."""
+    """Tick at which its condition first held."""
     asked_tick: Tick | None = None
     answered_tick: Tick | None = None
     choice: int | None = None
     """Number of the choice, from 1."""
     sure_percent: float | None = None
-    """How sure the trainee is that it is right; None: that was not said."""
+    """Confidence of the trainee that the answer is right; None: not stated."""
     missed_tick: Tick | None = None
-    """When the time for an answer was over."""
+    """Tick at which the time for an answer was over."""
     judged_tick: Tick | None = None
     right: tuple[int, ...] = ()
     """Numbers of the right choices, once that is settled."""
     why: str = ""
     """The explanation, once it is settled which one fits the run."""
     void_tick: Tick | None = None
-    """When it should have been asked, and its premise was not so. (One with `when` waits for another occasion.)"""
+    """Tick at which the question was due although its premise did not hold. (One with `when` waits for another
+    occasion.)
+    """
 
     @property
     def open(self) -> bool:
@@ -81,11 +83,11 @@ def is_prediction(inquiry: Inquiry) -> bool:
 
 
 def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
-    """Whether it takes part in the score of a drill that is over.
+    """Return whether the question counts in the score of a completed drill.
 
-    Not where the run took another course: it was never asked, the drill ended before it could be judged, or none of
-    its choices came true although one was chosen. *given_up*: the trainee ended the drill, and with it what was
-    still to be asked.
+    It does not count if the run took another course. Then it was never asked, the drill ended before its
+    judgement, or none of its choices came true although one was chosen. *ended_by_trainee*: the trainee ended
+    the drill, and with it all open questions.
     """
     if answer.void_tick is not None:
         return False
@@ -154,7 +156,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
 
 
 def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
-    """When the wait for its answer, or for its judgement once it is answered, is over; None: never."""
+    """Find the end of the wait for its answer, or for its judgement after the answer; None: never."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
         return answer.asked_tick + ticks(inquiry.judged_after)
@@ -178,7 +180,7 @@ def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
 
 
 def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
-    """What was said, what is right, and why, in sentences: only for when it may be told."""
+    """Format the given answer, the right answer and the reason, for use only when they may be revealed."""
     if answer.asked_tick is None:
         return join_messages(" ", (inquiry.text, say("It was not asked: the drill was ended first.")))
     answer_text = say("No answer was given.")

@@ -56,7 +56,7 @@ def _find_learned_facts(abandoned_run: DrillState, resumed_run: DrillState) -> I
 
 
 def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
-    """What the words of a rewind line tell. Raises InputError for words that no such scenario gives."""
+    """Parse the facts that a rewind line contains. Raises InputError for text that does not fit the scenario."""
     layers = {("hint", hint.goal): 3 for hint in scenario.hints}
     choices = {("answer", inquiry.name): len(inquiry.texts) for inquiry in scenario.inquiries}
     missed = {("missed", inquiry.name): 0 for inquiry in scenario.inquiries}

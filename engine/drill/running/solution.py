@@ -15,17 +15,19 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 SETTLE_S: Final = 120.0
-"""How long a run without an end of its own goes on after its last input: boot, start, resynchronize."""
+"""Duration of a run without a defined end after its last input: boot, start, resynchronize."""
 
 PATIENCE_S: Final = 3600.0
-"""How long a step of a solution waits for its condition where the scenario has no length."""
+"""Maximum wait of a solution step for its condition if the scenario has no length."""
 
 Begin = Callable[[Scenario, int | None], Drill]
 """Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
 
 
 def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
-    """When a headless run ends unless told: the scenario's length, or some time after the *last* input."""
+    """Return the default end of a headless run: the scenario's length, or some time after *last_tick* and the
+    timeline.
+    """
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]

@@ -54,7 +54,7 @@ class StateHash:
 
 
 class DrillEnd(Enum):
-    """Why a drill is over."""
+    """Reason for the end of a drill."""
 
     GOALS = say("all goals are reached")
     TIME = say("the time is up")
@@ -63,7 +63,7 @@ class DrillEnd(Enum):
 
 
 class PendingKind(StrEnum):
-    """Why a drill is not over although its goals are reached."""
+    """Reason why a drill continues although its goals are reached."""
 
     QUESTION = "question"
     """One waits for its answer."""
@@ -75,7 +75,7 @@ class PendingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SampledState:
-    """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
+    """Log owners and server states at one sample. The object stays the same while nothing changes."""
 
     sources: Mapping[int, Key]
     streams: Mapping[int, Key | None]
@@ -95,7 +95,7 @@ class PendingItem:
     name: str
     """Of the question; empty for the story."""
     until_tick: Tick | None
-    """When the wait ends by itself; None: it does not, or is not told."""
+    """Automatic end of the wait; None: there is none, or it is not revealed."""
 
 
 class DrillState:
@@ -114,14 +114,14 @@ class DrillState:
         self.mode = DrillMode(mode or (DrillMode.PRACTICE if scenario.scored else DrillMode.LAB))
         self.world: World = build_world(scenario, self.seed)
         self.errorlog_before = self.world.errorlog.copy()
-        """What the ERRORLOGs held before the first event."""
+        """Contents of the ERRORLOGs before the first event."""
         self.states_before = {
             key: groups.policy(copy).state(copy) or None for key, copy in self.world.copies.items()
         }
         """The state of each copy in its group before the first event; None: in none."""
         self.events = EventLog()
         self.journal: list[Input] = []
-        """What the trainee did; with scenario, seed and mode all that is needed to play it again."""
+        """Inputs of the trainee. With scenario, seed and mode they are sufficient for a replay."""
         self.hashes: list[StateHash] = []
         """At the start, at each whole minute and after each input that is more than a query: a replay has to come by
         with the same."""
@@ -132,20 +132,21 @@ class DrillState:
         """For each entry of the samples."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
-        """When each forbidden state and each price's act was first seen; None: what the price takes for granted was
-        not so then."""
+        """Tick at which each forbidden state and each priced action was first seen; None: the premise of the price
+        did not hold then.
+        """
         self.hints: list[OpenedHint] = []
         self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
         """(from, to) of each time that time went back, oldest first."""
         self.story_ticks: list[Tick] = []
-        """When each thing of the timeline that has happened did."""
+        """Tick of each timeline event that has happened."""
         self.published: dict[int, tuple[float, str]] = {}
         """Place in world.failovers -> published seconds and their reference, where comparable."""
         self.unlike: dict[int, str] = {}
         """Place in world.failovers -> why it cannot be compared, where it cannot."""
         self.calls: Calls = ()
-        """What the roles of a team have said to one another, oldest first."""
+        """Calls between the roles of a team, oldest first."""
         self.windows: dict[str, str] = {}
         """T-SQL window -> the role of a team that sent to it last."""
         self.ended_by: DrillEnd | None = None
@@ -162,7 +163,7 @@ class DrillState:
 
     @property
     def traps(self) -> dict[str, str]:
-        """What is said of each forbidden state and each act that has a price, by its name in first_held."""
+        """Text of each forbidden state and each priced action, by its name in first_held."""
         return {name: text for name, _, _, text in self._watched}
 
     @property
@@ -171,7 +172,7 @@ class DrillState:
 
     @property
     def terms(self) -> Terms:
-        """What its mode allows."""
+        """Permissions of the drill's mode."""
         return TERMS[self.mode]
 
     @property
@@ -180,7 +181,7 @@ class DrillState:
 
     @property
     def end_tick(self) -> Tick | None:
-        """When the scenario's length is over; None: never."""
+        """Tick at which the scenario's length is over; None: never."""
         return None if self.scenario.length is None else ticks(self.scenario.length)
 
     # --- what it is worth -----------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ class DrillState:
         return min(1.0, (self.tick - state.since_tick) / max(1, ticks(goal.hold)))
 
     def holds(self, text: str) -> bool:
-        """Whether a condition holds now. Raises ConditionError for one that cannot be understood."""
+        """Return whether a condition holds now. Raises ConditionError for an invalid condition."""
         return self._condition(text).test(self._facts())
 
     def _condition(self, text: str) -> Condition:
@@ -250,7 +251,7 @@ class DrillState:
         return Facts(self.world, self._batches, self._operations, self.calls)
 
     def open_questions(self) -> list[OpenQuestion]:
-        """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""
+        """List the open questions, oldest first; `answer NAME NUMBER` answers one."""
         waiting = [self._inquiry(name) for name, answer in self.answers.items() if answer.open]
         shown = [questions.build_open_question(inquiry, self.answers[inquiry.name]) for inquiry in waiting]
         return sorted(shown, key=lambda asked: asked.asked_tick)
@@ -309,11 +310,11 @@ class DrillState:
         return next(inquiry for inquiry in self.scenario.inquiries if inquiry.name == name)
 
     def list_scheduled_inputs(self) -> list[tuple[Tick, Input]]:
-        """What the scenario does by itself from now on, as far as its moment is known, soonest first."""
+        """List the inputs that the scenario will apply and whose time is known, soonest first."""
         return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
 
     def list_pending_kinds(self) -> list[PendingKind]:
-        """What the drill still waits for although every goal is reached; empty while one is not."""
+        """List the reasons why the drill continues although every goal is reached; empty while a goal is not."""
         if self.finished or not self.goals or not all(state.is_reached for state in self.goals.values()):
             return []
         return self._list_pending_kinds()
@@ -340,7 +341,7 @@ def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
 
 
 def _list_watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
-    """What counts once it has held: its name, condition and premise, and what is said of it."""
+    """List the states and actions to record when they first hold: name, condition, premise and text."""
     watched: list[tuple[str, str, str | None, str]] = [
         (f"forbidden:{f.name}", f.when, None, f.text) for f in scenario.forbidden
     ]

@@ -1,7 +1,8 @@
-"""What a seat may be told besides what the servers answer: the one place that says so.
+"""Rules for the information that a seat may receive in addition to the servers' responses. No other module decides
+this.
 
-In an exam nothing but the servers, the brief and the trainee's own acts answers. Every door of the program that would
-look at the truth asks here first.
+In an exam, information comes only from the servers, the brief and the trainee's own actions. Every part of the
+program that reads the true state checks here first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from engine.model import World
 from engine.verbs import VERBS
 
 SECRET: Final = say("in an exam only the servers give information: query them, or let time pass")
-"""Why a question about the truth is refused; the same whatever is true."""
+"""Reason for the refusal of a question about the true state. It is the same for every state."""
 
 
 def is_truth_hidden(drill: DrillState) -> bool:
@@ -39,7 +40,7 @@ def hides_refusal(drill: DrillState, item: Input) -> bool:
 
 
 def build_neutral_event(world: World, item: Input) -> Event:
-    """What is told of such an act: the same as of one that had something to do."""
+    """Build the neutral event of such an action, identical to that of an action with an effect."""
     server = item.args[0] if item.args and item.args[0] in world.instances else None
     return Event(
         world.tick, "fault", server, None, item.command_text, (("verb", item.verb), ("args", list(item.args)))

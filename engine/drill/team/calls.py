@@ -17,7 +17,7 @@ from engine.model import Tick
 
 Calls = tuple["TeamCall", ...]
 Truth = Callable[[str], bool]
-"""Whether a fact is so now. Raises InputError for what is no fact."""
+"""Function that returns whether a fact is true now. Raises InputError for an invalid fact."""
 
 FILLER: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
@@ -30,7 +30,7 @@ NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "n
 
 @dataclass(frozen=True, slots=True)
 class TeamCall:
-    """What one role said to another, and what came of it."""
+    """Call from one role to another, and its result."""
 
     kind: Literal["order", "question"]
     by: str
@@ -48,14 +48,14 @@ class TeamCall:
     """A read-back that was wrong and has been put right since."""
     confirmed_tick: Tick | None = None
     repeated_tick: Tick | None = None
-    """When the caller gave the order again, as its read-back was wrong."""
+    """Tick at which the caller repeated the order because its read-back was wrong."""
     acted_tick: Tick | None = None
     """The receiver's first act that concerns it."""
     status: str = ""
     """The fact with which a question was answered."""
     status_tick: Tick | None = None
     true: bool | None = None
-    """Whether the fact was so at that moment."""
+    """True if the fact was true at that moment."""
 
     @property
     def is_correct(self) -> bool:
@@ -187,7 +187,7 @@ HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
     "ask-status": _ask,
     "status": _status,
 }
-"""What each verb of speech does."""
+"""Function that applies each verb of speech."""
 
 
 def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
@@ -195,7 +195,9 @@ def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls
 
 
 def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
-    """Who may say *item*, which names no role: whose turn it is, else the first role that is not spoken to."""
+    """Find the role that speaks *item*, which names no role: the role whose turn it is, else the first role not
+    addressed.
+    """
     addressee = item.args[0]
     turns: dict[str, Callable[[TeamCall], bool]] = {
         "read-back": lambda one: one.by == addressee and one.kind == "order" and not one.is_correct,
@@ -218,7 +220,7 @@ def orders(calls: Calls) -> list[TeamCall]:
 
 
 def describe_fault(call: TeamCall) -> str:
-    """What was wrong with the loop of an order; empty: nothing."""
+    """Describe the fault in the communication loop of an order; empty: no fault."""
     if not call.read_back:
         return say("the order was not read back")
     if not call.is_correct:

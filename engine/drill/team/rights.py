@@ -1,4 +1,4 @@
-"""Who may do what in a team: the scenario says so by data, and it is decided where the run is."""
+"""Permissions of the roles in a team. The scenario's data defines them, and the host of the run checks them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.inputs import Input, InputError
 from engine.localization import say
 
 EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
-"""What every role may do: speak, and answer what the drill asks."""
+"""Verbs that every role may use: speech, and answers to the drill's questions."""
 OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
 """Remarks that need no role: of one person who plays all roles, and of the instructor."""
 
@@ -34,7 +34,7 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
 
 
 def is_allowed(role: StoryRole, item: Input) -> bool:
-    """Whether *role* may do *item*, whose names are as the world spells them."""
+    """Return whether *role* may apply *item*, whose names are spelled as in the world."""
     if item.verb in EVERY_ROLE:
         return True
     first = item.args[0].partition("#")[0] if item.args else ""

@@ -45,7 +45,7 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
 
 
 def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
-    """What is to be said or done next about *call*, with its role before it, and since when; empty: nothing."""
+    """Find the next line about *call*, with its role in front, and the tick since which it is due; empty: nothing."""
     if call.kind == "question":
         fact = _find_true_fact(drill, call) if call.waits else ""
         return (f"{call.to} status {call.by} {fact}", call.tick) if fact else ("", 0)
@@ -102,7 +102,7 @@ def _index_server_names(drill: DrillState) -> dict[str, str]:
 
 
 def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
-    """What the role does after an order with the same names and at least half of the same words."""
+    """Find the role's action after an order with the same names and at least half of the same words."""
     said, order_matches = set(extract_keywords(call.text)), False
     names = {word for word in said if word in _index_server_names(drill)}
     for item, _ in _steps(drill):

@@ -1,4 +1,4 @@
-"""What a role of a team is shown, as plain data: decided here, so that nothing else need ever be sent to it."""
+"""View of one team role, as plain data. The host selects it, so that the role needs no other data."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class RoleObservation(TypedDict):
     goals: list[Row]
     questions: list[Row]
     calls: list[Row]
-    """What it has said and heard, oldest first."""
+    """Calls to and from this role, oldest first."""
     news: list[Row]
     """Events that it has noticed, oldest first."""
 
 
 def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
-    """What *role* sees of *drill* now; news from event number *since* on."""
+    """Return the current view of *drill* for *role*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
     may_reveal = bool(drill.terms.progress or drill.finished)
     return {
@@ -122,9 +122,9 @@ SHOWN_BY: Final[dict[str, str]] = {
 }
 """Kind of an event -> what a role has to see to notice it; all other kinds are the drill's own."""
 OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
-"""What a server writes itself: nothing of it is read while the server does not answer."""
+"""Kinds of data that a server writes itself. They cannot be read while the server does not respond."""
 WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
-"""What is seen whatever server it is about."""
+"""Kinds of data that are visible for every server."""
 
 
 def _news(event: Event) -> Row:
@@ -160,14 +160,14 @@ def _call(drill: DrillState, call: TeamCall) -> Row:
 
 
 def _computers(world: World, role: StoryRole) -> Iterator[Row]:
-    """What who stands before a computer sees: its lamps."""
+    """Return the indicator lights of the role's computers, visible to a person next to them."""
     for name in role.servers:
         computer = world.computer_named(name)
         yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
 
 
 def _answers(world: World, server: str) -> bool:
-    """Whether a query from a desk gets an answer."""
+    """Return whether a query from a desk gets a response."""
     instance = world.instances.get(server)
     return instance is not None and instance.answering and world.computer_of(server).nic_up
 
@@ -201,7 +201,7 @@ def _links(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
-    """What the monitor shows of databases that a server of the role serves."""
+    """Return the monitor data of databases that a server of the role serves."""
     known = facts.Facts(drill.world, ())
     for database in drill.world.databases():
         copy = facts.principal(drill.world, database)

@@ -27,12 +27,12 @@ NAME_LENGTH_MAX: Final = 60
 
 
 class BranchError(ValueError):
-    """What cannot be done with the branches; one sentence."""
+    """Invalid operation on the branches; one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Where a branch left its parent: the tick, and how many inputs of the parent's journal it shares."""
+    """Point at which a branch left its parent: the tick, and the number of shared inputs in the parent's journal."""
 
     parent: str | None = None
     tick: Tick = 0
@@ -49,7 +49,7 @@ class Branch:
     lines: tuple[str, ...]
     """Its journal since the root."""
     until_tick: Tick
-    """How far it was run."""
+    """Tick up to which the branch was run."""
 
 
 class Branches:
@@ -109,7 +109,7 @@ class Branches:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
     def root(self, name: str) -> Root:
-        """Where a branch comes from. Raises BranchError."""
+        """Return the origin of a branch. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
 

@@ -54,7 +54,7 @@ def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]
 
 
 def stride(drill: DrillState, limit: int) -> int:
-    """How many ticks, at most *most*, the run may go on before the clock is looked at."""
+    """Return the number of ticks, at most *limit*, that the run may advance before the next check of the clock."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(limit, SQL_TICKS) if busy else limit
 

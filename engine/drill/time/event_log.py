@@ -37,7 +37,7 @@ class EventTables:
         self._data_places: dict[object, int] = {}
 
     def text(self, text: str | None) -> int:
-        """Where *text* stands. A sentence equals its text, and is not the same."""
+        """Return the index of *text*. A localizable message can equal its text, but has its own index."""
         key = (text.template, text.args) if isinstance(text, LocalizableMessage) else text
         place = self._text_places.get(key)
         if place is None:
@@ -46,7 +46,7 @@ class EventTables:
         return place
 
     def fields(self, event: Event) -> int:
-        """Where the fields of *event* stand."""
+        """Return the index of the fields of *event*."""
         data = pack_results(event)
         # Equal is not enough: 1, 1.0 and True are, and are written differently.
         key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
@@ -113,7 +113,7 @@ class EventLog(Sequence[Event]):
         return self._build_events(columns)
 
     def count_shared(self, other_log: EventLog) -> int:
-        """How many events at the beginning are surely the same; 0 for a log that shares no past with this one."""
+        """Count the events at the beginning that are certainly the same; 0 for a log without a shared past."""
         if other_log._words is not self._words:
             return 0
         count = min(self._count, other_log._count)
@@ -187,7 +187,7 @@ class EventLog(Sequence[Event]):
         return other
 
     def _match_kinds(self, column: Array, kinds: Collection[str]) -> Array:
-        """Which entries of *column* are one of *kinds*."""
+        """Return a mask of the entries of *column* that are one of *kinds*."""
         places = [self._words.text(kind) for kind in kinds]
         wanted = np.zeros(len(self._words.texts), dtype=bool)
         wanted[places] = True

@@ -187,19 +187,20 @@ class History:
 
 
 def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
-    """How far apart *most* moments lie where they are *age* old, in a run that cost *now* to play: evenly at first,
-    then the further the older."""
+    """Return the distance of snapshots that are *age* old. The run's replay cost is *total_cost*, and at most
+    *snapshot_limit* snapshots are kept. The distance is even at first and grows with age.
+    """
     return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
 
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
-    """How many moments of a run are kept that cost *now* to play."""
+    """Return the number of snapshots to keep for a run whose replay cost is *total_cost*."""
     at_first = min(KEPT_MAX, KEPT_ROWS_MAX // max(1, len(drill.world.availability)))
     return max(2, round(at_first * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
 
 
 def _cost(drill: Drill, lengths: Lengths) -> float:
-    """What playing up to where *drill* is takes, in stretches of KEEP_EVERY without news."""
+    """Return the cost of a replay up to the current tick of *drill*, in intervals of KEEP_EVERY without events."""
     return (
         drill.tick / KEEP_EVERY
         + lengths.events / KEEP_EVENTS

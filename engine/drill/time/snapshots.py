@@ -17,7 +17,9 @@ from engine.protocol.errorlog import LINES_KEPT
 Taken = TypeVar("Taken", bound=DrillState)
 
 LOGS: Final = ("journal", "hashes", "logs", "standings", "_batches", "_operations")
-"""What of a drill only grows, beside its events and samples: an earlier moment has the first entries of a later one."""
+"""Append-only lists of a drill, in addition to events and samples. An earlier snapshot has the first entries of a
+later one.
+"""
 
 DICTIONARIES: Final = tuple(
     f.name for f in fields(World) if f.default_factory is dict and f.name != "errorlog"
@@ -45,7 +47,7 @@ NO_SAMPLES: Final = Samples(exact=False)
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How long the past of a moment was."""
+    """Lengths of the append-only data at a snapshot."""
 
     logs: tuple[int, ...]
     """Entries of each of LOGS."""
@@ -119,7 +121,7 @@ class RunSnapshot(Generic[Taken]):
 
 
 def lengths_of(drill: DrillState) -> Lengths:
-    """How long the past of *drill* is now."""
+    """Return the current lengths of the append-only data of *drill*."""
     logs = tuple(len(getattr(drill, name)) for name in LOGS)
     return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
 

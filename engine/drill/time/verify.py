@@ -1,4 +1,6 @@
-"""Whether a run that was recorded plays again to the same states; if not, where the two part for the first time."""
+"""Verification that the replay of a recorded run reaches the same states. A failed check finds the first
+divergence.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ EVENTS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where a replay is no longer the run that was recorded."""
+    """Point at which a replay differs from the recorded run."""
 
     agreed: StateHash | None
     """The last hash that was the same."""
@@ -94,7 +96,7 @@ def replay_report(scenario: Scenario, report: Report) -> Drill:
 
 
 def divergence(drill: Drill, report: Report) -> Divergence | None:
-    """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
+    """Find the point at which the replay *drill* diverges from the run of *report*; None if they are equal."""
     return run_to_completion(diverging(drill, report))
 
 
@@ -155,7 +157,7 @@ REPORTED: Final = (
     "goals",
     "questions",
 )
-"""What a report says of its run besides events and states; each of them follows from the inputs."""
+"""Parts of a report besides events and states. Each of them follows from the inputs."""
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
@@ -171,7 +173,7 @@ def _compare_report(drill: Drill, report: Report) -> Divergence | None:
 
 
 def _find_first_difference(path: str, expected: object, actual: object) -> tuple[str, object, object]:
-    """Where two values of plain JSON differ first, and what stands there."""
+    """Find the first difference between two plain JSON values. Return its path and both values."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key in {**actual, **expected}:
             if expected.get(key) != actual.get(key):
