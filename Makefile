@@ -31,6 +31,7 @@ format:
 lint:
 	.venv/bin/ruff check
 	.venv/bin/vulture
+	.venv/bin/python -m tests.commit_subjects
 types:
 	.venv/bin/mypy
 # Bytecode is kept even where the surroundings forbid it: the tests start hundreds of processes of the program.

@@ -60,7 +60,7 @@ class Condition:
     holds: Callable[[Row], bool | None]
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """An error, or a number of more digits than are simulated: nothing to compare."""
 
 
@@ -90,7 +90,7 @@ def converted(value: Value, target: Type) -> Value:
         return shown(value)[: target.length]
     if isinstance(value, str):
         if not re.fullmatch(r"-?\d+", value.strip()):
-            raise NoAnswer
+            raise NoAnswerError
         value = int(value)
     if target == INT:
         return int(value)
@@ -100,7 +100,7 @@ def converted(value: Value, target: Type) -> Value:
 def fitted(number: Decimal, target: Type, rounding: str) -> Decimal:
     found = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
     if len(found.as_tuple().digits) > 15 or abs(found) >= Decimal(10) ** (target.precision - target.scale):
-        raise NoAnswer
+        raise NoAnswerError
     return found
 
 
@@ -149,13 +149,13 @@ def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
             return None
         left, right = Decimal(x), Decimal(y)
         if sign == "/" and not right:
-            raise NoAnswer
+            raise NoAnswerError
         work = {"+": ANY.add, "-": ANY.subtract, "*": ANY.multiply, "/": ANY.divide}[sign]
         found = work(left, right)
         if kind == INT:
             whole = int(found.to_integral_value(ROUND_DOWN))
             if not -(2**31) <= whole < 2**31:
-                raise NoAnswer
+                raise NoAnswerError
             return whole
         return fitted(found, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
 
@@ -307,7 +307,7 @@ def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
     if kind == INT:
         whole = int(total)
         if not -(2**31) <= whole < 2**31:
-            raise NoAnswer
+            raise NoAnswerError
         return whole if name == "SUM" else int((Decimal(whole) / len(there)).to_integral_value(ROUND_DOWN))
     if name == "SUM":
         return fitted(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)

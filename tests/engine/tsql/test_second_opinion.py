@@ -122,7 +122,7 @@ def test_an_expression_is_worth_what_the_oracle_says(
     for expression in expressions:
         try:
             cells = [[worth(expression.value(row), expression.type)] for row in values]
-        except o.NoAnswer:
+        except o.NoAnswerError:
             continue
         told.append((f"SELECT {expression.text} FROM {source(values)}", cells))
     if told:
@@ -140,7 +140,7 @@ def test_a_condition_holds_does_not_or_is_unknown(
             cells: list[list[object]] = [
                 [{True: 1, False: 0, None: None}[condition.holds(row)]] for row in values
             ]
-        except o.NoAnswer:
+        except o.NoAnswerError:
             continue
         case = f"CASE WHEN {condition.text} THEN 1 WHEN NOT ({condition.text}) THEN 0 END"
         told.append((f"SELECT {case} FROM {source(values)}", cells))
@@ -165,7 +165,7 @@ def test_groups_are_those_of_the_oracle(
             [o.key(by), len(members), *(figure(members, name, of) for of in "id" for name in NAMES)]
             for by, members in groups.items()
         ]
-    except o.NoAnswer:
+    except o.NoAnswerError:
         return
     figures = ", ".join(f"{name}({of})" for of in "id" for name in NAMES)
     query = f"SELECT {group}, COUNT(*), {figures} FROM {source(values)} WHERE {where.text} GROUP BY {group}"

@@ -1,0 +1,156 @@
+"""Limits of the language standard: names, docstrings and documents (CONTRIBUTING.md, section on language)."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+FUNCTION_WORDS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    about above across added after again against ahead alone already also anew apart around as asked at
+    away back bare before begun behind below beside besides between beyond both bound by came can
+    carried chosen come comes cut deaf done drawn due each earlier early either else elsewhere ended
+    enough ever every fair far few first fit fits for found free fresh from full further given go goes
+    going gone good got half harder has heard held her here his how if in inside is it its itself judged
+    kept known last late later least left less lasting like likely lost made many marked may maybe meant
+    met might mine more most much near needed never new next no nobody none nothing now of off old on
+    once one only open opened or other others otherwise out over own past place placed plain played put
+    rest right said same see seen sent set several shown side since so some soon still stopped such
+    taken than that the their then there thing things those through to together told too took turned
+    under until up upto us use usual vain was way ways well went what when where whether which while who
+    whole whose why with within without word words work worth would written wrong yet
+    """,
+    )
+)
+"""Words that name nothing alone. A name must contain another word."""
+VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
+"""Words of that list that are also verbs of common interfaces."""
+RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
+NAMES_SHARE_MAX: Final = 0.01
+RELATIVE_SHARE_MAX: Final = 0.112
+"""Measured on 27 November 2026. The standard allows 0.005: lower this limit with each package that is reworded."""
+SENTENCES_SHARE_MAX: Final = 0.02
+SENTENCE_WORDS_MAX: Final = 30
+README_BYTES_MAX: Final = 10_240
+
+SHARED_CLASSES: Final = {
+    "Actions": "menu actions of the window, and those of the debrief's tabs",
+    "Caption": "caption of the first run, and of a chart",
+    "Divergence": "first difference of two runs, in a class and in one drill",
+    "Figure": "figure of a debrief, and figure of the planner",
+    "SampledState": "the protocol of a view, and the class that it describes",
+    "Tokenizer": "sqlglot finds the nested classes of reader and writer by this name",
+    "Verdict": "verdict of a host on a log, and of the debrief on a run",
+}
+"""Class names with two definitions, each with its reason."""
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for package in ("app", "engine")
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }
+
+
+def nodes() -> Iterator[tuple[Path, ast.AST]]:
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            yield path, node
+
+
+def is_empty_name(name: str) -> bool:
+    parts = [
+        part.lower() for part in re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).strip("_").split("_") if part
+    ]
+    return bool(parts) and not (len(parts) == 1 and parts[0] in VERBS) and FUNCTION_WORDS.issuperset(parts)
+
+
+def assert_share(wrong: list[str], total: int, most: float) -> None:
+    assert len(wrong) <= most * total, f"{len(wrong)} of {total}: {wrong[:20]}"
+
+
+def test_functions_have_a_verb_or_a_noun_in_their_names() -> None:
+    names = [
+        node.name
+        for _, node in nodes()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__")
+    ]
+    assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
+
+
+def test_parameters_are_nouns() -> None:
+    names = [
+        argument.arg
+        for _, node in nodes()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in (*node.args.args, *node.args.kwonlyargs)
+    ]
+    assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
+
+
+def test_classes_and_modules_are_nouns() -> None:
+    classes = [node.name for _, node in nodes() if isinstance(node, ast.ClassDef)]
+    modules = [path.stem for path in trees() if path.stem != "__init__" and not path.stem[0].isdigit()]
+    assert [name for name in (*classes, *modules) if is_empty_name(name)] == []
+
+
+def test_two_concepts_share_no_class_name() -> None:
+    count = collections.Counter(node.name for _, node in nodes() if isinstance(node, ast.ClassDef))
+    assert {name for name, times in count.items() if times > 1} <= SHARED_CLASSES.keys()
+
+
+def test_exceptions_end_in_error() -> None:
+    wrong = [
+        node.name
+        for _, node in nodes()
+        if isinstance(node, ast.ClassDef)
+        and not node.name.endswith("Error")
+        and any(ast.unparse(base).endswith(("Exception", "Error")) for base in node.bases)
+    ]
+    assert wrong == []
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    texts = [
+        (path, " ".join(node.value.value.split()))
+        for path, node in nodes()
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    wrong = [
+        f"{path.relative_to(ROOT)}: {text[:60]}"
+        for path, text in texts
+        if RELATIVE.match(text) and not text.split(". ")[0].endswith("?")
+    ]
+    assert_share(wrong, len(texts), RELATIVE_SHARE_MAX)
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """Prose of a Markdown file: no code, tables, headings or addresses of links."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    text = "\n".join(line for line in text.splitlines() if not re.match(r"\s{4,}|\s*[|#>]|\s*!\[", line))
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    for block in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", text):
+        yield from filter(None, re.split(r"(?<=[.!?])\s+(?=[A-Z\"'`*(\[])", " ".join(block.split())))
+
+
+def test_sentences_of_documents_are_short() -> None:
+    documents = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [(path.name, sentence) for path in documents for sentence in sentences(path)]
+    long = [f"{name}: {text[:60]}" for name, text in found if len(text.split()) > SENTENCE_WORDS_MAX]
+    assert_share(long, len(found), SENTENCES_SHARE_MAX)
+
+
+def test_the_readme_is_short() -> None:
+    assert (ROOT / "README.md").stat().st_size <= README_BYTES_MAX
