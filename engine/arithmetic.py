@@ -50,7 +50,9 @@ _SMALLEST: Final = 1 << 1074
 
 
 def remainder(number: float, divisor: float) -> float:
-    """What is left of the division, with the sign of *number*; exact. ZeroDivisionError without a divisor."""
+    """Return the exact remainder of the division, with the sign of *number*. Raise ZeroDivisionError if *divisor*
+    is 0.
+    """
     above, below = number.as_integer_ratio()
     times, of = divisor.as_integer_ratio()
     left = (abs(above) * of) % (abs(times) * below)

@@ -11,7 +11,7 @@ WEIGHT_LEAST: Final = 200
 
 
 USER: Final = "\0user "
-"""What the name of a database user begins with among the edits; no object that a script makes can be named so."""
+"""Prefix of the name of a database user among the edits. No object that a script creates can have such a name."""
 
 
 def _users_after(users: Mapping[str, object], edits: tuple[tuple[str, object], ...]) -> Mapping[str, object]:

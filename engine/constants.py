@@ -17,8 +17,9 @@ PING_INTERVAL_S: Final = 1.0
 """Each side pings on each open connection once a second. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
-"""What a ping waits for a processor, for each factor by which the processors are slower than they should be. Assumed:
-a time slice and a half of a busy scheduler (4 to 15 ms)."""
+"""Time that a ping waits for a processor, for each factor by which the processors are slower than normal. Assumed:
+a time slice and a half of a busy scheduler (4 to 15 ms).
+"""
 
 PING_CPU_S: Final = 0.001
 """The same for each further mirrored database, whose pings one thread sends and answers in turn. Assumed."""
@@ -120,8 +121,9 @@ CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
 """Life of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE CERTIFICATE]."""
 
 REPLAY_LOOK_S: Final = 0.5
-"""How often a mirror that is behind looks whether it has redone a change of the catalog. Assumed; shows nowhere
-but in how late a new user or file appears on the mirror."""
+"""Interval at which a mirror with a redo queue checks whether it has redone a change of the catalog. Assumed. The
+only visible effect is the delay until a new user or file appears on the mirror.
+"""
 
 LOG_GROWTH_STEP: Final = 0.1
 """Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10 % [DOC: CREATE DATABASE]."""
@@ -143,7 +145,7 @@ PAGE_REPAIR_S: Final = 2.0
 """From asking the partner for a page until it is repaired. Assumed."""
 
 PAGE_READ_AGAIN_S: Final = 60.0
-"""How soon an application comes back to a damaged page of a database that serves. Assumed."""
+"""Interval after which an application returns to a damaged page of a database that serves clients. Assumed."""
 
 UPGRADE_S: Final = 900.0
 """Installing another version, service down. Assumed."""

@@ -46,7 +46,7 @@ _READ: Final = {
     "%f": r"(?P<fraction>\d{1,6})",
     "%p": r"(?P<half>AM|PM)",
 }
-"""What each part of a form may be; none has two ways to match the same text."""
+"""Patterns of the parts of a format. No pattern has two ways to match the same text."""
 
 CENTURY_FROM: Final = 69
 """Two digits of a year from here on are of the 20th century, as in POSIX."""

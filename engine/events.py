@@ -1,4 +1,4 @@
-"""What happened: the one record from which logs, traces, scores and debriefs are read."""
+"""Events: the single record from which logs, traces, scores and debriefs are read."""
 
 from __future__ import annotations
 

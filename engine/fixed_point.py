@@ -24,7 +24,7 @@ _WIDE: Final = Context(prec=60)
 LOG_MAX: Final = 9007199254740992.0
 EXP_MAX: Final = 40.0
 ANGLE_MAX: Final = 7.0
-"""What is larger is left to `decimal`, and logarithms of what is less than 1 / LOG_MAX."""
+"""Limits of the arguments. `decimal` computes larger ones, and logarithms of numbers less than 1 / LOG_MAX."""
 
 _PARTS: Final = 64
 """Powers of two are kept for so many parts of an exponent."""

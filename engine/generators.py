@@ -10,7 +10,7 @@ Rest = TypeVar("Rest")
 
 
 def run_to_completion(steps: Generator[Rest, None, Done]) -> Done:
-    """What *steps* come to, without a rest."""
+    """Return the result of *steps*, run without a pause."""
     while True:
         try:
             next(steps)

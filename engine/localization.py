@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 Argument = str | float
-"""What a field of a template takes: a name as it is, a number, or a `LocalizableMessage`, which has fields of its
-own."""
+"""Value of a field of a template: an unchanged name, a number, or a `LocalizableMessage`, which has its own fields."""
 
 
 class LocalizableMessage(str):
@@ -106,7 +105,7 @@ def as_json(text: str) -> Any:
 
 
 def from_json(value: object) -> Any:
-    """What `as_json` was given."""
+    """Return the value that `as_json` received."""
     if not isinstance(value, dict):
         return value
     return _build_message(

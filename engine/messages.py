@@ -64,7 +64,7 @@ class SqlError(Exception):
 
 
 class Wording(Struct, frozen=True):
-    """What sys.messages has of a message, from product version *since* on."""
+    """Entry of a message in sys.messages, from product version *since* on."""
 
     number: int
     since: int
@@ -116,7 +116,7 @@ def wording(number: int, version: int = 2005) -> Wording:
 
 
 def count_placeholders(text: str) -> int:
-    """How many arguments a text needs."""
+    """Return the number of arguments that a text needs."""
     return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
 
 

@@ -1,4 +1,4 @@
-"""How long a failover to a secondary would take and what it would lose, by the published formulas.
+"""Estimates of the duration and the data loss of a failover to a secondary, by the published formulas.
 
 [DOC: performance of groups]
 """
@@ -27,13 +27,13 @@ OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What could be read off at a moment, for a failover to one secondary."""
+    """Estimate for a failover to one secondary at one time."""
 
     database: str
     server: str
     detection_s: float
     detected_by: str
-    """What notices such a loss, and its setting."""
+    """Mechanism that detects such a loss, and its setting."""
     redo_queue_kb: float
     redo_rate_kb_per_s: float
     send_queue_kb: float

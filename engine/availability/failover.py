@@ -44,7 +44,7 @@ LEASE_STOP_SINCE: Final = 2014
 """19420 came with this version. [DOC: Database Engine events and errors]"""
 
 LOOK_AGAIN_S: Final = 0.5
-"""How soon a step that cannot be taken yet is tried again. Assumed."""
+"""Interval between attempts of a failover step that is not possible yet. Assumed."""
 
 
 # --- may it? ----------------------------------------------------------------------------------------------
@@ -62,10 +62,10 @@ def automatic_target(group: AvailabilityGroup, server: str) -> bool:
 
 
 def admission(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
-    """Why *server* may not become primary when the cluster asks it to; None if it may.
+    """Return the reason why *server* may not become primary when the cluster requests it, or None if it may.
 
-    The former primary may, except with forced quorum: it has the reference copy. A replica that was told to fail over
-    has checked before.
+    The former primary may, except with forced quorum: it has the reference copy. A replica that received a
+    failover statement has already made its checks.
     """
     if world.replicas[server, group.guid].pending:
         return None

@@ -1,4 +1,4 @@
-"""What an availability group decides for its copies: the policy that the rest of the protocol asks."""
+"""Policy of an availability group for its copies: the decisions that the rest of the protocol asks for."""
 
 from __future__ import annotations
 

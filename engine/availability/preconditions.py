@@ -1,4 +1,6 @@
-"""Why an availability group fails over by itself or not: what is asked of each secondary, and where it shows."""
+"""Preconditions of the automatic failover of an availability group: requirements for each secondary, and where to
+check them.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def targets(group: AvailabilityGroup) -> list[str]:
 
 
 def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecondition]:
-    """What holds for the group as a whole. [DOC: flexible failover policy]"""
+    """Return the preconditions of the group as a whole. [DOC: flexible failover policy]"""
     found = roles.find(world, group.name)
     forced = any(node.config.forced for node in world.nodes.values() if node.partition)
     yield FailoverPrecondition(

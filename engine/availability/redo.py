@@ -1,7 +1,7 @@
-"""What a secondary learns from the log beside pages and commits: the files of its database; and what stops its redo.
+"""Redo of a secondary apart from pages and commits: the files of its database, and the causes that stop redo.
 
-A file that cannot be created suspends the copy, and RESUME meets the same log record again. [DOC: add-file failures in
-a group]
+A file that cannot be created suspends the copy, and RESUME meets the same log record again. [DOC: add-file
+failures in a group]
 """
 
 from __future__ import annotations

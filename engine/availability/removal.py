@@ -1,4 +1,4 @@
-"""What becomes of copies and replicas that the configuration of their group has no more."""
+"""Removal of copies and replicas that the configuration of their group no longer contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each instance knows of its replica: role, state word, the group's configuration as its node has it."""
+"""Knowledge of each instance about its replica: role, state word, and the group's configuration on its node."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ SYSTEM_NEEDS: Final = {
     "CONNECT SQL": "COSQ",
     "VIEW SERVER STATE": "VWSS",
 }
-"""What NT AUTHORITY\\SYSTEM has by default and the cluster needs at a replica that is to become primary, with the types
-of sys.server_permissions. [DOC: automatic failover problems]"""
+"""Default permissions of NT AUTHORITY\\SYSTEM that the cluster needs at a replica that is to become primary, with
+the types of sys.server_permissions. [DOC: automatic failover problems]
+"""
 
 
 def permit_system(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
@@ -198,7 +199,7 @@ def doors(world: World, key: Key) -> dict[str, str]:
 
 
 def set_state(world: World, key: Key, new_state: SyncState) -> None:
-    """What a server takes its own copy's synchronization state to be."""
+    """Return the synchronization state that a server assumes for its own copy."""
     mine = world.copies[key].availability
     old = mine.state
     if old is not new_state:
@@ -216,7 +217,7 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
 
 
 def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) -> None:
-    """What the primary *key* takes the copy on *server* to be."""
+    """Return the synchronization state that the primary *key* assumes for the copy on *server*."""
     mine = world.copies[key].availability
     peers = dict(mine.peers)
     if peers.get(server) is not new_state:

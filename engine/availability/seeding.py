@@ -141,7 +141,7 @@ def _consider(world: World, group: AvailabilityGroup, server: str, database: str
 
 
 def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
-    """Why the database cannot be made there: (failure_state, error); None: it can."""
+    """Return (failure_state, error) if the database cannot be created on that server, or None if it can."""
     here = world.copies.get((state.server, lead.database))
     if here is not None:
         try:

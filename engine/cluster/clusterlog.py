@@ -12,7 +12,7 @@ LINES_KEPT: Final = 1_000
 
 SERVICE_DOWN: Final = ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive")
 NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
-"""What a resource writes about its instance. [DOC: group health events]"""
+"""Text that a resource writes about its instance. [DOC: group health events]"""
 
 
 def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,6 @@
-"""What people do to a cluster: stop and start nodes, force quorum, votes, owners, moves. Raises InputError."""
+"""Commands for a cluster: stop and start nodes, force quorum, set votes and owners, move roles. They raise
+InputError.
+"""
 
 from __future__ import annotations
 

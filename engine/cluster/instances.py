@@ -42,7 +42,7 @@ PATCH: Final = "patch"
 """`Node.setup` while a service pack is being installed."""
 
 LOOK_S: Final = 0.1
-"""How often the end of a stop or a start is looked for. Ours."""
+"""Interval between checks for the end of a stop or a start. Ours."""
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
@@ -206,7 +206,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
 TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
-"""Where tempdb lies on a local disk. Ours."""
+"""Path of tempdb on a local disk. Ours."""
 
 
 def lacking_tempdb(world: World, node: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""Who is a member: heartbeats missed, regroup, quorum lost, forming and joining. [DOC: failover clustering quorum]"""
+"""Membership of a cluster: missed heartbeats, regroup, loss of quorum, forming and joining. [DOC: failover
+clustering quorum]
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,7 @@ def _note_witness(world: World, cluster: Cluster) -> None:
 
 
 def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
-    """How long heartbeats between the two may be missing."""
+    """Return the longest time without heartbeats that the two nodes tolerate."""
     a, b = (world.nodes[name].subnet for name in pair)
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
 

@@ -14,7 +14,7 @@ NO_GROUP: Final = 0
 """`Failover.guid` of a move: it belongs to no session and to no availability group."""
 
 LOOK_S: Final = 0.1
-"""How often it is looked whether databases are open. Ours."""
+"""Interval between checks whether databases are open. Ours."""
 
 STEPS: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),

@@ -1,4 +1,6 @@
-"""Why a failover cluster instance moves to another node by itself or not. [DOC: failover policy of instances]"""
+"""Preconditions of the automatic move of a failover cluster instance to another node. [DOC: failover policy of
+instances]
+"""
 
 from __future__ import annotations
 

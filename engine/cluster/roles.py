@@ -28,7 +28,7 @@ RETRY_S: Final = 3_600.0
 
 
 class Trouble(NamedTuple):
-    """Why a role is not healthy at its owner; "" while it is."""
+    """Return the reason why a role is not healthy at its owner, or "" if it is healthy."""
 
     why: str = ""
     delay_s: float = 0.0
@@ -38,7 +38,7 @@ class Trouble(NamedTuple):
 
 
 class RoleKind:
-    """What a kind of role does when the cluster asks it; each kind registers itself in KINDS."""
+    """Actions of a kind of role at the request of the cluster. Each kind registers itself in KINDS."""
 
     def trouble(self, world: World, role: ClusterRole) -> Trouble:
         return Trouble()
@@ -212,8 +212,9 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
 
 
 def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
-    """What resource, its host and the resource manager write at the owner of a role that has failed. [DOC: group health
-    events]"""
+    """Write the lines of the resource, its host and the resource manager at the owner of a failed role. [DOC: group
+    health events]
+    """
     for level, text in signs:
         clusterlog.write(world, role.owner, level, "RES", text)
     if signs:

@@ -1,8 +1,8 @@
-"""What ALTER DATABASE … SET PARTNER and SET WITNESS do to the world: checks in the server's order, then effects.
+"""Effects of ALTER DATABASE … SET PARTNER and SET WITNESS: checks in the server's order, then changes of the world.
 
-Each function takes the server on which the statement runs and answers from what that server knows. It raises
-SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
-Which number fits which refusal is derived where the manual is silent; see facts 1.2 and section 11.
+Each function receives the server on which the statement runs and uses only the knowledge of that server. It
+raises SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending. Where the
+manual is silent, the number of each refusal is derived; see facts 1.2 and section 11.
 """
 
 from __future__ import annotations

@@ -137,7 +137,10 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
 
 
 def _refusal(world: World, mirror: DatabaseCopy) -> str:
-    """Why the mirror may no longer fail over by itself; empty while it may, or while the witness cannot say yet."""
+    """Return the reason why the mirror may no longer fail over automatically.
+
+    Return "" if it may, or if the witness cannot agree yet.
+    """
     if mirror.mirroring.redo_failed:
         return say("redo failed on {server}", server=mirror.server)
     if not mirror.mirroring.armed:
@@ -159,7 +162,7 @@ def _refusal(world: World, mirror: DatabaseCopy) -> str:
 
 
 ASK_WITNESS_S = 0.5
-"""How often a mirror whose question the witness has not answered looks for the answer. Assumed."""
+"""Interval at which a mirror checks for the answer of the witness while its question is open. Assumed."""
 
 
 def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
@@ -266,7 +269,7 @@ REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forc
 
 
 LOOK_AGAIN_S = 0.5
-"""How soon a frozen instance is looked at again that has a step of a failover to take. Assumed."""
+"""Interval between checks of a frozen instance that has a failover step to take. Assumed."""
 
 
 def online(world: World, guid: int, detected_tick: int) -> None:

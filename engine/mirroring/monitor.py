@@ -136,7 +136,7 @@ def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
-    """What the principal knows that its mirror has, while there is no connection."""
+    """Return the position of the mirror's log that the principal knows of while there is no connection."""
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return (
         copy.mirroring.failover_lsn_kb
@@ -146,7 +146,9 @@ def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
-    """When the oldest unsent log was written: between the last row that ends before it and the next one."""
+    """Return the time at which the oldest unsent log was written: between the last row that ends before it and the
+    next row.
+    """
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:
         return row.tick

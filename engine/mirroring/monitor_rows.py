@@ -109,7 +109,7 @@ class MonitorRows(Sequence[MonitorRow]):
         return [_row(one) for one in found.tolist()] if isinstance(place, slice) else _row(found.item())
 
     def __repr__(self) -> str:
-        """What a hash of the world reads: all rows that were ever recorded count."""
+        """Return the text for the state hash. It covers all rows that were ever recorded."""
         return f"MonitorRows({len(self)}, {self._digest!r})"
 
 

@@ -168,7 +168,7 @@ def _checked(world: World, server: str, database: str) -> DatabaseCopy:
 def _check_done(
     world: World, server: str, database: str, quiet: bool, login: str = "", started_tick: int = 0
 ) -> list[Message]:
-    """What is damaged, and the closing lines; NO_INFOMSGS leaves only errors with what goes with them."""
+    """Return the damage and the closing lines. NO_INFOMSGS leaves only errors and the lines that belong to them."""
     copy = _checked(world, server, database)
     picture = snapshots.find(world, server, database)
     name = picture.name if picture else copy.database
@@ -196,7 +196,9 @@ def system_check(name: str) -> list[Message]:
 
 
 def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
-    """What 824 says of a page whose checksum does not fit; both checksums are made up from the page's number."""
+    """Return the text of error 824 for a page with a wrong checksum. Both checksums are derived from the page's
+    number.
+    """
     expected, actual = (
         (page * 2_654_435_761 + 0x9E3779B9) & 0xFFFFFFFF,
         (page * 40_503 + 0x5BD1E995) & 0xFFFFFFFF,

@@ -1,4 +1,4 @@
-"""What a mirroring session decides for its copies: the policy that the rest of the protocol asks."""
+"""Policy of a mirroring session for its copies: the decisions that the rest of the protocol asks for."""
 
 from __future__ import annotations
 

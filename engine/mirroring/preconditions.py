@@ -1,4 +1,4 @@
-"""Why an automatic failover happens or not: every precondition, whether it holds, and where a DBA could see it."""
+"""Preconditions of an automatic failover: each one, whether it is met, and where a DBA can check it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _mirror(world: World, database: str) -> DatabaseCopy | None:
 
 
 def _beforehand(world: World, database: str) -> list[FailoverPrecondition]:
-    """What has to be so before the principal is lost."""
+    """Return the preconditions that must be met before the principal is lost."""
     mirror = _mirror(world, database)
     if mirror is None:
         return []

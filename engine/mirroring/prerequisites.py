@@ -1,4 +1,6 @@
-"""What a new mirroring session needs: editions, versions, endpoints that answer, a mirror that fits. Facts 1.2, 0.2."""
+"""Prerequisites of a new mirroring session: editions, versions, endpoints that answer, a suitable mirror. Facts
+1.2, 0.2.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ _NONE = Contact(connected=False)
 
 
 def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contact:
-    """What *me* believes of its connection to *peer*; not connected if there is none."""
+    """Return the knowledge of *me* about its connection to *peer*; not connected if there is none."""
     return _NONE if guid is None or peer is None else world.contacts.get((guid, me, peer), _NONE)
 
 

@@ -1,7 +1,8 @@
-"""What a mirror redoes beside pages and commits: files and the place of the last log backup; and what stops its redo.
+"""Redo of a mirror apart from pages and commits: files, the position of the last log backup, causes that stop redo.
 
-The principal's catalog reaches the mirror through the log: it is taken over once the mirror has redone the log up
-to the change. A file that cannot be created stops redo and suspends the session [WP, preparing the mirror].
+The principal's catalog reaches the mirror through the log. The mirror adopts a change after it has redone the
+log up to that change. A file that cannot be created stops redo and suspends the session [WP, preparing the
+mirror].
 """
 
 from __future__ import annotations
@@ -174,7 +175,9 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
 
 
 def mended(world: World, mirror: Key) -> bool:
-    """Whether what stopped redo is gone: every drive is there and every page is whole. RESUME asks this."""
+    """Return whether the cause that stopped redo is gone: every drive is there and every page is whole. RESUME asks
+    this.
+    """
     copy = world.copies[mirror]
     lead = world.copies.get((copy.mirroring.partner or "", copy.database))
     if lead is None or copy.bad_pages or trouble_with_files(world, copy, lead) is not None:

@@ -14,7 +14,7 @@ SUSPENDED, DISCONNECTED, SYNCHRONIZING, PENDING_FAILOVER, SYNCHRONIZED = MirrorS
 
 
 class StateChangeCause(StrEnum):
-    """What moves the mirroring state of a copy."""
+    """Cause of a change of a copy's mirroring state."""
 
     LINKED = "partners connected"
     CAUGHT_UP = "mirror caught up"

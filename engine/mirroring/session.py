@@ -354,7 +354,7 @@ def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
 # --- an instance starts ----------------------------------------------------------------------------
 
 ASK_AGAIN_S: Final = 0.1
-"""How often a principal that starts looks whether its partner has answered. Assumed."""
+"""Interval at which a starting principal checks whether its partner has answered. Assumed."""
 
 
 def recovered(world: World, key: Key) -> None:

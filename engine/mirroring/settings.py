@@ -1,4 +1,4 @@
-"""What a mirroring session is set to, as one server knows it."""
+"""Settings of a mirroring session, as one server knows them."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def timeout_s(copy: DatabaseCopy) -> int:
 
 
 def partner_address(copy: DatabaseCopy) -> str | None:
-    """Where its partner is, as it was told; None: nobody has told it."""
+    """Return the address of its partner as its settings give it, or None if they give none."""
     return copy.mirroring.partner_address

@@ -86,7 +86,7 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_write_routing_url: str | None = None
-    """Where secondaries send connections that write, while this replica is primary: since 2019."""
+    """Address to which secondaries send connections that write, while this replica is primary: since 2019."""
     read_only_routing_list: tuple[str, ...] = ()
     routing_priorities: tuple[int, ...] = ()
     """Of each server in the routing list; those with the same share the connections. Empty: one after the other."""
@@ -175,7 +175,7 @@ class Seeding(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
-    """What one instance knows of its own replica."""
+    """Knowledge of one instance about its own replica."""
 
     server: str
     guid: int
@@ -200,7 +200,7 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
-    """What one server knows of one database of an availability group; guid None: it is in none."""
+    """Knowledge of one server about one database of an availability group; guid None: the database is in no group."""
 
     guid: int | None = None
     database_guid: int = 0

@@ -47,14 +47,14 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     """Partner name that the server told at the last login."""
     attempt: int = 0
     login_since: Tick = 0
-    """When the login that is under way began."""
+    """Time at which the current login began."""
     epoch: int = 0
     no_partner_at: str | None = None
     """Server that let it in by the partner's name and reported no partner; already told."""
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
-    """When the connections that it holds were opened."""
+    """Time at which its current connections were opened."""
     killed: tuple[tuple[int, Tick], ...] = ()
     """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
     lost_since: Tick | None = None
@@ -63,7 +63,7 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
-    """What the name server has of a listener."""
+    """Record of a listener at the name server."""
 
     addresses: tuple[str, ...]
     online: str
@@ -73,7 +73,7 @@ class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """What a program outside of the simulation, of which a scenario asks, has met by its connections."""
+    """Results of the connections of a program outside of the simulation that a scenario asks about."""
 
     logins: int = 0
     """Let in."""
@@ -86,13 +86,13 @@ class Program(Struct, frozen=True, kw_only=True, gc=False):
     errors: int = 0
     """Batches that ended with one."""
     answered_tick: Tick | None = None
-    """When the latest batch ended without an error."""
+    """Time at which the latest batch ended without an error."""
     longest_ticks: int = 0
     """The longest time between two answers."""
     server: str = ""
     """By which the latest batch was answered without an error."""
     moves: int = 0
-    """How often that was another one than before."""
+    """Number of times that this server differed from the one before."""
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
@@ -106,9 +106,9 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
     effective_tick: Tick | None = None
     reverted_tick: Tick | None = None
     effect: str = ""
-    """What proved it, in words; empty while nothing has."""
+    """Text of the evidence for the fault; empty while there is none."""
     before: tuple[tuple[str, Any], ...] = ()
-    """What reverting restores."""
+    """Values that reverting restores."""
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):

@@ -60,18 +60,19 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     failover_threshold: int | None = None
     """Failures within the failure period that are answered by a move; None: the number of nodes less one."""
     failures: tuple[Tick, ...] = ()
-    """When it failed and was moved, within the failure period."""
+    """Times of its failures that moved it, within the failure period."""
     restarts: tuple[Tick, ...] = ()
-    """When it was restarted on the same node, within the restart period."""
+    """Times of its restarts on the same node, within the restart period."""
     step: int = 0
     """Grows with each change; a timer of an older step is void."""
     why: str = ""
-    """Why it is not online; empty while it is, or while nothing is known."""
+    """Reason why it is not online; empty while it is online, or while no reason is known."""
     tried: tuple[str, ...] = ()
     """Nodes that have declined since it was last online."""
     way: str = ""
-    """How it is coming online: restart (where it was), failover, move (a person asked for it); exhausted: it has failed
-    too often and does not; empty otherwise."""
+    """Way in which it is coming online: restart (on the same node), failover, move (a person requested it). The
+    value "exhausted" means that it has failed too often and stays offline; empty otherwise.
+    """
 
     def resource(self, name: str) -> Resource | None:
         return next((one for one in self.resources if one.name.lower() == name.lower()), None)
@@ -118,7 +119,7 @@ class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
-    """What does not depend on who is up."""
+    """Part of a cluster that does not depend on which nodes are up."""
 
     name: str
     windows: str = "2012 R2"
@@ -168,6 +169,6 @@ class Node(Struct, frozen=True, kw_only=True, gc=False):
     level: int = 0
     """Service packs of SQL Server that have been installed on it since the start."""
     setup: str = ""
-    """What Setup of SQL Server is doing there: patch, or the instance that it adds; empty: nothing."""
+    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty: none."""
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

@@ -69,7 +69,7 @@ class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Membership(Struct, frozen=True, kw_only=True, gc=False):
-    """What one server knows of the mirroring session of one database; guid None: it knows of none."""
+    """Knowledge of one server about the mirroring session of one database; guid None: it knows of none."""
 
     guid: int | None = None
     role: Role | None = None
@@ -148,7 +148,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     bulk_changes: bool = False
     """Minimally logged changes were made since the last log backup."""
     last_log_backup_tick: Tick = 0
-    """When the last log backup ended the log that it holds."""
+    """Time of the last log backup, at which the log that it holds ends."""
     written_off_kb: float = 0.0
     """Commits up to here that no other copy has are already counted as lost."""
     was_mirror: bool = False
@@ -187,7 +187,9 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     disk_failed: bool = False
     """Its log, or whatever it needs to be opened, is lost: it stays closed until the volume is back."""
     data_failed_tick: Tick | None = None
-    """When its data volume was lost; None: it is there. The copy stays as it is until it has to be opened anew."""
+    """Time at which its data volume was lost; None: the volume is there. The copy keeps its state until the
+    database must be opened again.
+    """
     recovering: bool = False
     """The instance has just started and the database is not yet recovered or does not yet know its role."""
     log_backup_every_s: float = 900.0

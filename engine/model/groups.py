@@ -17,7 +17,7 @@ class Group(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
-    """What a witness knows of one session (sys.database_mirroring_witnesses)."""
+    """Knowledge of a witness about one session (sys.database_mirroring_witnesses)."""
 
     server: str
     guid: int
@@ -33,17 +33,17 @@ class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Contact(Struct, frozen=True, kw_only=True, gc=False):
-    """What one instance believes of its connection to another for one session."""
+    """Knowledge of one instance about its connection to another for one session."""
 
     connected: bool = True
     pending: str = ""
-    """What is on its way: "hard" or "silent" (a loss not yet noticed), "reconnect", or nothing."""
+    """Pending change: "hard" or "silent" (a loss not yet detected), "reconnect", or empty."""
     since_tick: Tick = 0
-    """When *connected* last changed."""
+    """Time of the last change of *connected*."""
     epoch: int = 0
     """Grows with each change; a timer of an older epoch is void."""
     lost_by: str = ""
-    """How the last loss was noticed: "hard", "closed" or "silent"; empty: it has never been lost."""
+    """Way in which the last loss was detected: "hard", "closed" or "silent"; empty: the connection was never lost."""
     lost_tick: Tick = 0
 
 
@@ -67,7 +67,7 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     online_tick: Tick | None = None
     undo_done_tick: Tick | None = None
     why: str = ""
-    """Why it came to nothing; empty while it has not."""
+    """Reason why the failover was abandoned; empty while it was not."""
     decision_s: float = 0.0
     close_s: float = 0.0
     """Manual: the principal cuts its clients and writes its dirty pages."""

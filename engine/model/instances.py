@@ -64,7 +64,7 @@ class Job(Struct, frozen=True, kw_only=True, gc=False):
     enabled: bool = True
     database: str | None = None
     action: str = ""
-    """What the simulation has it do: "log backup", "monitor", or nothing."""
+    """Task that the simulation runs for this job: "log backup", "monitor", or empty."""
     every_s: float = 0.0
     """Interval of a "monitor" job; log backups go by the copy's own interval."""
 
@@ -89,7 +89,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     """The database whose picture it is."""
     source_id: int
     tick: Tick
-    """When it was taken."""
+    """Time at which the snapshot was created."""
     family: int = 1
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     end_of_log_kb: float = 0.0

@@ -59,7 +59,7 @@ class RecoveryModel(IntEnum):
 
 
 class Service(StrEnum):
-    """What the SQL Server service of an instance does."""
+    """State of the SQL Server service of an instance."""
 
     RUNNING = "running"
     STARTING = "starting"

@@ -75,7 +75,7 @@ class World:
     """Group -> the keys of its contacts, in their order; no part of the state."""
     clients: dict[str, Client] = field(default_factory=dict)
     programs: dict[str, Program] = field(default_factory=dict)
-    """What programs outside of the simulation have met of which the scenario asks, by the name in their logins."""
+    """Results of programs outside of the simulation that the scenario asks about, by the name in their logins."""
     groups: dict[int, Group] = field(default_factory=dict)
     """Mirroring sessions and availability groups by number; kept when they are gone."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class World:
     listeners: dict[str, str | None] = field(default_factory=dict)
     """Network name of a listener -> the server that answers there; None while it is offline."""
     records: dict[str, NameRecord] = field(default_factory=dict)
-    """What the name server has of listeners with addresses of their own."""
+    """Records of the name server for listeners that have their own addresses."""
     failovers: list[Failover] = field(default_factory=list)
     latest_failover: dict[int, int] = field(default_factory=dict)
     """Mirroring session, or database of an availability group -> place of its latest failover in *failovers*."""
@@ -136,9 +136,9 @@ class World:
     """Some log has been full, or kept by transactions of windows, since the beginning. Until then nobody need look for
     one that still is; no part of the state."""
     settlings: int = field(default=0, compare=False)
-    """How often something has happened besides time passing; no part of the state."""
+    """Number of changes other than the passage of time; no part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
-    """What the parts were when they were last hashed; forks share it."""
+    """Cache of the `repr()` of the parts at the last hash; forks share it."""
 
     # --- change -----------------------------------------------------------------------------------------
 

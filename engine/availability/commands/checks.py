@@ -1,5 +1,4 @@
-"""What statements about availability groups check first: the feature, the group, the role. [DOC: ALTER AVAILABILITY
-GROUP]
+"""Common checks of the statements about availability groups: feature, group, role. [DOC: ALTER AVAILABILITY GROUP]
 
 Order: feature and cluster, group, role, databases; derived where it is not documented.
 """
