@@ -25,7 +25,7 @@ SHORT_VOLUME_S: Final = 4 * HOUR_S
 
 
 class Tone(StrEnum):
-    """How a finding is meant; also the name of the colour that it has in the theme."""
+    """Severity of a finding; also the name of its color in the theme."""
 
     OK = "ok"
     WARN = "warn"
@@ -93,7 +93,7 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
 
 
 def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
-    """Which goal FULL misses."""
+    """Return a message that names the goal that FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full.transactions_per_s < assessment.alone.transactions_per_s * (1.0 - allowed):
         return say("FULL costs more than {share} of the throughput", share=format_percent(allowed))

@@ -1,4 +1,4 @@
-"""What a plan comes to: its figures at each safety level, what binds, what would be lost, how long things take."""
+"""Assessment of a plan: figures at each safety level, the limiting resource, the possible data loss, durations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 
 
 class PlanResource(StrEnum):
-    """What can hold a plan up."""
+    """Resource that can limit a plan."""
 
     CLIENTS = "clients"  # nothing does: the clients ask for no more
     ROUND_TRIP = "round trip"
@@ -41,7 +41,7 @@ class PlanResource(StrEnum):
 
 @dataclass(frozen=True)
 class Goals:
-    """What the plan must keep. None: no such limit."""
+    """Goals that the plan must meet. None: no such limit."""
 
     rpo_kb: float | None = None  # committed log that may be lost
     rpo_s: float | None = None  # the same as time
@@ -82,7 +82,7 @@ class FailoverEstimate:
 
 @dataclass(frozen=True)
 class Limits:
-    """Where each safety level gives way when one figure of the link gets worse. None: it fails at any."""
+    """Limit of each safety level when one figure of the link gets worse. None: the level fails at any value."""
 
     full_rtt_ms: float | None
     full_mbps: float | None
@@ -120,7 +120,7 @@ class Assessment:
         return off_keeps_up(self.off) and self.loss_fits(self.off.unhardened_kb)
 
     def loss_fits(self, kb: float) -> bool:
-        """Whether losing *kb* of committed log is within the goals."""
+        """Return whether the loss of *kb* of committed log is within the goals."""
         in_size = self.goals.rpo_kb is None or kb <= self.goals.rpo_kb
         return in_size and (self.goals.rpo_s is None or self.seconds_of_log(kb) <= self.goals.rpo_s)
 
@@ -138,7 +138,7 @@ class Assessment:
 
 
 def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], bool]:
-    """Whether FULL with these figures keeps the goals, against the figures without mirroring."""
+    """Build a predicate that returns whether FULL keeps the goals, compared with the figures without mirroring."""
     least = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 

@@ -1,4 +1,4 @@
-"""What the 2005 whitepaper says of its network figures, as places on a sweep."""
+"""Statements of the 2005 whitepaper about its network figures, as places on a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the flow model comes to rest: the figures of a plan after everything has settled."""
+"""Steady state of the flow model: the figures of a plan after everything has settled."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Steady:
 
 
 COLUMNS: Final = tuple(field.name for field in fields(Steady))
-"""What a sweep can be asked for."""
+"""Columns that a sweep can compute."""
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +125,7 @@ def _move(set_positions: Callable[..., None], number: int, positions: object, na
 
 @dataclass(frozen=True)
 class _PairSample:
-    """What a pair had done and where it stood at a moment."""
+    """Totals and positions of a pair at one time."""
 
     did: SourceTotals
     at: SourcePositions

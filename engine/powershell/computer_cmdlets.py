@@ -100,7 +100,7 @@ def _names(world: World) -> set[str]:
 
 
 def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
-    """What the name server has of a listener, whether it is online or not, of an instance or of a computer."""
+    """Return the addresses that the name server has for a listener (online or offline), an instance or a computer."""
     known = world.nodes[node].config.groups if node in world.nodes else ()
     for group in known:
         if group.listener is not None and group.listener.name.lower() == name.lower():

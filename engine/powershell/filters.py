@@ -1,4 +1,4 @@
-"""What a pipeline does with the objects that come along it: choose, sort, count, show. [DOC: about pipelines]"""
+"""Cmdlets that process the objects of a pipeline: choose, sort, count, show. [DOC: about pipelines]"""
 
 from __future__ import annotations
 

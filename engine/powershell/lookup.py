@@ -77,7 +77,7 @@ def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
 
 CORE: Final = "Cluster Group"
 STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
-"""Where disks lie that no role has."""
+"""Group of the disks that no role has."""
 
 
 def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:

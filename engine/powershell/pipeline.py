@@ -31,7 +31,7 @@ SWITCHES: Final = frozenset(
 
 
 class ShellError(Exception):
-    """What PowerShell answers in red: cmdlet, text, category, id."""
+    """Error that PowerShell shows in red: cmdlet, text, category, id."""
 
     def __init__(self, cmdlet: str, text: str, category: str = "NotSpecified", id: str = "") -> None:
         super().__init__(
@@ -42,7 +42,7 @@ class ShellError(Exception):
 
 
 class CommandNotSimulatedError(Exception):
-    """What the real PowerShell does and this one does not: a command, or a command with such arguments."""
+    """Command, or command with certain arguments, that the real PowerShell runs and this one does not simulate."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is not simulated.")
@@ -139,7 +139,7 @@ class PipelineTable:
     rows: tuple[Row, ...] = ()
     as_list: bool = False
     text: str = ""
-    """What is written instead of a table."""
+    """Text that replaces the table."""
 
     def render(self) -> str:
         if self.text or not self.rows:

@@ -1,4 +1,4 @@
-"""What a line at the prompt does: the cmdlets that are simulated, and "not simulated" for all others."""
+"""Execution of a line at the prompt: the simulated cmdlets, and "not simulated" for all others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(world: World, node: str, line: str) -> None:
 
 
 STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
-"""What stands between semicolons."""
+"""Statement: the text between semicolons."""
 COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
 """A text, in which a # is a sign like others, or a comment."""
 
@@ -138,7 +138,7 @@ def _member_of(table: PipelineTable, name: str, line: str) -> str:
 
 
 def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
-    """What comes out of a pipeline."""
+    """Return the output of a pipeline."""
     calls, table = parse_pipeline(line), None
     for call in calls:
         filtered = FILTERS.get(call.name.lower())

@@ -1,1 +1,1 @@
-"""Who may do what: connections, quorum, roles, failover, services, clients. Plain Python, run only when due."""
+"""Rules of the protocol: connections, quorum, roles, failover, services, clients. Plain Python, run only when due."""

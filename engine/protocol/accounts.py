@@ -32,7 +32,7 @@ WINDOWS_SID: Final = 1 << 40
 
 
 class CertificateFile(Struct, frozen=True):
-    """What BACKUP CERTIFICATE writes."""
+    """File that BACKUP CERTIFICATE writes."""
 
     certificate: Certificate
     private: bool = False
@@ -363,7 +363,10 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
 
 
 def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
-    """Why the server turns the application's login away: 18456, or 4060 and 18456 for a user without a login."""
+    """Return the error with which the server rejects the application's login, if any.
+
+    It is 18456, or 4060 and 18456 for a user without a login.
+    """
     if not client.login or client.login.lower() == "sa":
         return None
     login = security.login_of(world.instances[server], client.login)

@@ -17,7 +17,7 @@ NOBODY_LISTENS: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""What error 2 of message 1474 says. The first has been seen in logs, the second is from memory."""
+"""Texts of error 2 of message 1474. The first has been seen in logs, the second is from memory."""
 
 
 def _match(address: str) -> re.Match[str]:
@@ -41,10 +41,11 @@ def host_of(world: World, address: str) -> str | None:
 
 
 def leads_to(world: World, address: str | None, server: str) -> bool:
-    """Who calls *address* gets the mirroring endpoint of *server*; None stands for an address that nobody has said.
+    """Return whether a call to *address* reaches the mirroring endpoint of *server*. None is an address that nobody
+    gave.
 
-    By number only an endpoint can be called that listens on that very number (LISTENER_IP)
-    [DOC: server network address].
+    A call by IP address reaches only an endpoint that listens on exactly that address (LISTENER_IP) [DOC: server
+    network address].
     """
     if address is None:
         return True

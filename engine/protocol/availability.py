@@ -10,7 +10,7 @@ from engine.protocol import groups, network, preconditions, serving
 
 
 class Reach:
-    """Which servers the users of databases can reach over the network at one moment."""
+    """Servers that the users of databases can reach over the network at one time."""
 
     def __init__(self, world: World) -> None:
         self.world = world

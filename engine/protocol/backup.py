@@ -68,7 +68,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     size_kb: float
     started_tick: Tick
     tick: Tick
-    """When it was finished."""
+    """Time at which the backup finished."""
     from_tick: Tick = 0
     """A log backup: when the log in it began to be written."""
     base: int = 0
@@ -288,7 +288,7 @@ def by_job(world: World, key: Key, path: str) -> None:
 
 FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
                         3202: (18210, "BackupMedium::ReportIoError", "write")}  # fmt: skip
-"""What the ERRORLOG says of a device that cannot be opened or written to. Seen in public logs."""
+"""ERRORLOG messages for a device that cannot be opened or written to. Seen in public logs."""
 
 
 def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
@@ -358,7 +358,9 @@ def _refused_by_role(
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
-    """Where the file lies: server and path as an earlier file there is spelled. 3201, 3202, 3241."""
+    """Return the location of the file: server, and path in the spelling of an earlier file there. Raise 3201, 3202,
+    3241.
+    """
     try:
         host, local = files.locate(world, server, path)
     except SqlError as problem:
@@ -453,7 +455,7 @@ def _system_backup(database: str) -> list[Message]:
 
 
 def job_path(world: World, key: Key) -> str:
-    """Where the log backup job of a copy writes now."""
+    """Return the path to which the log backup job of a copy writes now."""
     moment = clock.time_at(world, world.tick)
     return f"{volumes.BACKUP_FOLDER}\\{key[1]}_{moment:%Y%m%d_%H%M%S}.trn"
 

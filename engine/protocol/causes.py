@@ -1,4 +1,4 @@
-"""What brought a server or a link down: read from the fault ledger, for failover reports."""
+"""Causes of the outage of a server or a link: read from the fault ledger, for failover reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MECHANISM: Final = {
     "shutdown": Cause.STOP_SERVICE,
     "forced": Cause.FORCED,
 }
-"""Which timing a cause follows; others go like a power failure."""
+"""Timing that each cause follows; other causes follow the timing of a power failure."""
 
 
 def enter(verb: str, loses: str, mechanism: Cause) -> None:

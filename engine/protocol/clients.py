@@ -27,7 +27,7 @@ Answer = Literal["serves", "refused", "silence"]
 
 
 def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
-    """Where a login of *client* under *name* arrives (`arrival`)."""
+    """Return the server that a login of *client* under *name* reaches (`arrival`)."""
     return arrival(world, name, client.databases[0], client.read_only)
 
 
@@ -62,7 +62,7 @@ def address(world: World, name: str) -> str:
 
 
 def answer(world: World, client: Client, server: str, connected: bool = False) -> Answer:
-    """What a login of *client* at *server* meets, or a connection that is open there already."""
+    """Return the answer to a login of *client* at *server*, or to a connection that is already open there."""
     state = world.instances.get(server)
     if (
         state is None

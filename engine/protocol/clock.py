@@ -30,7 +30,7 @@ FORMATS: Final = (
 
 
 def time_at(world: World, tick: Tick) -> datetime:
-    """What the servers' clocks show at *tick*."""
+    """Return the time that the servers' clocks show at *tick*."""
     return datetime.fromisoformat(world.settings.start_time) + timedelta(seconds=tick / TICKS_PER_S)
 
 

@@ -1,7 +1,7 @@
-"""What T-SQL windows write into the log of a database, and which of it a copy has: that is a question of position.
+"""Commits that T-SQL windows write into the log of a database. Their positions decide which of them a copy has.
 
-A copy holds the commits along its lineage up to the end of its log. Nothing is undone, sent or restored here: that
-follows from the positions of the flow model.
+A copy holds the commits along its lineage up to the end of its log. This module does not undo, send or restore:
+that follows from the positions of the flow model.
 """
 
 from __future__ import annotations

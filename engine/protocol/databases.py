@@ -29,7 +29,7 @@ NEW_LOG_KB: Final = 1.0 * 1024
 """Files of a database that is created without saying how large: those of model. Known (up to SQL Server 2014)."""
 
 FIRST_LOG_KB: Final = 64.0
-"""Where the log of a new database stands. Assumed; only differences matter."""
+"""Log position of a new database. Assumed; only differences matter."""
 
 
 SNAPSHOTS_EVERYWHERE: Final = 2016

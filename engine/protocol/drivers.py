@@ -1,8 +1,8 @@
-"""How drivers follow a failover, as data: each as it was measured or documented, and where.
+"""Behavior of drivers at a failover, as data: each measured or documented, with its source.
 
-Measured: real drivers on Linux against `mirrordrill serve`, which told its partner at each login; a service was
-stopped under them, and a computer switched off, with a time-out of a command of five seconds. `make drivers` measures
-again (tests/drivers/profiles.py) and compares.
+Measured: real drivers on Linux against `mirrordrill serve`, which reported its partner at each login. A service
+was stopped under them, and a computer was switched off, with a command timeout of five seconds. `make drivers`
+measures again (tests/drivers/profiles.py) and compares.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
 from engine.model import Client, World
 
 LINUX_TCP_S: Final = 924.6
-"""What was sent on an open connection and nobody acknowledges is given up after so long: fifteen retransmissions
-(tcp_retries2). Documented in the Linux kernel (ip-sysctl)."""
+"""Time after which a driver gives up unacknowledged data on an open connection: fifteen retransmissions
+(tcp_retries2). Documented in the Linux kernel (ip-sysctl).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """What a driver makes of a connection string and of a server that is gone."""
+    """Response of a driver to a connection string and to a lost server."""
 
     title: str
     given: bool
@@ -32,8 +33,9 @@ class Driver:
     whole: bool = False
     """Each of the two servers has the whole time of a login, once; else the slices of the documented algorithm."""
     gives_up_after: float | None = 1.0
-    """How many of the time-outs of a command pass until a silent server is given up: its cancelling, too, waits for an
-    answer. None: as long as TCP does."""
+    """Number of command timeouts until the driver gives up a silent server: its cancel request also waits for an
+    answer. None: as long as TCP waits.
+    """
     cancel_wait_s: float = 0.0
     """Wait for the answer to the cancelling, whatever the time-out of a command."""
     command_timeout_s: float = 0.0
@@ -132,12 +134,12 @@ def partner_pause_s(client: Client) -> float:
 
 
 def login_s(client: Client) -> float:
-    """How long a login takes at most, until the application has its error."""
+    """Return the longest time that a login takes until the application receives its error."""
     return client.login_timeout_s * (2 if _gives_full_timeout(client) else 1)
 
 
 def slice_s(client: Client) -> float:
-    """How long the next attempt waits for a server that is silent [DOC: retry algorithm]."""
+    """Return the time that the next attempt waits for a silent server [DOC: retry algorithm]."""
     if _gives_full_timeout(client):
         return client.login_timeout_s
     return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)

@@ -19,7 +19,7 @@ ADDRESS_NOT_AVAILABLE: Final = 0x2741
 
 
 def default_algorithms(version: int) -> tuple[str, ...]:
-    """What an endpoint encrypts with that does not say it. Documented [DOC: CREATE ENDPOINT]."""
+    """Encryption of an endpoint that does not specify it. Documented [DOC: CREATE ENDPOINT]."""
     return ("AES",) if version >= 2016 else ("RC4",)
 
 

@@ -56,7 +56,7 @@ SYSTEM_PROCESS: Final = "spid15s"
 
 
 def source_of(number: int, text: str) -> str:
-    """Who writes a line: the column ProcessInfo of xp_readerrorlog."""
+    """Source of a line: the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(OF_BACKUPS):
         return "Backup"
     if not number and text.startswith(OF_THE_SERVER):

@@ -88,7 +88,7 @@ class FlowSetups:
 
 
 class _LogServer:
-    """What all logs that are written on a server have in common."""
+    """Setup that all logs written on one server share."""
 
     def __init__(self, here: Instance, computer: Computer) -> None:
         self.site = (computer.site, computer.cores, here.max_worker_threads)
@@ -104,7 +104,7 @@ class _LogServer:
 
 
 class _StreamPath:
-    """What all streams from one server to another have in common."""
+    """Setup that all streams from one server to another share."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
         here, there = world.instances[a], world.instances[b]
@@ -129,7 +129,10 @@ class _StreamPath:
 
 
 def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
-    """What copies of files leave of the link from *a* to *b*; streams share it fairly, mirroring is one of them."""
+    """Return the bandwidth that file copies leave on the link from *a* to *b*.
+
+    Streams share the link fairly, and mirroring is one of them.
+    """
     rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
     if not rates:
         return bandwidth_mbps

@@ -1,6 +1,6 @@
-"""What the copies of a database decide together, by kind of group: each kind registers its policy here.
+"""Common decisions of the copies of a database, by kind of group: each kind registers its policy here.
 
-The rest of the protocol knows that a database may be in a group, and never of which kind.
+The rest of the protocol knows that a database may be in a group, and never the kind of the group.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.model import DatabaseCopy, Key, World
 
 
 class StreamTerms(NamedTuple):
-    """What a group says of one stream of log between two of its copies."""
+    """Terms of a group for one stream of log between two of its copies."""
 
     awaited: bool
     """A commit waits until this copy has hardened it."""
@@ -49,7 +49,7 @@ class FailoverPrecondition:
     target: str = ""
     """The secondary, or the node, of which it is asked; empty: of all alike."""
     now: str = ""
-    """How it stands, where yes or no is not all."""
+    """Current state, where yes or no is not enough."""
 
 
 class Policy:
@@ -60,11 +60,14 @@ class Policy:
         return ""
 
     def state(self, copy: DatabaseCopy) -> str:
-        """How far the copy is in step, as its server knows, as catalog views spell it; empty: with no other copy."""
+        """Return the synchronization state of the copy as its server knows it, in the spelling of catalog views.
+
+        Return "" if there is no other copy.
+        """
         return ""
 
     def database_state(self, copy: DatabaseCopy) -> str:
-        """How far the group is in step, as *copy*, which leads it, knows."""
+        """Return the synchronization state of the group as *copy*, which leads it, knows it."""
         return self.state(copy)
 
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
@@ -80,7 +83,9 @@ class Policy:
         return False
 
     def role_sequence(self, copy: DatabaseCopy) -> int:
-        """How often the copy knows the roles to have changed: of two that claim to lead the higher one is right."""
+        """Return the number of role changes that the copy knows of. Of two copies that claim to lead, the higher
+        one is right.
+        """
         return 1
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
@@ -114,15 +119,15 @@ class Policy:
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
-        """What a client is told that wants to use the database here; None: it may, as far as role and files decide."""
+        """Return the error for a client that wants to use the database here, or None if role and files allow it."""
         return SqlError(945, copy.database) if copy.disk_failed else None
 
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        """What holds for the stream of log from *lead* to *follow*."""
+        """Return the terms of the stream of log from *lead* to *follow*."""
         raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
 
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
-        """What the flow model has to report of a stream that *copy* sends."""
+        """Return the crossings that the flow model must report for a stream that *copy* sends."""
         return Crossing(0)
 
     def caught_up(self, world: World, stream: int) -> None:
@@ -132,7 +137,8 @@ class Policy:
         """The receiver of *stream* has applied all the log that it has."""
 
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
-        """What the group keeps in the log, under its log_reuse_wait_desc, and from where on.
+        """Return the log that the group keeps, under its log_reuse_wait_desc, and the position from which it keeps
+        it.
 
         *ends_kb* are the hardened ends of the copies that receive the log.
         """
@@ -151,7 +157,9 @@ class Policy:
         return False
 
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
-        """Whether a snapshot may be made of a copy that no client may use; None: only of one that clients may use."""
+        """Return whether a snapshot of a copy that no client may use is allowed. None: only of a copy that clients
+        may use.
+        """
         return None
 
     def partner(self, copy: DatabaseCopy) -> str | None:
@@ -182,16 +190,16 @@ class Policy:
         return False
 
     def log_startup_state(self, world: World, key: Key) -> None:
-        """What the ERRORLOG of a healthy server says of the copy after its start."""
+        """Write the lines about the copy into the ERRORLOG of a healthy server after its start."""
 
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
-        """What must be true before another copy of the database may take over by itself."""
+        """Return the preconditions of an automatic failover to another copy of the database."""
         return []
 
     # --- connections of a group
 
     def timeout_s(self, world: World, group: int) -> int:
-        """How long an instance waits for an answer of another."""
+        """Return the time that an instance waits for an answer of another."""
         raise AssertionError(f"group {group} has no connections")
 
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What the clients do to a database."""
+"""Load of the clients on a database."""
 
 from __future__ import annotations
 

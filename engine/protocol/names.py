@@ -36,9 +36,10 @@ def resolve(world: World, client: Client, name: str) -> Client:
 
 
 def detour_s(world: World, client: Client, name: str) -> float:
-    """How long a login of *client* calls addresses at which nobody is before it calls that of the listener.
+    """Return the time that a login of *client* spends on dead addresses before it calls the address of the
+    listener.
 
-    Infinite if it never does. In which order the name server gives the addresses is chance.
+    Infinite if it never calls that address. The name server returns the addresses in random order.
     """
     record = world.records.get(name)
     if record is None:

@@ -64,7 +64,7 @@ def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
 
 
 class NetworkPath:
-    """What lies between two instances, whatever the session and whoever looks: the same for all at one moment."""
+    """Network path between two instances, the same for all sessions and observers at one time."""
 
     __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
 
@@ -84,14 +84,14 @@ class NetworkPath:
         return self._listen
 
     def refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
-        """What *acceptor* has against a call."""
+        """Return the reason why *acceptor* refuses a call of *caller*, or None."""
         if caller not in self._refusals:
             self._refusals[caller] = security.handshake(world, caller, acceptor)
         return self._refusals[caller]
 
 
 def perceive_link_state(world: World, guid: int, me: str, peer: str, path: NetworkPath) -> Hearing:
-    """What *me* gets to hear of *peer* in the session *guid* from now on."""
+    """Return the signals that *me* receives from *peer* in the session *guid* from now on."""
     there = world.instances[peer]
     if not path.carrier or not world.computers[there.computer].powered:
         return "hard"
@@ -218,7 +218,9 @@ def _note_refusal(
 
 
 def timeout_s(world: World, guid: int) -> int:
-    """How long the instances of group *guid* wait for an answer: the partner timeout of a mirroring session."""
+    """Return the time that the instances of group *guid* wait for an answer: the partner timeout of a mirroring
+    session.
+    """
     return groups.policy_of(world, guid).timeout_s(world, guid)
 
 
@@ -234,7 +236,7 @@ DELAYS_S: Final = {
     "silent": (0.0, PING_INTERVAL_S),
     "reconnect": RECONNECT_S,
 }
-"""How soon an end notices, by what there is to notice; after a silence the timeout comes on top."""
+"""Delay until an end detects a loss, by the kind of evidence; after a silence, the timeout is added."""
 
 
 def _delays_s(chance: Chance) -> dict[str, float]:

@@ -109,7 +109,7 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "ENCRYPTION": encryption.set_encryption,
     "COMPATIBILITY_LEVEL": _compatibility,
 }
-"""What an option does, by its first word; the last word is its value."""
+"""Action of each option, by its first word; the last word is its value."""
 
 
 def model_recovery(server: Instance) -> RecoveryModel:
@@ -157,7 +157,9 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
 
 
 def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
-    """What RESTORE and attach make of these properties: the level comes along, TRUSTWORTHY is OFF, the owner is new."""
+    """Return *copy* with the properties that RESTORE and attach leave: the level is kept, TRUSTWORTHY is OFF, the
+    owner is new.
+    """
     return replace(
         copy,
         compatibility_level=image.compatibility_level,

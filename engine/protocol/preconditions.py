@@ -1,4 +1,4 @@
-"""Why an automatic failover happens or not: every precondition, whether it holds, and where a DBA could see it."""
+"""Preconditions of an automatic failover: each one, whether it is met, and where a DBA can check it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.protocol import groups
 from engine.protocol.groups import FailoverPrecondition
 
 OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
-"""What lets a database fail over that is in no group: each way adds its own."""
+"""Preconditions for the failover of a database that is in no group: each kind of failover adds its own."""
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
@@ -22,7 +22,7 @@ def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
 
 
 def armed(world: World, database: str) -> bool:
-    """Whether another copy would take over by itself if the one that writes were lost now."""
+    """Return whether another copy would take over automatically if the copy that writes were lost now."""
     beforehand = [
         condition for condition in preconditions(world, database) if condition.about in ("", "memory")
     ]

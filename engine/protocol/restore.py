@@ -48,7 +48,7 @@ TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "
 
 
 class Ending(Struct, frozen=True):
-    """How a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
+    """State in which a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
 
     recovery: bool = True
     standby: bool = False
@@ -332,7 +332,9 @@ def restore_log(
 
 
 def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
-    """Where the log of a backup stood at a time: written evenly, and with every commit of a window at its own time."""
+    """Return the log position of a backup at a time: written evenly, and with every commit of a window at its own
+    time.
+    """
     whole = max(1, backup_set.started_tick - backup_set.from_tick)
     share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
     even_kb = backup_set.first_kb + (backup_set.last_kb - backup_set.first_kb) * share

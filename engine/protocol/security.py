@@ -25,7 +25,7 @@ ENCRYPTION_FITS: Final = {
 """Either order. Documented [WP; DOC: CREATE ENDPOINT]."""
 
 TRANSPORT: Final = "Database Mirroring"
-"""How messages call the transport of an endpoint (%S_MSG)."""
+"""Name of an endpoint's transport in messages (%S_MSG)."""
 
 FIRST_USER_ID: Final = 5
 """principal_id of the first user that is made in a database; dbo, guest, INFORMATION_SCHEMA and sys are 1 to 4.
@@ -60,7 +60,7 @@ BAD_OWN_CERTIFICATE: Final = (
 
 
 class Refusal(Struct, frozen=True):
-    """Why a connection does not come about. *user* is whom the refusing side has recognized, if any."""
+    """Reason why a connection fails. *user* is the user that the refusing side has recognized, if any."""
 
     reason: str
     user: str = ""
@@ -282,7 +282,7 @@ def _invalid(world: World, certificate: Certificate) -> int | None:
 
 
 def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
-    """What the server makes of the certificate that the other end shows."""
+    """Return the server's verdict on the certificate that the other end shows."""
     held = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held is None:
         return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))

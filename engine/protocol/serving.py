@@ -1,4 +1,4 @@
-"""Which copies clients can use: what the instance, the files and the role of a copy allow."""
+"""Copies that clients can use: the conditions of the instance, the files and the role of a copy."""
 
 from __future__ import annotations
 

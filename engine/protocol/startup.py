@@ -1,7 +1,8 @@
-"""What a server writes into its ERRORLOG when it starts, in order, and when the log is begun anew.
+"""Lines that a server writes into its ERRORLOG at its start, in order, and at the start of a new log.
 
-Order and texts [published ERRORLOGs of 2005 to 2017]; the threads of a real start overlap, so neighbours may be the
-other way round there. Lines about memory, locks, MS DTC, audits and names of services in the directory are left out.
+Order and texts [published ERRORLOGs of 2005 to 2017]. The threads of a real start overlap, so adjacent lines may
+be in the opposite order there. Lines about memory, locks, MS DTC, audits and names of services in the directory
+are left out.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ PROCESSORS: Final = (
 
 
 def _header(server: Instance) -> Iterator[Line]:
-    """How every ERRORLOG begins."""
+    """Yield the first lines of every ERRORLOG."""
     yield product(server), ()
     yield 17101, ()
     yield 17103, ()

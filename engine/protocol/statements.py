@@ -30,7 +30,7 @@ class Pending(Struct, frozen=True):
 Outcome = list[Message] | Pending
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
 ABANDONED: Final[dict[str, Callable[..., None]]] = {}
-"""What becomes of a pending statement whose batch was cancelled or whose connection broke."""
+"""Handlers of a pending statement whose batch was cancelled or whose connection broke."""
 
 
 def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
@@ -104,7 +104,7 @@ COMPLETIONS["restore.recovered"] = _recovered
 
 
 def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """What clients committed on the other copy and this one does not have is lost from here on."""
+    """Count commits of clients on the other copy that this copy lacks as lost from this point."""
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]

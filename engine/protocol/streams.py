@@ -1,4 +1,6 @@
-"""Where the protocol meets the flow model: which copy writes which log, which receives it, how they are placed."""
+"""Connection between the protocol and the flow model: which copy writes which log, which receives it, and their
+places.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +135,7 @@ def _list_received_streams(world: World, source: int) -> list[int]:
 
 
 def resend(world: World, stream: int) -> None:
-    """What was on its way when the connection broke is sent again."""
+    """Send the log again that was in transit when the connection broke."""
     at = world.flow.stream_positions(stream)
     end = min(at.hardened_kb, world.flow.positions(world.flow.source_of(stream)).flushed_kb)
     world.flow.set_stream_positions(stream, **_all_at(SENT, end), redone_kb=min(at.redone_kb, end))
@@ -290,7 +292,9 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
+    """Return the cause that prevents log reuse, under its log_reuse_wait_desc, and the position from which. Facts
+    6.5.
+    """
     model = world.flow
     carried_kb = [
         model.stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)

@@ -14,7 +14,7 @@ STANDARD_DRIVES: Final = "CDL"
 """Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
 
 BACKUP_FOLDER: Final = "D:\\Backup"
-"""Where backup jobs write. Assumed."""
+"""Folder to which backup jobs write. Assumed."""
 
 
 def has_drive(computer: Computer, letter: str) -> bool:
@@ -41,7 +41,7 @@ def free_kb(world: World, server: str, letter: str) -> float:
 
 
 def used_kb(world: World, server: str, letter: str) -> float:
-    """What database and backup files take on the drive."""
+    """Return the size of database and backup files on the drive."""
     letter = letter.upper()
     databases = arithmetic.total(
         file.size_kb
@@ -128,7 +128,7 @@ def log_room_kb(copy: DatabaseCopy) -> float:
 
 
 def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
-    """How far the first log file can grow: to its limit, or to the end of its drive."""
+    """Return the size to which the first log file can grow: its limit, or the end of its drive."""
     free = free_kb(world, copy.server, copy.log_drive)
     return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + free))
 
