@@ -1,4 +1,4 @@
-"""What `repr` says of parts that never change, remembered: a state's hash reads a world of days in milliseconds."""
+"""Cache of `repr()` for immutable world parts: the hash of a state reads a world of days in milliseconds."""
 
 from __future__ import annotations
 

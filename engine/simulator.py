@@ -73,7 +73,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **monitor.HANDLERS,
     **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
-"""What each timer does; those of T-SQL are its own, see `tsql.HANDLERS`."""
+"""Handler of each timer; T-SQL has its own handlers, see `tsql.HANDLERS`."""
 
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
@@ -81,13 +81,13 @@ CROSSINGS: Final[Crossings] = (
     (Crossing.LOG_FULL.value, logspace.file_full),
     (Crossing.OPERATION_DONE.value, load.operation_done),
 )
-"""What each crossing of a source of the flow model does, in order."""
+"""Handlers of each crossing of a source of the flow model, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
     (Crossing.SEND_DONE.value, groups.caught_up),
     (Crossing.REDO_DONE.value, groups.redone),
 )
-"""What each crossing of a stream does, in order."""
+"""Handlers of each crossing of a stream, in order."""
 
 
 def resolve(world: World, item: Input) -> Input:
@@ -119,7 +119,7 @@ NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
     "window": lambda world: list(world.instances),
 }
-"""What the names of a kind of parameter may be."""
+"""Names that each kind of parameter accepts."""
 
 
 def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:

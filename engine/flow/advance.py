@@ -88,7 +88,7 @@ def _imbalance(flow: Flow, number: int) -> str:
 
 
 def arrays(flow: Flow) -> kernel.Arrays:
-    """What the compiled step works on."""
+    """Return the arrays that the compiled step uses."""
     if flow.scratch is None:
         sources, streams = len(flow.sources), len(flow.streams)
         flow.scratch = (

@@ -26,8 +26,9 @@ WANDER_S = 0.1
 """Time over which the jitter of a path changes. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""What each factor by which the mirror's data disk is slower adds to the redo of a page: 2 % of the pages are not in
-memory, a random read takes 5 ms. Assumed; at factor 1 reading is part of the calibrated cost of redo."""
+"""Extra time of the redo of a page for each factor by which the mirror's data disk is slower. Assumed: 2% of the
+pages are not in memory, a random read takes 5 ms. At factor 1, reading is part of the calibrated cost of redo.
+"""
 
 TINY_KB = 1e-6
 
@@ -43,18 +44,18 @@ Array = npt.NDArray[np.float64]
 
 
 def attached(stream: StreamSetup) -> bool:
-    """Whether log is meant to go to the target at all."""
+    """Return whether log should be sent to the target at all."""
     return stream.connected and stream.sending
 
 
 def carries(source: SourceSetup, stream: StreamSetup) -> bool:
-    """Whether log really gets to the target."""
+    """Return whether log actually reaches the target."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
     return attached(stream) and reachable
 
 
 def link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
-    """What a link from an instance on *site* carries, in wire KB/s of log."""
+    """Return the capacity of a link from an instance on *site*, in wire KB/s of log."""
     return bandwidth_mbps * KB_PER_S_OF_MBPS * site.wire_efficiency
 
 

@@ -37,7 +37,7 @@ SHARE_TO_READ_ALL: Final = 8
 Measured (timeit)."""
 
 _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
-"""What a run changes."""
+"""Attributes that a run changes."""
 
 OF_RUNS: Final = frozenset(_MOVING)
 OF_SOURCES: Final = frozenset({"sources"})
@@ -511,4 +511,4 @@ _DIGESTED: Final = (
 
 
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
-"""What a setup puts in the place of what was there."""
+"""Attributes that a setup replaces."""

@@ -16,7 +16,7 @@ CLUSTERED_LOG_KB: Final = 17.5 * GB_KB
 """Log of the ONLINE rebuild of a large clustered index. Fitted: 220 s to drain the send queue [WP fig. 3]."""
 
 CLUSTERED_KB_PER_S: Final = 30_000.0
-"""What sorting and copying rows could log; the log device is slower. Assumed."""
+"""Log rate that sorting and copying rows allow; the log device is slower. Assumed."""
 
 NONCLUSTERED_LOG_SHARE: Final = 0.25
 """Log of a nonclustered index against the clustered one: keys instead of rows. Assumed."""

@@ -13,7 +13,7 @@ from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
 
 
 class SafetyMode(IntEnum):
-    """What a commit waits for."""
+    """Event for which a commit waits."""
 
     NONE = 0  # no mirror
     FULL = 1  # the mirror must harden the log first

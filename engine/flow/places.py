@@ -1,4 +1,4 @@
-"""Where sources and streams run: instances, what they have, and the links between them."""
+"""Placement of sources and streams: instances, their resources, and the links between them."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
 
 
 def source_place(setup: SourceSetup | None) -> object:
-    """What the layout depends on in the setup of a source."""
+    """Return the parts of a source's setup that determine the layout."""
     return setup and (setup.host, setup.site)
 
 
 def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
-    """What the layout depends on in the setup of a stream."""
+    """Return the parts of a stream's setup that determine the layout."""
     if owned is None:
         return None
     source, setup = owned

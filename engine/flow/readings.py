@@ -1,4 +1,4 @@
-"""What can be read off a source or a stream: positions, counters of a moment, totals."""
+"""Readings of a source or a stream: positions, counters at one time, totals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Numbered = Sequence[float] | Mapping[int, float]
 
 
 class Standing(NamedTuple):
-    """What is asked of many logs at once: by number of a source, by number of a stream."""
+    """Positions of many logs together: by number of a source, by number of a stream."""
 
     flushed_kb: Numbered
     reuse_kb: Numbered  # log before that may be overwritten
@@ -92,7 +92,7 @@ class StreamReading:
 
 @dataclass(frozen=True)
 class SourceTotals:
-    """What has added up since the source began; the differences of two give exact means."""
+    """Totals since the source began; the differences of two give exact means."""
 
     transactions: float
     generated_kb: float
@@ -104,7 +104,7 @@ class SourceTotals:
 
 @dataclass(frozen=True)
 class StreamTotals:
-    """What has added up since the stream began."""
+    """Totals since the stream began."""
 
     sent_kb: float
     redone_kb: float

@@ -1,7 +1,7 @@
-"""How long each phase of a failover takes, by mechanism: tables 5 and 6 of the 2005 whitepaper [WP].
+"""Duration of each phase of a failover, by mechanism: tables 5 and 6 of the 2005 whitepaper [WP].
 
-Time to notice the failure is reported apart, as in [WP]; the redo queue is not in here at all, because the
-flow model works it off step by step. What is fitted and what follows stands with each constant.
+The time to detect the failure is reported separately, as in [WP]. The redo queue is not included, because the
+flow model processes it step by step. Each constant states whether it is fitted or derived.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.flow.setup import redo_threads_of
 
 
 class Cause(StrEnum):
-    """Why the roles change."""
+    """Cause of a change of roles."""
 
     MANUAL = "manual"  # SET PARTNER FAILOVER
     NOWAIT = "nowait"  # SHUTDOWN WITH NOWAIT
@@ -33,7 +33,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Which parts a cause goes through. Fixed parts are calibrated on Table 6 without load."""
+    """Phases of the failover for one cause. Fixed parts are calibrated on Table 6 without load."""
 
     close_fixed_s: float = 0.0  # principal closing, nothing to do
     ends_connections: bool = False
@@ -64,7 +64,7 @@ AGREEMENT_S: Final = 0.1
 """Mirror and witness exchange what they see, both having lost the principal. Assumed."""
 
 LOOK_INTERVAL_S: Final = 0.5
-"""How often a server looks whether its partners still answer. Assumed."""
+"""Interval at which a server checks whether its partners still answer. Assumed."""
 
 PING_GRACE_S: Final = 0.31
 """A ping that is late by this much is missed. Fitted: power off and cable under load; "around 1 second" [WP]."""

@@ -20,10 +20,10 @@ Arrays = tuple[np.ndarray[Any, Any], ...]
 Held = list[tuple[int, Crossing]]
 
 BYTES_MAX: Final = 96 * 1024 * 1024
-"""What the remembered states may take; the one that was longest not asked for goes first. Assumed."""
+"""Memory limit of the cached states; the least recently used state is removed first. Assumed."""
 
 BYTES_EACH: Final = 1_200
-"""What a state takes beside its numbers: measured for six arrays."""
+"""Memory of a state in addition to its numbers: measured for six arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class CachedState:
 
 
 class RunCache:
-    """What forks of one flow have run. A root stands for all that was done up to the last deed."""
+    """Cache of the runs of all forks of one flow. A root stands for all changes up to the last one."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
@@ -63,7 +63,7 @@ class RunCache:
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Where a run of at most *ticks* from *ran* on ends: its tick after *root*, and the state."""
+        """Return the end of a run of at most *ticks* from *ran* on: its tick after *root*, and the state."""
         until = ran + ticks
         for stop in self._stops.get(root, ()):
             if ran < stop <= until:

@@ -19,7 +19,7 @@ LEVEL: Final = 1
 """Of zlib: the quickest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
-"""What is known of a source and one of its streams together."""
+"""Counters of a source and one of its streams together."""
 
 
 Place = tuple[int, int]
@@ -65,7 +65,7 @@ class Samples:
         )
 
     def count_common_entries(self, other_samples: Samples) -> int:
-        """How many entries at the beginning are surely the same."""
+        """Return the number of entries at the beginning that are certainly the same."""
         if other_samples is self:
             return self.count
         return min(
@@ -111,7 +111,9 @@ class SampleTable:
         """The entries that come after the blocks."""
         self._used = 0
         self._fresh = np.zeros((0, 0, counters))
-        """Where the compiled loop writes what is then rounded into the buffer; not used for exact samples."""
+        """Buffer of the compiled loop, whose values are then rounded into the main buffer; not used for exact
+        samples.
+        """
 
     @property
     def count(self) -> int:
@@ -153,7 +155,7 @@ class SampleTable:
         return found
 
     def count_common_entries(self, other_table: SampleTable) -> int:
-        """How many entries at the beginning are surely the same."""
+        """Return the number of entries at the beginning that are certainly the same."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         most = min(len(self._packed), len(other_table._packed))
         return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)

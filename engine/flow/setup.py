@@ -1,4 +1,4 @@
-"""What sources and streams of log are made of: site, workload, link and switches, as frozen data."""
+"""Setup of sources and streams of log: site, workload, link and switches, as frozen data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPRESSION_VERSION_MIN: Final = 2008
 
 
 class Crossing(IntFlag):
-    """What `run` can stop at."""
+    """Crossings at which `run` can stop."""
 
     REDO_DONE = 1  # stream: the target has applied all the log that it received
     SEND_DONE = 2  # stream: all log is sent but a last block
@@ -188,5 +188,5 @@ def wire_ratio(compression_ratio: float, version: int) -> float:
 
 
 def tries_compression(compression_ratio: float, version: int) -> bool:
-    """Whether the principal spends CPU on compressing, whatever comes of it."""
+    """Return whether the principal spends CPU on compression, whatever the result."""
     return version >= COMPRESSION_VERSION_MIN and compression_ratio < 1.0

@@ -114,7 +114,7 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
 
 
 def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """When a replica got the state, in seconds after the lines."""
+    """Return the time at which a replica entered the state, in seconds after the lines."""
     found = (event for event in events if event.kind == "replica" and event.get("new") == state_word)
     return next(event.tick for event in found if server in (None, event.server)) / TICKS_PER_S - 5.0
 
@@ -132,7 +132,9 @@ def planned_s() -> float:
 
 @cache
 def commits_pause_s() -> float:
-    """How long a primary under load answers no commit after a synchronous secondary has fallen silent."""
+    """Return the time that a primary under load answers no commit after a synchronous secondary has stopped
+    responding.
+    """
     world = group_world(THREE, USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source
@@ -146,7 +148,7 @@ def commits_pause_s() -> float:
 
 @cache
 def isolated_s() -> float:
-    """How long a primary whose network is gone stays primary."""
+    """Return the time that a primary without a network stays primary."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 

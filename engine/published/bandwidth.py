@@ -23,7 +23,7 @@ COMMITS: Final = 25.0
 """Commits of one upload and deletion. Fitted: 345 MB/min with mirroring."""
 
 WEB_TIER_MB_PER_MIN: Final = 384.5
-"""What one web server pushes. Fitted: 380 MB/min without mirroring, commits included."""
+"""Throughput of one web server. Fitted: 380 MB/min without mirroring, commits included."""
 
 LOAD: Final = Operation(
     "upload and delete",

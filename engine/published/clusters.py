@@ -295,13 +295,13 @@ def role(world: World) -> ClusterRole:
 
 
 def primary(world: World) -> str:
-    """Where clients can work in the database; "" where nowhere."""
+    """Return the server on which clients can work in the database, or "" if there is none."""
     found = serving.find_serving_key(world, DATABASE)
     return found[0] if found is not None else ""
 
 
 def first_s(events: Sequence[Event], kind: str, **data: object) -> float | None:
-    """When the first such event came, s."""
+    """Return the time of the first such event, s."""
     found = (
         e for e in events if e.kind == kind and all(e.get(name) == value for name, value in data.items())
     )

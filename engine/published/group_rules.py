@@ -165,7 +165,7 @@ def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> 
 
 @cache
 def _pause_s(timeout_s: int) -> float:
-    """How long commits wait for a synchronous secondary that has fallen silent, all replicas with that time-out."""
+    """Return the time that commits wait for an unresponsive synchronous secondary, all replicas with that timeout."""
     world = group_world(("sync", "sync"), USERS.name)
     play(
         world,
@@ -345,7 +345,7 @@ def _admission() -> list[FigureRow]:
 
 @cache
 def _moves(nodes: int) -> int:
-    """How often the role of a group moves, its resource failing again and again, before it stays failed."""
+    """Return the number of moves of a group's role whose resource fails repeatedly, before the role stays failed."""
     world = group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
     moves, at_s = 0, 5.0
     for _ in range(2 * nodes + 1):

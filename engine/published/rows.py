@@ -8,7 +8,7 @@ from typing import Final
 
 
 class FigureClass(StrEnum):
-    """What a published figure was to our model."""
+    """Relation of a published figure to our model."""
 
     CALIBRATED = "calibrated"  # this number fixed a constant
     SHARED = "shared"  # several numbers fixed fewer constants together
@@ -23,7 +23,7 @@ TOLERANCE_PERCENT: Final = {
     FigureClass.PREDICTED: 10.0,
     FigureClass.INPUT: 3.0,
 }
-"""How far ours may be off."""
+"""Permitted deviation of our figures."""
 
 CPU_TOLERANCE_PERCENT: Final = 15.0
 """For CPU figures that are predicted or fixed shared constants."""

@@ -22,7 +22,7 @@ Process = Generator[Any, Any, None]
 
 
 class StreamLink(Struct, frozen=True):
-    """Where a stream of log goes over."""
+    """Link that carries a stream of log."""
 
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0

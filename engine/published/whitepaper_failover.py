@@ -51,7 +51,7 @@ NOTES: Final = {
     ("pull-cable", False): (FigureClass.SHARED, "decision and role change, fitted with power off"),
     ("pull-cable", True): (FigureClass.SHARED, "+ waiting for the witness's ping + pages left to write"),
 }
-"""What is calibrated in each cell, and what follows from mechanism."""
+"""Class of each cell: calibrated, or predicted by the mechanism."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _figure_5() -> list[FigureRow]:
 
 
 def _table_4() -> list[FigureRow]:
-    """Which failovers the three operating modes support."""
+    """Failovers that the three operating modes support."""
     found = []
     cases = (
         ("auto", Safety.FULL, True, "automatic failover", True),

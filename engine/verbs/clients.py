@@ -22,7 +22,7 @@ def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
 
 
 def _set_workload(world: World, item: Input) -> None:
-    """What the clients of the database do from now on."""
+    """Set the load of the database's clients from now on."""
     database, wanted = item.args
     name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
     if name is None:
@@ -156,7 +156,9 @@ SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     "multisubnetfailover": ("multi_subnet", _yes),
     "retry": ("reconnects", _yes),
 }
-"""What an application may be given, as in its connection string; Retry is its own: that it connects anew by itself."""
+"""Options of an application, as in its connection string. Retry is an addition: the application reconnects
+automatically.
+"""
 
 
 def _configure(world: World, item: Input) -> None:

@@ -60,7 +60,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
 
 
 def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> None:
-    """What *item* takes back is over, but not the fault with the id *own* that it has just entered."""
+    """Close the faults that *item* reverts, but not the fault *own_fault_id* that it has just entered."""
     computer = _computer_meant(world, item, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
@@ -89,12 +89,12 @@ def _computer_hit(world: World, fault: Fault) -> str:
 
 
 def arguments(fault: Fault) -> Args:
-    """What the fault was done to, as it was asked for, without its options."""
+    """Return the target of the fault as it was requested, without its options."""
     return tuple(arg for arg in fault.args if "=" not in arg)
 
 
 def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
-    """Whether an input of the *journal* has asked for *fault*."""
+    """Return whether an input of the *journal* has requested *fault*."""
     wanted = (fault.asked_tick, fault.verb, arguments(fault))
     return any((item.tick, item.verb, item.args) == wanted for item in journal)
 
@@ -141,7 +141,7 @@ def note_effects(world: World) -> None:
 
 
 def effect_of(world: World, fault: Fault) -> str:
-    """What proves that the fault has taken hold, in words; empty if nothing does yet."""
+    """Return the text of the evidence that the fault is effective, or "" if there is none yet."""
     verb = VERBS.get(fault.verb)
     if verb is None or verb.effect is None:
         return loss(world, fault, link=verb is not None and verb.loses == "link")

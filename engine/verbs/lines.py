@@ -20,7 +20,7 @@ _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Key of a role, as scenarios write it (Slug in engine/drill/authoring/schema/values.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""What str.splitlines takes for one beside the usual; to split a text of a million lines there takes two frames."""
+"""Line ends that str.splitlines recognizes. It takes two frames to split a text of a million lines there."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:

@@ -1,4 +1,4 @@
-"""What concerns the run as a whole: remarks, hints, answers, ways back, its end, and all faults at once."""
+"""Commands for the run as a whole: remarks, hints, answers, ways back, its end, and all faults together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _answer(world: World, item: Input) -> None:
 
 
 def _emit_team_message(world: World, item: Input) -> None:
-    """What one role of a team says to another; `Drill` has checked that it may be said now."""
+    """Send a message from one role of a team to another; `Drill` has checked that it is permitted now."""
     world.emit(cast(EventKind, item.verb), item.args[-1], by=item.by, to=item.args[0])
 
 

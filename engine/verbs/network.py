@@ -1,4 +1,4 @@
-"""What lets others in: firewall ports, TCP/IP and certificates of a server."""
+"""Verbs that admit connections: firewall ports, TCP/IP and certificates of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an input line may ask for, in one record: what it does, what takes it back, how it is told and offered."""
+"""Verb of an input line, in one record: its effect, its reverse, its description and its menu entry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.model import Client, Computer, Fault, Instance, World
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
-"""What reverting a fault restores: `Fault.before`."""
+"""Values that reverting a fault restores: `Fault.before`."""
 Doing = Callable[[World, Input], Before | None]
 Values = Callable[[World, str, bool], Iterable[str]]
 """(world, first argument, whether the truth may be told) -> values."""
@@ -39,9 +39,9 @@ class VerbParameter(Struct, frozen=True):
     bounds: tuple[float, float] | None = None
     """The least and the most of a number; None: the verb itself checks the word."""
     title: str = ""
-    """What the editor calls it, where that is not its name."""
+    """Label in the editor, if it differs from the name."""
     values: Values | None = None
-    """What menus offer where any word could stand; None: it can only be typed."""
+    """Values that menus offer where any word is valid; None: the user must type the value."""
 
 
 def is_always_sensible(world: World, args: Args) -> bool:
@@ -70,11 +70,12 @@ class Verb:
     or costs without end. All bounds are assumed."""
     help: str
     told: str = ""
-    """How a line is told afterwards, with the names of its parameters in braces; what else it says comes behind. Empty,
-    or one is not given: as the menu has it, with its first argument as the title
-    (`engine.verbs.input_descriptions`)."""
+    """Description of a line after the action, with the names of its parameters in braces; other arguments follow.
+    If it is empty, or an argument is missing, the menu text with the first argument is the title
+    (`engine.verbs.input_descriptions`).
+    """
     group: Group
-    """How menus and scores sort it. Faults and repairs go through the ledger."""
+    """Group in menus and scores. Faults and repairs go through the ledger."""
     do: Doing | None
     """Does it, and returns what reverting restores. Raises InputError before anything changes. None: the ledger
     itself does it (`revert-all`)."""
@@ -86,13 +87,17 @@ class Verb:
     undoes: tuple[str, ...] = ()
     """Faults that it takes back beside those whose reverse it is."""
     pointless: Callable[[World, Input], str] = find_no_objection
-    """Why the act would change nothing now: it is not done, and noted as without effect."""
+    """Reason why the action would change nothing now. It is then skipped and recorded as a no-op."""
     loses: Literal["", "server", "link"] = ""
-    """What its loss is put down to this fault: the server of the first argument, or the link of the first two."""
+    """Server or link whose outage is attributed to this fault: the server of the first argument, or the link of the
+    first two.
+    """
     mechanism: Cause = Cause.POWER_OFF
-    """Which timing a failover caused by it follows."""
+    """Timing that a failover caused by it follows."""
     effect: Callable[[World, Fault], str] | None = None
-    """What proves that the fault has taken hold; empty if nothing does yet. None: what *loses* says is lost."""
+    """Evidence that the fault is effective; empty if there is none yet. None: the evidence is the outage that
+    *loses* names.
+    """
     ends_with_effect: bool = False
     """The fault is over as soon as its effect is: other work has mended it."""
     cure: bool = False
@@ -100,7 +105,7 @@ class Verb:
     by_person: bool = False
     """Only a person gives it: neither a story nor a runbook has it."""
     timers: Mapping[str, Callable[..., None]] = field(default_factory=dict)
-    """What the timers do that it sets, by their names."""
+    """Handlers of the timers that it sets, by their names."""
 
     # menus
     label: str = ""
@@ -111,7 +116,7 @@ class Verb:
     same_end: bool = False
     """It may also go from one end to the same one."""
     sensible: Callable[[World, Args], bool] = is_always_sensible
-    """Whether a menu offers it: it would not be for nothing, although it can be done."""
+    """True if a menu offers it: the action is possible and useful."""
     variants: Variants = offer_once
     """A verb that needs values is offered with these; any other value can be typed."""
     back_label: Callable[[Args], str] | None = None
@@ -144,7 +149,7 @@ class Verb:
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
     def is_own_reverse(self, item: Input) -> bool:
-        """Whether *item*, of this verb, is its own reverse: a slow-down by the factor 1 is none."""
+        """Return whether *item*, of this verb, is its own reverse: a slow-down by the factor 1 has no effect."""
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)
         return name == self.name and all(item.option(key, math.nan) == float(value) for key, value in pairs)
@@ -192,7 +197,10 @@ def describe_pending_effect(world: World, fault: Fault) -> str:
 
 
 def loss(world: World, fault: Fault, link: bool) -> str:
-    """Who has lost the server of the first argument, or the other end of the *link*, since the fault was done."""
+    """Return a text that names the servers that lost contact with the target since the fault began.
+
+    The target is the server of the first argument, or the other end of the *link*.
+    """
     names = set(fault.args[:2]) if link else {fault.args[0], *world.instances_on(fault.args[0])}
     lost = [
         key

@@ -43,7 +43,7 @@ class Kernel:
     """`prebuilt`, `compiled here` or `plain Python`."""
 
     reason: str = ""
-    """Why plain Python runs although it was not chosen; empty otherwise."""
+    """Reason why plain Python runs although it was not chosen; empty otherwise."""
 
 
 def load(entries: Sequence[str]) -> Kernel:
