@@ -368,7 +368,7 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
 # --- DROP ------------------------------------------------------------------------------------------------
 
 ABSENT: Final = frozenset({3701, 15151})
-"""What DROP IF EXISTS is silent about."""
+"""Errors that DROP IF EXISTS suppresses."""
 
 
 def _drop_if_there(machine: Machine, statement: s.DropObject) -> Outcome:
@@ -488,4 +488,4 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateSchema: schemas.create,
     s.TransferObject: schemas.transfer,
 }
-"""What each of these statements does."""
+"""Handler of each statement class."""

@@ -52,7 +52,7 @@ def default_name(table: str, column: ColumnDefinition) -> str:
 
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
-    """Where the columns stand. Raises 1911 for one that the table does not have."""
+    """Return the positions of the columns. Raises 1911 for a column that the table does not have."""
     known = {column.name.lower(): place for place, column in enumerate(table.columns)}
     for name in columns:
         if name.lower() not in known:
@@ -286,7 +286,7 @@ def _make_conflict_error(
 def _enforce_foreign_key(
     machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
-    """What a foreign key names is there; NULL names nothing."""
+    """Check that the referenced rows of a foreign key exist; NULL references no row."""
     own = objects.key_of(item.table) == objects.key_of(ref.parts)
     parent = table if own else objects.find(machine.context, item.table)
     target = _find_referenced_columns(parent, item) if isinstance(parent, Table) else None

@@ -1,4 +1,4 @@
-"""What a statement may look at while it runs: the connection, the clock, its variables, and one server's knowledge."""
+"""Context of a running statement: the connection, the clock, its variables, and the knowledge of one server."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Context:
     call: Callable[[Sequence[Scalar]], Scalar] | None = None
     """Call of a scalar function that a script has made: its name, its arguments (function_calls.py)."""
     writes: dict[Place, Any] = field(init=False)
-    """What the transaction has done to objects so far (objects.py), as in Session.writes."""
+    """Changes of the transaction to objects so far (objects.py), as in Session.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
-    """Where its log begins in each database, and how much that is."""
+    """Start of the transaction's log in each database, and the amount of this log."""
 
     def __post_init__(self) -> None:
         self.writes = dict(self.session.writes)
@@ -53,7 +53,7 @@ class Context:
         return self.server.version
 
     def moment(self, tick: int | None = None) -> datetime:
-        """What the clock of the simulated servers shows at *tick* (now)."""
+        """Return the time of the simulated servers' clock at *tick* (default: now)."""
         start = datetime.fromisoformat(self.world.settings.start_time)
         at = self.world.tick if tick is None else tick
         return start + timedelta(seconds=at / TICKS_PER_S)

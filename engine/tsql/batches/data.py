@@ -50,7 +50,7 @@ Place = tuple[str, str, str]
 
 
 class RowChanges(Struct, frozen=True):
-    """What a transaction did to the rows of a table: (number of the row, the row as it is now, None if gone)."""
+    """Changes of a transaction to the rows of a table: (row number, current row, None if deleted)."""
 
     rows: tuple[tuple[int, Row | None], ...]
     next_identity: int
@@ -118,7 +118,9 @@ class Declared(Struct, frozen=True):
 
 
 class Outside(Struct, frozen=True):
-    """What a procedure or dynamic SQL leaves as it was: database context, options, the temp tables there are."""
+    """State that a procedure or dynamic SQL restores at its end: database context, options, the existing temp
+    tables.
+    """
 
     database: str
     options: tuple[tuple[str, str], ...]
@@ -143,7 +145,7 @@ class Frame(Struct, frozen=True):
     insert_into: str = ""
     """INSERT … EXEC: the table (and columns) that take the rows."""
     outside: Outside | None = None
-    """What to return to at the end; None for the batch itself, which keeps everything."""
+    """State to restore at the end; None for the batch itself, which keeps all changes."""
     returns: str = ""
     """Variable of the frame below that takes the return value."""
     line: int = 0
@@ -157,13 +159,13 @@ class Frame(Struct, frozen=True):
     known: tuple[
         tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
     ] = ((), ())
-    """How far its names have been looked up, and what is known by then: fields of Scope."""
+    """Progress of the name lookup and its results so far: fields of Scope."""
     procedure: str = ""
     """Its name, if the text is that of a procedure."""
 
 
 class Undo(Struct, frozen=True):
-    """What ROLLBACK returns to: the temp tables, and what had been written to other objects."""
+    """State that ROLLBACK restores: the temp tables, and earlier changes to other objects."""
 
     tables: tuple[tuple[str, Table], ...]
     writes: tuple[tuple[Place, Any], ...] = ()
@@ -187,11 +189,11 @@ class ClientProgram(Struct, frozen=True, kw_only=True):
 
 
 CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
-"""What the windows of the simulation are to a server."""
+"""Client program that a server sees for the windows of the simulation."""
 
 
 class ConnectionTarget(Struct, frozen=True, kw_only=True):
-    """Where a window connects, as its connection string says."""
+    """Target of a window's connection, as in its connection string."""
 
     source: str = ""
     """Server or listener; empty for the server of the window's name."""
@@ -214,7 +216,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     read_intent: bool = False
     """ApplicationIntent=ReadOnly."""
     started_tick: int = 0
-    """When the instance that holds it had started: a later start means that it is gone."""
+    """Start tick of the connected instance. A later start of the instance means that the connection is lost."""
     login_tick: int = 0
     transactions: int = 0
     rowcount: int = 0
@@ -235,8 +237,9 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     doomed: bool = False
     """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""
     writes: tuple[tuple[Place, Any], ...] = ()
-    """What the transaction has done to objects, by object: RowChanges, an object made, or None for one dropped. It is
-    in no log yet: whatever ends the connection undoes it."""
+    """Changes of the transaction by object: RowChanges, a created object, or None for a dropped object. No log
+    contains them yet: the end of the connection undoes them.
+    """
     logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
     """Log that it has written: (copy, where it begins, KB)."""
     held: tuple[tuple[Place, str], ...] = ()
@@ -265,17 +268,17 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Work that has gone into that."""
     step: int = 0
     repeats: int = 0
-    """How often the batch of this step has been sent."""
+    """Number of times that the batch of this step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
     results: tuple[ResultSet, ...] = ()
-    """What is shown decides nothing."""
+    """Displayed results; they do not affect execution."""
     started_tick: int = 0
     waiting: str = ""
-    """Why it waits: delay, pending, busy, server, login, lock, log, commit; empty while it does not."""
+    """Reason for the wait: delay, pending, busy, server, login, lock, log, commit; empty without a wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """When the wait for a lock or commit began, which is looked after several times."""
+    """Start tick of the wait for a lock or commit, which is checked repeatedly."""
     blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
     """The sessions that have the lock it waits for, the object, and the mode that it wants."""
     wait_id: int = 0

@@ -245,7 +245,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
 
 
 def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
-    """What an old row has in a new column; *filled*: its DEFAULT is WITH VALUES."""
+    """Return the value of an existing row in a new column; *filled*: its DEFAULT is WITH VALUES."""
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * count
     return machine.evaluate(column.default) if column.default and (filled or not column.nullable) else None

@@ -25,7 +25,7 @@ SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
 
 
 def version_text(context: Context) -> str:
-    """What @@VERSION says."""
+    """Return the text of @@VERSION."""
     year, (major, minor, _) = host.windows(context)
     on = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
     edition = f"{context.server.edition} Edition (64-bit)"
@@ -426,11 +426,12 @@ _OPTION_BITS: Final = {
     "ARITHABORT": 64, "ARITHIGNORE": 128, "QUOTED_IDENTIFIER": 256, "NOCOUNT": 512, "ANSI_NULL_DFLT_ON": 1024,
     "ANSI_NULL_DFLT_OFF": 2048, "CONCAT_NULL_YIELDS_NULL": 4096, "NUMERIC_ROUNDABORT": 8192, "XACT_ABORT": 16384,
 }  # fmt: skip
-"""What @@OPTIONS adds up. Documented [DOC: user options]."""
+"""Bits of @@OPTIONS. Documented [DOC: user options]."""
 
 _ON_AT_LOGIN: Final = 5496
-"""What Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER,
-ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL."""
+"""Options that Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER,
+ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
+"""
 
 
 def _options(context: Context) -> int:

@@ -1,4 +1,4 @@
-"""What each kind of statement does: the language's own on the machine, the others through the protocol's commands."""
+"""Execution of each kind of statement: the machine runs control statements, protocol commands run the others."""
 
 from __future__ import annotations
 

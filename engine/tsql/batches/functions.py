@@ -100,7 +100,7 @@ def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, l
 def _expand_call(
     machine: Machine, parts: Sequence[str], function: objects.UserFunction, arguments: list[list[Token]]
 ) -> str:
-    """What the function returns for these arguments, in brackets."""
+    """Return the result of the function for these arguments, in brackets."""
     name = objects.format_qualified_name(tuple(parts))
     if len(arguments) < len(function.parameters):
         raise SqlError(313, name)

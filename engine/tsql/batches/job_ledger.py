@@ -1,4 +1,6 @@
-"""What SQL Server Agent has written down: the steps of its jobs, the order to start one, what its alerts have seen."""
+"""Records of SQL Server Agent: the steps of its jobs, the requests to start a job, the events that its alerts have
+seen.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What procedures of msdb and sp_configure write down on an instance, as plain rows kept in the world.
+"""Records of msdb procedures and sp_configure on an instance, as plain rows kept in the world.
 
-The catalog shows them as tables (catalog/agent.py); nothing else may change them.
+The catalog shows them as tables (catalog/agent.py); no other code may change them.
 """
 
 from __future__ import annotations

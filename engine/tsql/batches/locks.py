@@ -46,7 +46,9 @@ CONFLICTS: Final[dict[str, frozenset[str]]] = {
     EXCLUSIVE: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA}),
     SCHEMA: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA, SCHEMA_STABLE}),
 }
-"""What is asked for -> what of others it waits for. Documented [DOC: lock compatibility]; ROWS derived from it."""
+"""Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]; ROWS derived
+from it.
+"""
 
 
 class LockConflictError(Exception):
@@ -83,7 +85,7 @@ def locks_of(session: SqlSession) -> list[SqlLock]:
 
 
 def _modes(session: SqlSession, object_key: Place) -> set[str]:
-    """What a connection has on an object as a whole."""
+    """Return the lock modes that a connection holds on an object as a whole."""
     held = {mode for where, mode in session.held if where == object_key}
     for where, edit in session.writes:
         if where == object_key:
@@ -150,7 +152,7 @@ def lock_for_read(
 # --- waiting -----------------------------------------------------------------------------------------------
 
 DEADLOCK_S: Final = 5.0
-"""How often the lock monitor looks for deadlocks. Documented default [DOC: deadlocks]."""
+"""Interval of the lock monitor's search for deadlocks. Documented default [DOC: deadlocks]."""
 
 
 def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
@@ -195,7 +197,9 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
 
 
 def _is_victim(machine: Machine) -> bool:
-    """Whether this connection waits for itself, by way of others, and is the one among them that has written least."""
+    """Return whether this connection is the deadlock victim: it is in a cycle of waits and has written the least in
+    it.
+    """
     waits = {
         spid: run.blocked[0]
         for spid, run in find_blocked_batches(machine.world, machine.session.server).items()

@@ -201,7 +201,7 @@ class Machine(SubmissionOutput):
 
     @property
     def settings(self) -> SessionSettings:
-        """What SET has switched on this connection."""
+        """Settings that SET has made on this connection."""
         return settings_of(self.session.options)
 
     def variable_type(self, name: str) -> SqlType | None:
@@ -239,7 +239,7 @@ class Machine(SubmissionOutput):
         self.run = replace(self.run, acts=self.run.acts + 1)
 
     def report_outcome(self, outcome: statements.Outcome) -> None:
-        """What a command of the protocol answers: messages, or a wait."""
+        """Report the outcome of a protocol command: messages, or a wait."""
         if isinstance(outcome, statements.Pending):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return

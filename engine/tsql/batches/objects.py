@@ -159,7 +159,7 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
 Name = TypeVar("Name")
 
 Edit = RowChanges | StoredObject | None
-"""What a transaction has made of an object: changes of its rows, another object, nothing."""
+"""Change of a transaction to an object: changes of its rows, another object, or removal."""
 
 
 def apply_edit(stored_object: StoredObject | None, edit: Edit) -> StoredObject | None:
@@ -171,7 +171,7 @@ def apply_edit(stored_object: StoredObject | None, edit: Edit) -> StoredObject |
 
 
 def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None) -> Edit:
-    """What makes *new* of *old*."""
+    """Return the edit that turns *old_object* into *new_object*."""
     if (
         old_object is None
         or new_object is None
@@ -229,7 +229,7 @@ DBO: Final = ("", "dbo")
 """The schema in which objects of scripts are unless they name another, and how a name may write it."""
 
 SCHEMA: Final = "\0schema "
-"""What the key of a schema begins with among the objects."""
+"""Prefix of a schema's key among the objects."""
 
 
 def schema_of(parts: tuple[str, ...]) -> str:
@@ -237,7 +237,7 @@ def schema_of(parts: tuple[str, ...]) -> str:
 
 
 def key_of(parts: tuple[str, ...]) -> str:
-    """What an object is kept under: its name in small letters, behind that of a schema other than dbo."""
+    """Return the key of an object: its name in lowercase, after that of a schema other than dbo."""
     schema, name = schema_of(parts), parts[-1].lower()
     return name if schema in DBO else f"{schema}\0{name}"
 
@@ -265,7 +265,7 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
 def locate_object(
     context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[Place, StoredObject | None]:
-    """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
+    """Find the object of that name and return its place and the object or None. Search for `sp_…` also in master."""
     place = resolve_object_key(context, parts)
     found = read_object(context, place, include_other_sessions=include_other_sessions)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):

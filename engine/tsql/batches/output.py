@@ -1,4 +1,4 @@
-"""What a submission tells its window: messages and results, within bounds."""
+"""Output of a submission to its window: messages and results, within bounds."""
 
 from __future__ import annotations
 

@@ -364,4 +364,4 @@ _QUERIES: Final = {
     "merge": _merge,
     "truncate": _truncate,
 }
-"""What is done with each kind of plan."""
+"""Executor of each kind of plan."""

@@ -304,7 +304,9 @@ class Runner(Machine):
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:
-        """What a frame returns and its outputs, to the variables below. Raises what their types do not hold."""
+        """Assign the return value and outputs of a frame to the variables below. Raises an error for values that do
+        not fit their types.
+        """
         below = self.scopes[-1]
         if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
@@ -461,7 +463,7 @@ class Runner(Machine):
         return self.scope.variables[name].value
 
     def names(self, kind: str, text: str) -> BindingContext:
-        """What the names in *text* mean at this moment."""
+        """Return the current bindings of the names in *text*."""
         text = functions.expand_calls(self, text)
         named = planner.references(kind, text)
         return BindingContext(

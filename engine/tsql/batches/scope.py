@@ -27,7 +27,7 @@ class Scope:
     resolved: int = 0
     """Instructions of `units` whose names have been looked up (resolution.py)."""
     problems: list[Caught] = field(default_factory=list)
-    """What that has found."""
+    """Errors that the name lookup has found."""
     database: str = ""
     """The database that a USE has named by then."""
     quoting: str = ""

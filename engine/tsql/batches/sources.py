@@ -1,4 +1,4 @@
-"""What a table name in a query means to a running batch: its own tables, those that scripts made, catalog views."""
+"""Sources of table names in a running batch: its own tables, those that scripts made, catalog views."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def find(world: World, server: str, number: int) -> Wording | None:
 
 
 def is_logged(world: World, server: str, number: int) -> bool:
-    """Whether an error of that number also goes into the ERRORLOG."""
+    """Return whether an error of that number is also written to the ERRORLOG."""
     row = find(world, server, number)
     return row is not None and row.logged
 

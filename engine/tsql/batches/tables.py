@@ -167,7 +167,9 @@ def _check_identity(
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
-    """Who gives the identity values: the table, or the statement after SET IDENTITY_INSERT ON. 273 of a timestamp."""
+    """Check the source of the identity values: the table, or the statement after SET IDENTITY_INSERT ON. Raises 273
+    for a timestamp.
+    """
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:
         if table.columns[at].computed:
@@ -230,7 +232,7 @@ def delete(table: Table, numbers: Sequence[Row]) -> Table:
 
 
 def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
-    """What makes *new* of *old*, a table with the same columns."""
+    """Return the row changes that turn *old_table* into *new_table*, a table with the same columns."""
     before = dict(zip(old_table.ids, old_table.rows, strict=True))
     after = dict(zip(new_table.ids, new_table.rows, strict=True))
     put = [(number, row) for number, row in after.items() if before.get(number) is not row]

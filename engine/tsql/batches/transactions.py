@@ -131,7 +131,7 @@ def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> di
 
 
 def _hold_log(machine: Machine) -> None:
-    """What the world does not know yet of who keeps log is noted at once, for DBCC OPENTRAN."""
+    """Record immediately the sessions that hold log, for DBCC OPENTRAN."""
     mine = machine.session
     rest = [session for _, session in machine.context.sessions() if session.spid != mine.spid]
     note_holders(machine.world, [*rest, mine], {mine.server})

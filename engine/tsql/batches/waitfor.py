@@ -56,5 +56,7 @@ LOOK_TICKS_MAX: Final = 10
 
 
 def next_poll_tick(tick: int, since_tick: int) -> int:
-    """When to look again at what has been waited for *since*: soon, and less often the longer it takes."""
+    """Return the next tick to check a condition awaited since *since_tick*: soon, and less often the longer the
+    wait takes.
+    """
     return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

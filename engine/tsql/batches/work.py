@@ -99,13 +99,15 @@ class ResumableComputation(Generic[T]):
         self._steps: Generator[int, None, T] | None = steps
         self._refusals = refusals
         self._result: tuple[T, ...] = ()
-        """What came of it, once it is there."""
+        """Result of the computation, when it is complete."""
         self._problem: Exception | None = None
         self.spent = 0
         """Work done so far; all of it once `reached` has been True."""
 
     def reached(self, work: int) -> bool:
-        """Whether it is there after so much *work*; goes on as far as that at most, and by one step beyond."""
+        """Return whether the result is complete after *work* units. Continue the computation to that limit, plus at
+        most one step.
+        """
         while self._steps is not None and self.spent <= work:
             try:
                 self.spent += next(self._steps)
@@ -124,7 +126,7 @@ class ResumableComputation(Generic[T]):
         return self.result()
 
     def result(self) -> T:
-        """What came of it, all the way. Raises the refusal that it ended with."""
+        """Complete the computation and return its result. Raises the refusal that ended it."""
         while not self.reached(self.spent + TURN):
             pass
         if self._problem is not None:
@@ -141,7 +143,7 @@ class Recall(Generic[T]):
         self._kept: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
-        """What *make* has made, or makes now, for *key*, whose text has *length*."""
+        """Return the cached result of *make* for *key*, or compute it; *length*: length of the key's text."""
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
