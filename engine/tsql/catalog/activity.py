@@ -1,4 +1,4 @@
-"""What this instance works on: requests, waits, processors and memory."""
+"""Activity of an instance: requests, waits, processors and memory."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ _OF_CUSTOM: Final = (
     "capture_policy_total_execution_cpu_time_ms",
     "capture_policy_stale_threshold_hours",
 )
-"""What says nothing unless the capture mode is CUSTOM."""
+"""Columns that are NULL unless the capture mode is CUSTOM."""
 
 
 def _query_store(context: Context) -> Iterable[Record]:

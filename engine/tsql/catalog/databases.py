@@ -33,7 +33,9 @@ _STATE: Final = {state: state.name for state in DbState}
 
 
 def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
-    """Why this copy's log cannot be reused further; a copy that does not write its own log has no reason."""
+    """Return the reason that prevents log reuse for this copy; a copy that does not write its own log has no
+    reason.
+    """
     return logspace.reuse_wait(context.world, copy.source)
 
 

@@ -83,7 +83,7 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Valu
 
 
 def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
-    """What a secondary has had of its primary, for one database: it answers each message."""
+    """Return the counters of log received from the primary, for one database: the secondary answers each message."""
     if copy.stream is None:
         return {}
     flow = context.world.flow

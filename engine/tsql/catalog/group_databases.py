@@ -129,7 +129,9 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
 
 
 def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
-    """When the log *behind_kb* from the end was written, at the rate of now; NULL if none is written. Derived."""
+    """Estimate the time at which the log *behind_kb* from the end was written, at the current rate; NULL if none is
+    written. Derived.
+    """
     rate = context.world.flow.reading(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:
         return context.datetime_value()
@@ -266,7 +268,7 @@ def _automatic_seeding(context: Context) -> Iterable[Record]:
 
 
 def _physical_seeding(context: Context) -> Iterable[Record]:
-    """What is being sent or received now."""
+    """Return the seeding transfers that are currently sent or received."""
     world, me = context.world, context.session.server
     for group, server, one in _attempts(context):
         copy = world.copies.get((me, one.database))

@@ -126,7 +126,9 @@ def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str
 
 
 def _last_error(context: Context, guid: int, peer: str) -> Record:
-    """Why the connection to *other* was lost last, or cannot be made now. Which of these a server keeps is derived."""
+    """Return the last connection error with *peer*, or the current one. The choice of the error that a server keeps
+    is derived.
+    """
     world, me = context.world, context.session.server
     contact = world.contacts.get((guid, me, peer))
     number: int | None = None

@@ -68,7 +68,7 @@ view("sys.dm_os_host_info", _host)
 
 
 def _held_kb(context: Context) -> tuple[int, int]:
-    """What the instance may take and what it holds."""
+    """Return the target memory and the total memory of the instance."""
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
     return target_kb, total_memory_kb(context, target_kb)
 

@@ -51,7 +51,7 @@ class CopyLoad:
 
 
 def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
-    """What a copy has done here: it writes log, or hardens and redoes what it receives."""
+    """Measure the load of a copy on this instance: it writes log, or hardens and redoes received log."""
     flow = context.world.flow
     if copy.stream is not None:
         return _received(context, copy.stream)
@@ -104,7 +104,7 @@ def core_s(works: Iterable[CopyLoad]) -> float:
 
 
 def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
-    """What the instance may take: max server memory, or what Windows leaves."""
+    """Return the memory limit of the instance: max server memory, or the memory that Windows leaves."""
     return min(max_server_memory_mb * 1024, MEMORY_KB - WINDOWS_KB)
 
 
@@ -117,5 +117,5 @@ def cached_pages(context: Context, target_kb: int) -> int:
 
 
 def total_memory_kb(context: Context, target_kb: int) -> int:
-    """What the instance holds now."""
+    """Return the memory that the instance holds now."""
     return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * cached_pages(context, target_kb))

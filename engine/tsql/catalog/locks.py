@@ -19,7 +19,7 @@ from engine.tsql.language.columns import Key
 
 FIRST_PAGE: Final = 73
 ROWS_OF_PAGE: Final = 100
-"""Where the rows of a table lie, for the descriptions of their locks. Assumed."""
+"""Location of a table's rows, for the descriptions of their locks. Assumed."""
 
 HEAP: Final = 72_057_594_038_000_000
 """Numbers of heaps and indexes begin near here, as in the product."""
@@ -30,7 +30,7 @@ HEAP: Final = 72_057_594_038_000_000
 
 @dataclass(frozen=True, slots=True)
 class LockResource:
-    """What is locked, as sys.dm_tran_locks names it."""
+    """Locked resource, as sys.dm_tran_locks names it."""
 
     type: str
     """DATABASE, OBJECT, PAGE, RID or KEY."""
@@ -87,7 +87,7 @@ def _resource(context: Context, lock: SqlLock) -> LockResource:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a connection waits for now."""
+    """Current wait of a connection."""
 
     type: str
     ms: int
@@ -105,7 +105,7 @@ _ON_ROWS: Final = {
     locks.ROWS: "U",
     locks.EXCLUSIVE: "X",
 }
-"""What a statement asks of a row that another has changed."""
+"""Lock mode that a statement requests on a row that another session has changed."""
 
 
 def waits(context: Context) -> dict[int, Wait]:

@@ -210,7 +210,7 @@ view("sys.tcp_endpoints", tcp_endpoints)
 
 
 def _method(endpoint: Endpoint | None) -> str:
-    """How the two ends of a connection have proved who they are."""
+    """Return the authentication method of a connection's two endpoints."""
     words = endpoint.authentication.split() if endpoint is not None else []
     if words[:1] == ["CERTIFICATE"]:
         return "Certificate"

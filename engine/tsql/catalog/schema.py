@@ -1,4 +1,4 @@
-"""What scripts have made in a database: objects, columns, keys, indexes, constraints, and the text of modules."""
+"""Objects that scripts have made in a database: columns, keys, indexes, constraints, and the text of modules."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _last_values(context: Context) -> Iterable[Record]:
 
 @cache
 def _system_columns_of(version: int) -> tuple[Record, ...]:
-    """Whether they may be NULL is not documented."""
+    """Return the columns of system objects. Their nullability is not documented."""
     return tuple(
         {
             **type_record(column.type),

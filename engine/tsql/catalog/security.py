@@ -39,7 +39,9 @@ FIRST_WINDOWS_ID: Final = 259
 
 
 def _windows_logins(context: Context) -> list[str]:
-    """Who is let in besides the logins that were made: the system, the services, administrators, applications."""
+    """Return the logins that exist in addition to the created ones: the system, the services, administrators,
+    applications.
+    """
     server = context.server
     builtin = "BUILTIN\\Administrators" if server.version == 2005 else "NT SERVICE\\MSSQLSERVER"
     names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{context.computer.domain}\\dba"]

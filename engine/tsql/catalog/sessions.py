@@ -1,4 +1,4 @@
-"""Who is connected to this instance: threads of the system, SQL Server Agent, windows, applications."""
+"""Sessions of this instance: system threads, SQL Server Agent, windows, applications."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SessionRow:
     login_tick: int
     running: bool = False
     batch: Any = None
-    """What runs in a window."""
+    """Batch that runs in a window."""
     transactions: int = 0
     error: int = 0
     """@@ERROR of the last statement."""
@@ -74,7 +74,7 @@ class SessionRow:
 
 
 def options_shown(options: settings.Options) -> Record:
-    """What SET has switched on a connection, as the views show it."""
+    """Return the SET options of a connection, as the views show them."""
     known, culture = dict(options), settings.settings_of(options).culture
     switches = {
         name.lower(): int(known.get(name, value) == "ON")

@@ -1,4 +1,4 @@
-"""What a catalog view is: its shape, and a function that makes its rows."""
+"""Definition of a catalog view: its shape, and a function that makes its rows."""
 
 from __future__ import annotations
 

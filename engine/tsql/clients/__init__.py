@@ -1,1 +1,1 @@
-"""Who sends T-SQL to an instance: windows, SQL Server Agent, linked servers."""
+"""Clients that send T-SQL to an instance: windows, SQL Server Agent, linked servers."""

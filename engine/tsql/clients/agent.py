@@ -272,7 +272,7 @@ def _list_enabled_alerts(world: World, server: str) -> list[Record]:
 
 
 def _answer_message(world: World, server: str, number: int, severity: int, text: str) -> int:
-    """How many alerts answer it."""
+    """Run the alerts that match a message and return their number."""
     answers = 0
     for alert in _list_enabled_alerts(world, server):
         wanted = int(str(alert.get("message_id") or 0))

@@ -34,7 +34,7 @@ def server_named(machine: Machine, name: str) -> str:
 
 
 def context_of(machine: Machine, name: str) -> Context:
-    """What the linked server knows."""
+    """Return the context of the linked server."""
     return Context(machine.world, _session(machine, server_named(machine, name)))
 
 

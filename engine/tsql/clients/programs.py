@@ -1,4 +1,4 @@
-"""What programs of which the scenario asks have met by their connections, counted for its goals and its score."""
+"""Connection results of the programs that the scenario names, counted for its goals and its score."""
 
 from __future__ import annotations
 

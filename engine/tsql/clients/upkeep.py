@@ -1,4 +1,4 @@
-"""What connections and SQL Server Agent do without being asked: their timers, and their part of each reaction."""
+"""Automatic work of connections and SQL Server Agent: their timers, and their part of each reaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of infer.py share: the work on a query as they see it, and conversions written into the tree."""
+"""Shared parts of the rules of infer.py: their view of the work on a query, and conversions written into the tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = SqlType | None
 
 
 class Binder(Protocol):
-    """What the rules ask of the work on one query (bind.py)."""
+    """Interface of the work on one query (bind.py) for the rules."""
 
     names: BindingContext
     space: Space | None
@@ -86,7 +86,7 @@ def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
 
 
 def current(node: exp.Expr) -> exp.Expr:
-    """What stands in the place of *node* now: itself, or the calls around it."""
+    """Return the node that now replaces *node*: itself, or the outermost call around it."""
     while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
         node = node.parent
     return node

@@ -18,7 +18,7 @@ copies it that often, and names that use a name twice which uses a name twice â€
 
 
 def cost_of(tree: exp.Expr) -> QueryCost:
-    """What the query costs, from the text that SQLite is to run. Raises SqlError 8623."""
+    """Return the cost of the query, from the text that SQLite will run. Raises SqlError 8623."""
     named = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
     return replace(_CostReader().query(tree), columns_named=MOST if star else len(named))
@@ -111,7 +111,7 @@ class _CostReader:
         )
 
     def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
-        """What json_each makes rows of: a query that packs its own, or the nodes of XML."""
+        """Read the rows that json_each returns: those of a query that packs its own, or the nodes of XML."""
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.query(packed.this.args["from_"].this)
@@ -284,7 +284,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: 
 
 
 def _bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
-    """What the columns of *source* are compared with, where it is a number or the pattern of LIKE."""
+    """Find the comparisons of the columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
         column, other = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)

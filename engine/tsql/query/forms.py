@@ -14,7 +14,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import INTERNAL
 
 BEFORE: Final = (exp.Any, exp.All)
-"""What `write_out` replaces, before types are found."""
+"""Expressions that `write_out` replaces before type inference."""
 
 RECURSIVE: Final = "recursive"
 """In the meta of a CTE that the binder has found to name itself: its columns."""
@@ -368,7 +368,7 @@ def _derived(select: exp.Expr) -> exp.Expr:
 
 
 def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
-    """What ORDER BY orders by, where it names a column of the result or its number."""
+    """Return the sort expression of ORDER BY for a result column, given by its name or number."""
     found: exp.Expr
     shown = list(projections)
     inner = node.this if isinstance(node, exp.Collate) else node

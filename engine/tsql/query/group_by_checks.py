@@ -1,4 +1,4 @@
-"""What GROUP BY, HAVING and DISTINCT ask of the columns of a SELECT: messages 8120, 8121, 8127, 144, 145, 164 …"""
+"""Rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT: messages 8120, 8121, 8127, 144, 145, 164 …"""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Grouping:
         return node.transform(bare_column).sql(dialect="tsql").lower()
 
     def _ungrouped(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
-        """What of an expression is neither grouped nor in an aggregate."""
+        """Return errors for the parts of an expression that are neither grouped nor in an aggregate."""
         problems: list[SqlError] = []
         left = [node]
         while left:
@@ -160,7 +160,9 @@ def _is_aggregate(node: exp.Expr) -> bool:
 
 
 def _parts_of(node: exp.Expr) -> list[exp.Expr]:
-    """What an expression consists of; of a function with OVER the arguments, of DATEADD not the name of its part."""
+    """Return the parts of an expression: for a function with OVER its arguments, for DATEADD all except the name of
+    its part.
+    """
     parts = list(node.iter_expressions())
     if isinstance(node, exp.Window):
         return [part for part in parts if part is not node.this] + list(node.this.iter_expressions())

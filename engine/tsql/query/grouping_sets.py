@@ -22,7 +22,7 @@ SETS_MAX: Final = 64
 """Groupings of one query. Assumed: the product takes 4096, each of which is a query of its own here."""
 
 _OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
-"""What is said of all groupings together."""
+"""Clauses that apply to all groupings together."""
 
 Sets = list[list[exp.Expr]]
 _CALLS: Final[dict[type[exp.Expr], str]] = {exp.Grouping: "GROUPING", exp.GroupingId: "GROUPING_ID"}
@@ -159,7 +159,7 @@ def _name_of(projection: exp.Expr) -> str:
 
 
 def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
-    """What ORDER BY names, as a column of the whole."""
+    """Return an ORDER BY term as a column of the whole result."""
     if isinstance(node, exp.Literal) and not node.is_string:
         return node
     known = [name.lower() for name in names]

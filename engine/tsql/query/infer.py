@@ -105,7 +105,7 @@ def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _fit_declared_type(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
-    """What a function gives, held as its type is: @@IDENTITY is a decimal."""
+    """Convert the result of a function to its declared type: @@IDENTITY is a decimal."""
     if kind is not None and kind.is_long:
         binder.fit(node, kind)
     return kind
@@ -278,7 +278,7 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
 
 
 END: Final = "\x01"
-"""What ends both sides of a LIKE so that blanks before it count [DOC: LIKE]."""
+"""Terminator on both sides of a LIKE that makes blanks before it significant [DOC: LIKE]."""
 
 
 # --- conversions and choices -----------------------------------------------------------------------------
@@ -551,4 +551,6 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Dot: _infer_dot,
     exp.Collate: _infer_collate,
 }
-"""How the type of each kind of node is found. Another kind's parts are looked at, and its type is not known."""
+"""Type inference function of each kind of node. For another kind, only its parts are examined and its type is
+unknown.
+"""

@@ -1,4 +1,4 @@
-"""What a query may refer to: the columns of tables, the types of variables, and the columns of the query itself."""
+"""Names that a query may use: the columns of tables, the types of variables, and the columns of the query itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Columns = tuple[Column, ...]
 
 @dataclass(frozen=True, slots=True)
 class BindingContext:
-    """What the text of a query is read against. A plan is the same as long as these are."""
+    """Context in which the text of a query is read. Equal contexts give the same plan."""
 
     tables: tuple[tuple[str, Columns | None], ...] = ()
     """By the key of their TableRef."""
@@ -33,7 +33,7 @@ class QuerySource:
     """A table of a FROM clause."""
 
     name: str
-    """What columns are qualified by: its alias, or the last part of its name."""
+    """Qualifier of the columns: the alias of the source, or the last part of its name."""
     columns: Columns | None
     """None if they cannot be told."""
     aliased: bool = True
@@ -69,7 +69,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBinding:
-    """Where a column belongs."""
+    """Source that a column belongs to."""
 
     kind: SqlType | None
     source: QuerySource | None

@@ -1,4 +1,4 @@
-"""What SQLite has no form for, in another form before translation: APPLY, PIVOT, functions that return tables."""
+"""Rewriting of forms that SQLite lacks, before translation: APPLY, PIVOT, functions that return tables."""
 
 from __future__ import annotations
 

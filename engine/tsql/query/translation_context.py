@@ -1,4 +1,4 @@
-"""What is found in a query while it is rewritten: its tables, columns and variables."""
+"""Findings of the rewriting of a query: its tables, columns and variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.tsql.scalars.types import SqlType
 
 @dataclass(slots=True)
 class Rewritten:
-    """What has been found in a query while it was rewritten."""
+    """Tables, columns and variables found in a query during rewriting."""
 
     tables: dict[str, TableRef] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def table_ref(table: exp.Table | None) -> TableRef:
 
 
 def _hints(table: exp.Table) -> frozenset[str]:
-    """What stands in WITH (…) behind a table."""
+    """Return the table hints in WITH (…) after a table."""
     given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
     return frozenset(str(word.name).upper() for word in given)
 

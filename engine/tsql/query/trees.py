@@ -1,4 +1,4 @@
-"""What several rewritings of a query ask of parts of its tree."""
+"""Tree helpers that several rewritings of a query share."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _soundex(value: Scalar) -> Scalar:
 
 @strict
 def _difference(a: Scalar, b: Scalar) -> Scalar:
-    """How many of the four signs of their SOUNDEX agree. Documented [DOC: DIFFERENCE]."""
+    """Return the number of equal characters among the four of their SOUNDEX codes. Documented [DOC: DIFFERENCE]."""
     return sum(x == y for x, y in zip(str(_soundex(a)), str(_soundex(b)), strict=True))
 
 

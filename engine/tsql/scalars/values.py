@@ -546,7 +546,7 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
 
 
 def comparable(text: str) -> str:
-    """What the default collation compares: no case, no trailing blanks."""
+    """Return the text that the default collation compares: without case and trailing blanks."""
     return text.rstrip(" ").casefold()
 
 

@@ -1,4 +1,4 @@
-"""What SQLite calls to put XML together: escaping, attributes, elements (forxml.py writes the calls)."""
+"""Functions that SQLite calls to build XML: escaping, attributes, elements (forxml.py writes the calls)."""
 
 from __future__ import annotations
 

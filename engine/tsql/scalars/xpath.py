@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from engine.tsql.scalars.values import Scalar, to_text
 
 NODE: Final = "\ufdd0"
-"""What begins a node that nodes() has given: the paths that are asked of it begin at its element."""
+"""Prefix of a node that nodes() has returned: XPath paths on it begin at its element."""
 
 VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
 """A variable of T-SQL in a path."""
