@@ -1,4 +1,4 @@
-"""What may follow in a T-SQL window: keywords from the grammar, names from what the window's server knows."""
+"""Completion in a T-SQL window: keywords from the grammar, names from the knowledge of the window's server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _OPTIONS: Final = {
     "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
     "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
 }
-"""What may stand behind WITH; the grammar takes any word there, as the server says itself what it does not know."""
+"""Options suggested after WITH. The grammar accepts any word there, because the server itself reports unknown
+options.
+"""
 
 LOOKED_AT: Final = 10_000
 """Characters on either side of the cursor that decide what is suggested. Assumed: a statement is far shorter."""
@@ -44,7 +46,7 @@ _HIDDEN: Final = INTERNAL | {"scalar_function_value"}
 
 
 def complete(world: World, window: str, text: str, position: int) -> list[str]:
-    """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
+    """Return the candidates at the cursor, sorted by name; none inside strings and comments."""
     text, position = _crop_around_cursor(text, position)
     head = text[:position]
     typed = _word_at_end(head)
@@ -75,7 +77,7 @@ def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]
 
 
 def _crop_around_cursor(text: str, position: int) -> tuple[str, int]:
-    """What decides: of a long text the lines around the cursor; and the position in them."""
+    """Return the lines of a long text around the cursor, and the cursor's position in them."""
     first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
     first = max(first, position - 2 * LOOKED_AT)
     return text[first : position + LOOKED_AT], position - first
@@ -193,7 +195,9 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 
 def _in_command(context: Context, statement: str, last_token: Token) -> set[str]:
-    """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
+    """Return the words that the grammar accepts next, and names of databases or windows' servers where it accepts a
+    name.
+    """
     accepted, words = planner.following(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}

@@ -24,7 +24,7 @@ SESSION_CHANGES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
 }
-"""What may be changed of an event session, and to which values."""
+"""Options of an event session that can change, and their allowed values."""
 
 
 class Definitions(TokenReader):
@@ -53,7 +53,7 @@ class Definitions(TokenReader):
         self.emit(line, RunStatement(statement))
 
     def work(self) -> int:
-        """What it takes to read what has been read of the statement so far."""
+        """Return the work for the part of the statement read so far."""
         return STATEMENT_WORK + TOKEN_WORK * (self.place - self.first)
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:

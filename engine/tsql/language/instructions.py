@@ -1,4 +1,4 @@
-"""What a batch is compiled to: a flat list of instructions with jumps."""
+"""Instructions of a compiled batch: a flat list with jumps."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CompiledInstruction:
     line: int
     action: Action
     handler: int | None
-    """Where an error goes on: the first instruction of the CATCH block around it."""
+    """Target of an error: the first instruction of the enclosing CATCH block."""
 
 
 Program = tuple[CompiledInstruction, ...]

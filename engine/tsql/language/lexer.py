@@ -50,7 +50,7 @@ class Token(NamedTuple):
 
 
 Raw = tuple[str, str, int, int, int]
-"""What a token consists of."""
+"""Parts of a token."""
 
 
 class TokenSequence(Sequence[Token]):

@@ -299,7 +299,7 @@ def _argument(c: Children) -> s.Argument:
 
 
 DEFAULT: Final = object()
-"""What DEFAULT reads as among the arguments of EXEC."""
+"""Value of DEFAULT among the arguments of EXEC."""
 
 
 @dataclass(frozen=True)
@@ -529,7 +529,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "drop": _drop,
     "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
 }
-"""What each rule of the grammar makes of the results of its parts."""
+"""Function of each grammar rule that combines the results of its parts."""
 
 
 class _Builder(Transformer[Token, object]):

@@ -1,4 +1,4 @@
-"""Which batches certainly change nothing that a later one could see: the queries of a monitoring script."""
+"""Detection of batches that certainly change nothing visible to a later batch: the queries of a monitoring script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CALL: Final = re.compile(
 
 
 def only_reads(item: Input) -> bool:
-    """Whether an input is T-SQL made of SELECTs alone; a batch that might be more counts as more."""
+    """Return whether an input is T-SQL that consists only of SELECTs; a doubtful batch counts as more."""
     if item.verb == "sql":
         return selects_only(item.args[1])
     return item.verb == "batch" and _batch_only_reads(item.args[1])

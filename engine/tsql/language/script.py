@@ -1,4 +1,4 @@
-"""What sqlcmd and SSMS do before a server sees anything: GO, `:CONNECT`, `:setvar`, `$(name)`."""
+"""Client-side processing of sqlcmd and SSMS before a server sees the text: GO, `:CONNECT`, `:setvar`, `$(name)`."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ _AGENT_TOKENS: Final = frozenset(
 
 
 class _State:
-    """What is open behind what has been read: nothing, a quote, a bracket, or comments in comments."""
+    """Construct that is still open after the text read so far: nothing, a quote, a bracket, or nested comments."""
 
     def __init__(self) -> None:
         self.closing = ""

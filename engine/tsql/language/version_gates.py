@@ -1,4 +1,4 @@
-"""What of T-SQL is younger than the server, and how an older one refuses it [DOC: data types; ORDER BY; OVER]."""
+"""T-SQL features newer than the server, and the errors of an older server [DOC: data types; ORDER BY; OVER]."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check(tokens: Sequence[Token], version: int) -> None:
     if version >= 2012:
         return
     opened: list[str] = []
-    """What stands before each bracket that is open: a function, or OVER and the function before it."""
+    """Context of each open bracket: a function, or OVER and the function before it."""
     closed = ""
     for place, token in enumerate(tokens):
         before = tokens[place - 1].upper if place else ""

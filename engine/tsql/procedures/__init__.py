@@ -148,7 +148,7 @@ def _parameter(value: Scalar, kind: str) -> Scalar:
 
 
 def _do_nothing(call: ProcedureCall) -> None:
-    """What a made procedure does is in its body."""
+    """Do nothing: the actions of a user-defined procedure are in its body."""
 
 
 # --- dynamic SQL -----------------------------------------------------------------------------------------

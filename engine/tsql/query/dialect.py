@@ -1,4 +1,4 @@
-"""How sqlglot is to read T-SQL and write SQLite here: all functions are ours, so it must not reinterpret any."""
+"""Dialect with which sqlglot reads T-SQL and writes SQLite: all functions are ours, so it must not reinterpret any."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
 
 
 _BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
-"""What T-SQL reads from a file, which sqlglot does not know."""
+"""File source of T-SQL that sqlglot does not know."""
 
 
 def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:

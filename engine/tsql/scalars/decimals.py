@@ -8,7 +8,7 @@ from typing import Final, TypeGuard
 from engine.tsql.scalars.types import SqlType
 
 MARK: Final = "\U0010fffe"
-"""What such a number begins with. No character: no text that comes from outside has it (date_values.plain_text)."""
+"""Prefix of such a number. It is no character: no external text contains it (date_values.plain_text)."""
 
 ANY_DIGITS: Final = Context(prec=200)
 """30 digits before the point and 99 behind it are more than decimal takes by itself."""

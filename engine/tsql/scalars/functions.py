@@ -56,7 +56,7 @@ def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
 
 
 def _recursion(level: Scalar, max_level: Scalar) -> Scalar:
-    """How often the recursive part of a common table expression has been run. Raises 530."""
+    """Return the recursion level of a common table expression. Raises 530."""
     if to_integer(max_level) and to_integer(level) > to_integer(max_level):
         raise SqlError(530, max_level)
     return level
@@ -87,7 +87,7 @@ def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
 
 
 def units(text: str) -> int:
-    """How long a text is: characters beyond U+FFFF count twice, unless a collation says SC [DOC: LEN]."""
+    """Return the length of a text: characters beyond U+FFFF count twice, unless the collation is SC [DOC: LEN]."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -1,4 +1,4 @@
-"""What SET has switched on a connection, as far as it changes what a query answers."""
+"""SET options of a connection that change the results of a query."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ CONTEXT_BYTES: Final = 128
 
 
 def context_info(options: Options) -> bytes | None:
-    """What SET CONTEXT_INFO has left on a connection; None if it never ran."""
+    """Return the value of SET CONTEXT_INFO on a connection; None if it never ran."""
     kept = dict(options).get("CONTEXT_INFO")
     return None if kept is None else bytes.fromhex(kept)
 
