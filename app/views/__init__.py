@@ -1,1 +1,1 @@
-"""What the window shows: a view is given what it shows, sends wishes out, and knows no other view."""
+"""Views of the window. A view receives its contents, emits requests and knows no other view."""

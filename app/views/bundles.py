@@ -43,7 +43,7 @@ class KeptBundle:
     by: str
     """Author and licence, as far as it names them."""
     drills: Sequence[tuple[str, str]]
-    """What to ask for, and what to show."""
+    """Name to request and title to show, for each drill."""
     runs: Sequence[tuple[str, str]]
 
 

@@ -63,7 +63,7 @@ TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteraction
 
 
 class StartClass(QDialog):
-    """What the class plays."""
+    """Dialog for the drill and the settings of a class."""
 
     wanted = Signal(str, str, bool, bool, bool)
     """Name of the drill, mode, whether seats wait for Go on, whether tests come before and after, and whether people
@@ -282,7 +282,7 @@ ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
     mark("by score"): lambda tile: (-(tile["verdict"]["score"] or 0.0) if tile["verdict"] else 0.0,),
     mark("by time"): lambda tile: (tile["at_s"],),
 }
-"""How the seats can be sorted -> by what; those that are alike by number."""
+"""Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
 
 
 ASKED: Final[dict[str, tuple[str, str]]] = {
@@ -307,11 +307,11 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
         mark("Simulated seconds per second, or “own”: each seat has its own pace"),
     ),
 }
-"""What can be sent -> its line of `class console`, and what belongs into it (empty: nothing, ?: perhaps)."""
+"""Name of a command -> its line of `class console`, and a prompt for the argument (empty: none; ?: optional)."""
 
 
 class InvitationSheet(QDialog):
-    """What seats need to join, on one screen: for the projector."""
+    """Information that seats need to join, on one screen for the projector."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -568,7 +568,7 @@ class ClassBoard(QDialog):
         return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
     def show_problem(self, text: str) -> None:
-        """What the host has to say to the last wish; it stays until the next one."""
+        """Show the host's reply to the last request. It stays until the next one."""
         self.answer.setText(text)
         self.answer.setVisible(bool(text))
 
@@ -582,7 +582,7 @@ class ClassBoard(QDialog):
             self.text.clear()
 
     def _show_what(self) -> None:
-        """What belongs into the line."""
+        """Show the expected argument in the empty line."""
         line, placeholder = ASKED[self.what.currentData()]
         self.text.setPlaceholderText(tr(placeholder) if placeholder else "")
         self.text.setEnabled(bool(placeholder))

@@ -225,6 +225,6 @@ def _pushed(box: QRect, inside: QRect) -> QRect:
 
 
 def _covered(box: QRect, around: QRect) -> int:
-    """How much of the thing *box* hides, in pixels."""
+    """Return the area in which *box* covers *around*, in square pixels."""
     common = box.intersected(around)
     return max(0, common.width()) * max(0, common.height())

@@ -1,4 +1,4 @@
-"""Whether this installation works, line by line as the check finds it."""
+"""Check of this installation; each result appears as a line when the check finds it."""
 
 from __future__ import annotations
 

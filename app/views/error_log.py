@@ -70,7 +70,7 @@ SHORT: Final = (
 
 
 FIELDS: Final = ("number", "severity", "state")
-"""What an event of a line of an ERRORLOG says beside its text."""
+"""Fields of an ERRORLOG event in addition to its text."""
 
 
 class ErrorLog(EventTable):

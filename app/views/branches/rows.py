@@ -1,4 +1,4 @@
-"""What the page of branches shows, as plain rows. No Qt."""
+"""Contents of the branches page as plain rows. No Qt."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class BranchRow:
     parent: str | None
     current: bool
     from_text: str
-    """Where it left its parent."""
+    """Time at which the branch left its parent."""
     at: str
-    """How far it is."""
+    """Current time of the branch."""
     downtime: str
     lost: str
     points: str
@@ -82,7 +82,7 @@ def _figure(name: str, value: float) -> str:
 
 
 def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
-    """Where the two part, in a sentence each."""
+    """Describe the first difference of two runs, with a sentence for each run."""
     if difference is None:
         return tr("The runs are identical as far as both go.")
     moment = formatting.run_time(difference.tick / TICKS_PER_S, 2)

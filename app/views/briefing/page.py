@@ -44,7 +44,7 @@ PAGE_WIDTH_UNITS: Final = 48
 
 
 class BriefPage(QWidget):
-    """What a drill is about, before its clock starts."""
+    """Page with the brief of a drill before its clock starts."""
 
     started = Signal(str)
     """The mode in which to take it."""

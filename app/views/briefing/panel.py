@@ -189,7 +189,7 @@ class Briefing(QScrollArea):
         self._show_hints(drill)
 
     def _show_questions(self, drill: Drill) -> None:
-        """What waits for an answer; neither the keyboard nor anything that can be clicked moves for it."""
+        """Show the open questions. Neither the keyboard focus nor any clickable widget moves."""
         waiting = drill.open_questions() if not drill.finished else []
         self.shelf.show_open(
             waiting, lambda name: self._ends.get(name, tr("The time for an answer is over."))
@@ -202,7 +202,9 @@ class Briefing(QScrollArea):
                 before = stop
 
     def _make_room(self) -> None:
-        """What was on screen stays where it is, and can be scrolled out from under the shelf."""
+        """Make room for the shelf. The visible text keeps its position and can be scrolled out from under the
+        shelf.
+        """
         height = 0 if self.shelf.isHidden() else self.shelf.height()
         above = height if self.shelf.at_top else 0
         grown = above - self._above.height()

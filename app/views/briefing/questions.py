@@ -134,7 +134,7 @@ class QuestionShelf(QScrollArea):
 
     @property
     def first_choice(self) -> QWidget | None:
-        """Where the keyboard goes when it is brought here."""
+        """Return the widget that receives the keyboard focus, or None if no question is open."""
         for card in self.cards:
             if card.open:
                 return next((button for button in card.choices if button.isChecked()), card.choices[0])

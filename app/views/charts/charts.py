@@ -59,7 +59,7 @@ SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All
 NAME_CHARACTERS_MAX: Final = 32
 """Of a database, for which there is room beside the spans of time."""
 ALL_GROWS_BY: Final = 1.25
-"""When "All" is full, its end moves out by this factor at once, so that the curves do not creep."""
+"""Factor by which the end of "All" moves when the curves reach it. A large step keeps the curves from drifting."""
 ALL_STARTS_WITH_S: Final = 60.0
 LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
@@ -101,7 +101,7 @@ class Charts(QWidget):
         self._press_s: float | None = None
         self._press_x = 0.0
         self._anchor_s: float | None = None
-        """Where marking a span with the keys began."""
+        """Start of a span that the user marks with the keys."""
         self._marked: tuple[float, float] | None = None
         """The span that is being marked."""
         self._truth = True
@@ -444,7 +444,7 @@ class Charts(QWidget):
 
     @property
     def _markers(self) -> list[TimelineMarker]:
-        """What may be known: all of it, or what the trainee has done."""
+        """Return the markers that the trainee may see: all, or only the markers of the trainee's own actions."""
         return [m for m in self._course.markers if self._truth or m.kind in OWN]
 
     @property
@@ -496,7 +496,7 @@ class Charts(QWidget):
     # --- places -------------------------------------------------------------------------------------------
 
     def _pixel_of(self, t_s: float) -> float:
-        """Where a time lies in the lane, which is as wide as this widget."""
+        """Return the x coordinate of a time in the lane, which is as wide as this widget."""
         if not self.panels:
             return 0.0
         box = self.panels[0].plot.vb.sceneBoundingRect()
@@ -583,7 +583,7 @@ class Charts(QWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Who cannot see the curves is told what they come to."""
+        """Set a summary of the curves as the accessible description."""
         super().focusInEvent(event)
         self.setAccessibleDescription(self.summary)
 

@@ -32,7 +32,7 @@ class ChartExportError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a picture of the charts is made of, from top to bottom."""
+    """Parts of a picture of the charts, from top to bottom."""
 
     title: str
     """Database and times: a picture is looked at without the window."""

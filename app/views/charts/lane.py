@@ -28,11 +28,15 @@ LOOKS: Final = {
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
-"""How the database was: word, tokens of the theme for text and ground, pattern where something is wrong."""
+"""Appearance of each state of the database: word, theme tokens for text and background, pattern if something is
+wrong.
+"""
 
 
 class AxisStrip(QWidget):
-    """What stands above the charts on their axis: painted by hand, because its words must not stretch with it."""
+    """Strip above the charts on their time axis. It is painted by hand because its text must not stretch with the
+    axis.
+    """
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
         """*resolve_object_key* gives the pixel of a time."""
@@ -80,7 +84,7 @@ class AvailabilityLane(AxisStrip):
     def show_course(
         self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
-        """What to paint, and the pixels between which the charts' times lie."""
+        """Set the contents to paint and the pixels between which the times of the charts lie."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
         self.update()
 

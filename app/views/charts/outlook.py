@@ -1,4 +1,4 @@
-"""What comes next of the counters at the pace of the last seconds: when queues are empty and the log is full."""
+"""Forecast of the counters at the rate of the last seconds: time until queues are empty and the log is full."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
 
 
 def _log_room_kb(world: World, database: str) -> float:
-    """How much log fits before the database stops: in what serves it, else in its first copy."""
+    """Return the amount of log that fits before the database stops, in KB.
+
+    The figure belongs to the online copy, or to the first copy if none is online.
+    """
     copies = sorted(world.copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:
         return math.inf

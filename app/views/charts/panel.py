@@ -24,7 +24,7 @@ LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
 CHOSEN_ALPHA: Final = 70
 CAPTION_PX: Final = (6.0, 0.0)
-"""Where the caption begins in its plot."""
+"""Position of the caption in its plot."""
 
 
 class Background(GraphicsObject):
@@ -130,7 +130,7 @@ class ChartPanel:
         self.reading = ""
         """The value that is written beside the counter's name."""
         self.outlook = ""
-        """What is expected of it, beside the value."""
+        """Forecast of the counter, shown next to the value."""
         self._label_px = float(LABEL_PX)
         self._font = self._bold = QFont()
         self._ink = self._muted = self._ground = QColor()

@@ -84,7 +84,7 @@ class TimeScale(QWidget):
         painter.end()
 
     def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
-        """Where *text* stands that belongs to *x*: in the middle below it, but not over the edges."""
+        """Return the rectangle of *text* for *x*: centered below it, but within the edges."""
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
         place = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
         place.moveLeft(max(0.0, min(place.left(), self.width() - width)))

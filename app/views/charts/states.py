@@ -20,7 +20,7 @@ from engine.flow import Array
 from engine.model import World
 
 NO_SESSION: Final = mark("no session")
-"""What events say of a copy that is not mirrored."""
+"""Text that events contain for a copy without a mirroring session."""
 
 ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
 """A failover cluster instance has no session: its role is one of these."""
@@ -33,7 +33,7 @@ ROLE_WORDS: Final = {
 """By what an event says of a role."""
 
 DOWN: Final = mark("no instance")
-"""What stands in a lane while SQL Server does not run there."""
+"""Text in a lane while SQL Server does not run on the server."""
 
 LOOKS: Final = {
     "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
@@ -61,7 +61,7 @@ def _state(name: str) -> str:
 
 
 class States:
-    """What each server said of its copy of one database, since when."""
+    """History of the state that each server reported for its copy of one database."""
 
     def __init__(self, database: str) -> None:
         self.database = database
@@ -109,7 +109,7 @@ class States:
             lane.append((event.t_s, after))
 
     def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
-        """How the servers were at each sample: where none runs there is no state."""
+        """Add the state of the servers at each sample. A server without a running instance has no state."""
         for place in range(self._followed, min(len(standings), len(times_s))):
             standing = standings[place]
             if standing is not self._standing:
@@ -170,7 +170,7 @@ class StateLanes(AxisStrip):
         self._lanes: dict[str, list[TimelineSpan]] = {}
 
     def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:
-        """What to paint, and the pixels between which the charts' times lie."""
+        """Set the lanes to paint and the pixels between which the times of the charts lie."""
         if len(lanes) != len(self._lanes):
             self.updateGeometry()
         self._lanes, self._bounds = lanes, bounds

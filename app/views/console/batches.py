@@ -1,4 +1,4 @@
-"""Which of the batches that run are the trainee's own, and what became of them. No Qt."""
+"""The trainee's own batches and their results. No Qt."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Console(QWidget):
     """One input line without its time."""
     drafts_changed = Signal()
     said = Signal(str)
-    """Why nothing came of a key, where no window can say it."""
+    """Reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
     """The result of a line of the command line is about to appear here."""
     busy_closed = Signal(object)
@@ -460,7 +460,7 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _close_covering_history(self) -> None:
-        """Where the history stands in the place of the windows, it goes when one of them is wanted."""
+        """Close the history if it covers the query windows and one of them is requested."""
         if self.tabs.isHidden():
             self._toggle_history()
 

@@ -13,7 +13,7 @@ from app.widgets.tables import plain_tip
 from app.words.language import tr
 
 LEAST_PX: Final = 120
-"""Where a large text leaves no room for more: the whole name is in the list."""
+"""Minimum width of the box if large text leaves no more room. The list shows the full name."""
 
 
 class DatabaseBox(QComboBox):

@@ -25,7 +25,7 @@ class SqlEditor(CodeEdit):
         super().__init__(complete, sql_highlighter, parent)
         self._chord = False
         self.menu_actions: list[QAction] = []
-        """What its context menu offers beside the usual."""
+        """Additional actions for the context menu."""
         self.setAccessibleName("T-SQL")
         self.add_keys(
             {
@@ -38,7 +38,7 @@ class SqlEditor(CodeEdit):
 
     @property
     def chosen_text(self) -> str:
-        """What F5 runs: the selection, or everything."""
+        """Text that F5 runs: the selection, or all text."""
         return self.selected_text().strip() or self.toPlainText()
 
     @property

@@ -1,4 +1,4 @@
-"""What a batch has brought: messages and result sets, as the engine's event tells it."""
+"""Outcome of a batch: messages and result sets from the event of the engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.messages import Message
 
 CANCELLED_SEVERITY: Final = 11
-"""What the client says when the query was cancelled: no number, this severity."""
+"""Severity of the client's message after a cancelled query. This message has no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class BatchOutcome:
 
 
 def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
-    """What a list of many batches holds of one: enough for its summary, neither rows nor what was printed."""
+    """Reduce *outcome* to the parts that a summary needs, without rows and printed text, for lists of many batches."""
     told = outcome.messages[:1]
     told += tuple(message for message in outcome.messages[1:] if message.is_error)[:1]
     if outcome.cancelled:

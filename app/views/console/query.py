@@ -61,18 +61,18 @@ WAITS: Final = {
     "commit": _LOG,
     "log": _LOG,
 }
-"""What a batch waits for -> the words for it."""
+"""Wait of a batch -> its text."""
 
 
 DEFAULT_DATABASE: Final = "master"
-"""Where a connection begins that has not been made yet."""
+"""Database of a new connection."""
 PARSED_A_TURN: Final = 8_000
 """Work (engine/tsql/batches/work.py) of parsing before the window gets its turn again: about 8 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """What the status line says of a window's connection."""
+    """Contents of the status line for the connection of a window."""
 
     server: str
     number: int
@@ -81,10 +81,10 @@ class ConnectionStatus:
     login: str = ""
     database: str = ""
     databases: tuple[str, ...] = ()
-    """What the list of databases offers."""
+    """Names in the list of databases."""
     paused: bool = False
     wait: str = ""
-    """Why its batch goes no further, of WAITS."""
+    """Wait that stops the batch, a key of `WAITS`."""
     blockers: tuple[int, ...] = ()
     """Session ids that hold the lock it waits for."""
     """Time stands still."""
@@ -99,7 +99,7 @@ class QueryWindow(QWidget):
 
     text_changed = Signal()
     announced = Signal(str)
-    """What was said to a screen reader."""
+    """Text of an announcement to a screen reader."""
     database_wanted = Signal(str)
     parsed = Signal()
     """Parsing alone has come to its end."""
@@ -242,7 +242,7 @@ class QueryWindow(QWidget):
         self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: ConnectionStatus) -> None:
-        """What the client believes: a connection that breaks while nobody uses it seems to be there until then."""
+        """Show the connection as the client knows it. An idle connection that breaks seems open until its next use."""
         before = self._connection
         if not connection.login and not self._heard:
             connection = replace(connection, login=before.login, database=before.database)

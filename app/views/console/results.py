@@ -89,9 +89,9 @@ class Results(QTabWidget):
         self._outcome: BatchOutcome | None = None
         self._as_text = False
         self.grid_actions: list[QAction] = []
-        """What the context menu of a grid offers beside copying."""
+        """Additional actions for the context menu of a grid, next to the copy commands."""
         self._text_of: BatchOutcome | None = None
-        """What the text page shows."""
+        """Outcome that the text page shows."""
         self._to_come: list[tuple[int, Rowset]] = []
         """Result sets, with their numbers, whose grids are still to be made."""
         self._turn = QTimer(self)
@@ -112,7 +112,7 @@ class Results(QTabWidget):
 
     @property
     def outcome(self) -> BatchOutcome | None:
-        """What is shown."""
+        """Outcome that is shown."""
         return self._outcome
 
     @property

@@ -257,7 +257,7 @@ class QueryTabs(QTabWidget):
         self._world = world
 
     def show_waits(self, visible: bool) -> None:
-        """Whether it is said what a batch waits for; in an exam the servers' views say it."""
+        """Set whether the windows show the wait of a batch. In an exam, only the views of the servers show it."""
         self._tells_waits = visible
 
     def show_world(self, world: World) -> None:
@@ -268,7 +268,7 @@ class QueryTabs(QTabWidget):
             window.show_time(world.tick)
 
     def show_running(self, running: bool) -> None:
-        """Whether time runs: while it stands still nothing that waits will end."""
+        """Set whether the clock runs. While it is paused, no wait ends."""
         self._paused = not running
         if self._world is not None:
             self.show_world(self._world)

@@ -1,4 +1,4 @@
-"""What can be done with a query window, as actions with keys, and the bar that shows some of them."""
+"""Actions of a query window with their keys, and the toolbar that shows some of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.words.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
 RARE: Final = ("text", "history", "snippets", "parse", "zoom")
-"""What goes behind an arrow where there is no room, the rarest first."""
+"""Actions that move behind an arrow if there is no room, least used first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 REFRESH_TICKS: Final = ticks(10.0)
-"""How old positions and queues may be while nothing else changes. Assumed; Management Studio asks every 30 s."""
+"""Maximum age of positions and queues while nothing else changes. Assumed; Management Studio asks every 30 s."""
 
 HEAD_ROWS: Final = 2
 """Height of a table's head and scroll bar, in rows."""
@@ -196,7 +196,7 @@ class Dashboard(QWidget):
         self._draw()
 
     def show_group(self, server: str, group: str) -> None:
-        """What *server* knows of *group*, if it knows it."""
+        """Show the knowledge of *server* about *group*, if it has any."""
         self._draw()
         for box, name in ((self.servers, server), (self.groups, group)):
             box.setCurrentIndex(max(0, box.findText(name)))

@@ -30,13 +30,13 @@ class CheckCancelledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioReading:
-    """What a text is: a scenario, with what its author should still mend, or problems that keep it from being one."""
+    """Result of reading a text: a scenario with remarks for its author, or the problems that prevent one."""
 
     text: str
     scenario: Scenario | None
     problems: tuple[Problem, ...]
     remarks: tuple[Problem, ...] = ()
-    """What `mirrordrill check` says of it, too, as far as that needs no playing."""
+    """Remarks that `mirrordrill check` makes as well, as far as they need no simulation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class SolutionTrial:
     nothing: Score | None
     problems: tuple[Problem, ...]
     said: str = ""
-    """Why there is no score."""
+    """Reason why there is no score."""
 
 
 def read(text: str, file: str) -> ScenarioReading:
@@ -60,7 +60,7 @@ def read(text: str, file: str) -> ScenarioReading:
 
 
 def path_of(text: str, problem: Problem) -> Path:
-    """Where in the tables of *text* the problem is; nowhere, while it is no TOML."""
+    """Return the path of the problem in the tables of *text*; empty if the text is no TOML."""
     try:
         found = find_positions(text)
     except (AssertionError, ValueError, IndexError):  # the text is no TOML
@@ -130,7 +130,7 @@ class Checker(QObject):
         self._trials.start(lambda: self._run_trial(scenario, file, stop))
 
     def give_up_trial(self) -> None:
-        """What is being played is of another text than the one that stands there now."""
+        """Stop the trial because its text is no longer the current text."""
         self._stop.set()
         self._trials.clear()
 

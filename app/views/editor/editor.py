@@ -141,7 +141,7 @@ class ScenarioEditor(QWidget):
         page.addWidget(down, 1)
 
     def _make_tools(self) -> dict[str, QAction]:
-        """What the bar offers, by its name in the table of keys."""
+        """Create the actions of the toolbar, by their names in the table of keys."""
         doings: dict[str, Callable[[], None]] = {
             "edit.new": self.new_wanted.emit,
             "edit.open": self.open_wanted.emit,
@@ -182,7 +182,7 @@ class ScenarioEditor(QWidget):
         self.text.setFocus()
 
     def mark_saved(self, file: Path) -> None:
-        """What stands here is in *file* now."""
+        """Record that *file* contains the current text."""
         self.file, self._saved_text = file, self.text.toPlainText()
         self.check_now()
         self._show_name()
@@ -194,7 +194,7 @@ class ScenarioEditor(QWidget):
 
     @property
     def scenario(self) -> Scenario | None:
-        """What the text says, if it was read since it was changed and can be played."""
+        """Scenario of the text, or None if the text changed since the last check or cannot be played."""
         known = self._reading is not None and self._reading.text == self.text.toPlainText()
         return self._reading.scenario if known and self._reading is not None else None
 
@@ -313,7 +313,9 @@ class ScenarioEditor(QWidget):
         return super().event(event)
 
     def _on_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
-        """Who turns to a view means the text as it stands, not as it was read last."""
+        """Update a view that receives the focus, because it must show the current text instead of the text read
+        last.
+        """
         for view in (self.form, self.timeline):
             if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())

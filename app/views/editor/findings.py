@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, each with its line, and what its solution is worth."""
+"""Problems of a scenario, each with its line, and the score of its solution."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ProblemList(QWidget):
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong, in the order of the rows."""
+        """Return the problems in the order of the rows."""
         found = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
         return [problem for problem in found if problem is not None]
 
@@ -189,7 +189,7 @@ class ProblemList(QWidget):
 
 
 def sentence(problem: Problem) -> str:
-    """What is wrong and what was expected, in the language of the interface."""
+    """Return a description of the problem and of the expected value, in the language of the interface."""
     expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
     return f"{localize(problem.text)}{expected}"
 

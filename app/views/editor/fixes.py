@@ -15,7 +15,7 @@ class Fix:
 
     words: str
     added: str
-    """What comes to the end of the scenario."""
+    """Text that is added at the end of the scenario."""
 
 
 _POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'

@@ -133,7 +133,7 @@ class Form(QWidget):
 
     @property
     def sections_field(self) -> QWidget:
-        """Where the section is chosen."""
+        """Widget for the choice of the section."""
         return self.section_choice if self.list.narrow else self.sections
 
     @property
@@ -326,7 +326,7 @@ class Form(QWidget):
             widget.setEnabled(enabled)
 
     def _show_error(self, sentence: str) -> None:
-        """What is wrong; empty: nothing."""
+        """Show an error; an empty *sentence* hides it."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
 

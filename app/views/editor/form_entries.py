@@ -22,7 +22,7 @@ ENTRY_KEYS: Final = {
     "up": (mark("Move up"), QKeyCombination(_ALT, Qt.Key.Key_Up)),
     "down": (mark("Move down"), QKeyCombination(_ALT, Qt.Key.Key_Down)),
 }
-"""What can be done with an entry: its button, and its key in the list."""
+"""Commands for an entry: their buttons, and their keys in the list."""
 
 
 class FormEntries(QWidget):

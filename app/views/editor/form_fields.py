@@ -1,4 +1,4 @@
-"""What a field of the form is; how a value is shown in it as text and read back. No Qt."""
+"""Fields of the form, and the conversion of their values to text and back. No Qt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUOTED_MAX: Final = 40
 
 
 class FieldKind(Enum):
-    """How a value is shown and changed."""
+    """Way to show and edit a value."""
 
     CHOICE = auto()
     FLAG = auto()
@@ -54,7 +54,7 @@ class Field:
     inner: type[BaseModel] | None
     check: TypeAdapter[object] | None
     rules: tuple[object, ...] = ()
-    """What pydantic knows of its range, and of that of each where it holds several."""
+    """Constraints from pydantic on the value, and on each item if the field holds several."""
 
     @property
     def label(self) -> str:
@@ -80,7 +80,7 @@ class Section:
 
 
 class FieldValueError(ValueError):
-    """What was typed cannot stand there; the text says why."""
+    """Typed value that the field cannot accept; the text says why."""
 
 
 def format_field(field: Field, value: object) -> str:
@@ -123,7 +123,7 @@ def read(field: Field, typed: str) -> object:
 
 
 def _short(typed: str) -> str:
-    """What was typed, as it is quoted in a sentence."""
+    """Return the typed text as a short quotation for a sentence."""
     line = " ".join(typed.split())
     return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
 

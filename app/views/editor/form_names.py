@@ -25,7 +25,7 @@ GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
 
 
 def names(data: Mapping[str, object], kind: str) -> list[str]:
-    """What may be offered for a field, in the order of the text."""
+    """Return the names that can be offered for a field, in the order of the text."""
     if kind == "site":
         return list(SITES)
     if kind == "workload":
@@ -41,7 +41,9 @@ def names(data: Mapping[str, object], kind: str) -> list[str]:
 
 
 def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> list[str]:
-    """What may stand in such a field behind the text *before*: an act and a condition go on word by word."""
+    """Return the completions of a field after the text *prefix*. Input lines and conditions are completed word by
+    word.
+    """
     if field_kind in GO_ON:
         return GO_ON[field_kind](prefix, lambda kind: names(data, kind))
     there = {word.strip() for word in prefix.split(",")[:-1]}

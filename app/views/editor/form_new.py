@@ -1,4 +1,4 @@
-"""What a new entry of a list begins with. No Qt."""
+"""Initial contents of a new entry in a list. No Qt."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _names(data: Mapping[str, object], key: str) -> list[str]:
 
 
 def _collect_texts(data: Mapping[str, object], key: str, inner: str) -> list[str]:
-    """What the entries of the list *key* say at *inner*, those that say something."""
+    """Return the texts at the key *inner* in the entries of the list *key*, without empty ones."""
     entries = data.get(key)
     if not isinstance(entries, list):
         return []

@@ -45,7 +45,7 @@ class FormPage(QScrollArea):
     table_unwanted = Signal(object)
     """Path of an entry of such a list."""
     refused = Signal(str)
-    """Why something that was typed cannot stand there."""
+    """Reason why a typed value was refused."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class FormPage(QScrollArea):
         self._data: Mapping[str, object] = {}
         self._problems: Mapping[Path, str] = {}
         self._shape: object = None
-        """What the fields were made for; as long as it is the same only their values are renewed."""
+        """Shape for which the fields were created. While it stays the same, only their values are updated."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("plain", "true")
         self.setWidgetResizable(True)
@@ -86,7 +86,7 @@ class FormPage(QScrollArea):
                 row.show_problem(self._find_problem(place))
 
     def _find_problem(self, prefix: Path) -> str:
-        """What is wrong with the value at *place*, or with one of those in it."""
+        """Return the problem of the value at *prefix* or of a value inside it; empty if there is none."""
         return next((said for path, said in self._problems.items() if path[: len(prefix)] == prefix), "")
 
     def finish(self) -> None:
@@ -95,7 +95,7 @@ class FormPage(QScrollArea):
             row.finish()
 
     def path_of(self, widget: QWidget) -> Path | None:
-        """Where in the text that stands of which *widget* is the field."""
+        """Return the path in the text of the field whose widget is *widget*."""
         return next((place for place, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
@@ -119,7 +119,7 @@ class FormPage(QScrollArea):
     # --- made -----------------------------------------------------------------------------------------------
 
     def _shape_of(self, model: type[BaseModel], path: Path) -> object:
-        """What decides which fields there are: keys without a field, and how many tables are inside."""
+        """Return the facts that decide the fields of the page: keys without a field and the number of inner tables."""
         inside = [
             len(self._get_list((*path, field.key)))
             for field in fields(model)
@@ -251,7 +251,7 @@ class FormPage(QScrollArea):
             self.wrap()
 
     def colour(self, bad: QColor) -> None:
-        """What is wrong is framed in this colour."""
+        """Set the color of the frame around invalid values."""
         self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
 
 

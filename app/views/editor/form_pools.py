@@ -134,7 +134,7 @@ class Pools(QWidget):
         return False
 
     def _restore_cells(self) -> None:
-        """What the text says, in place of what was typed."""
+        """Restore the values of the text in place of the typed ones."""
         self.table.blockSignals(True)
         for at, pool in enumerate(self._pools):
             for place, text in enumerate((pool.name, pool.entries_text, pool.group)):

@@ -137,7 +137,7 @@ class FieldRow:
             self._fixed = self.widget.count()
 
     def set_completion(self, complete: WordsFor) -> None:
-        """What may stand there; anything else may be typed."""
+        """Set the suggested values of the field. The user can type other values."""
         if isinstance(self.widget, NameBox):
             self.widget.offer(complete(""))
         elif isinstance(self.widget, (CompletingLine, TextArea)):

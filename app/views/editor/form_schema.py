@@ -37,7 +37,7 @@ def sections() -> tuple[Section, ...]:
 
 
 def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
-    """What the schema says of the table that is shown: of a rule, of its kind."""
+    """Return the schema's text for the table that is shown; for a rule, the text for its kind."""
     if section.key == PLAIN:
         return ""
     if model is None:
@@ -113,7 +113,7 @@ def _adapter(info: FieldInfo) -> TypeAdapter[object]:
 
 
 def _kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
-    """How a value of the type *bare* is shown; and, of several, how each is read."""
+    """Return the kind of a field of *value_type* and, for several values, the kind of each item."""
     rules = [*info.metadata, *_rules(info.annotation)]
     if get_origin(value_type) is Literal:
         return FieldKind.CHOICE, FieldKind.LINE
@@ -205,9 +205,10 @@ def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
 
 @cache
 def docstrings() -> dict[tuple[str, str], str]:
-    """What the schema says below each field, by class and field; nothing where its source is not at hand.
+    """Return the schema's text below each field, by class and field; empty if the source is not available.
 
-    Pydantic can keep these texts itself (`use_attribute_docstrings`), but reads them at import: 30 ms of each start.
+    Pydantic can keep these texts (`use_attribute_docstrings`), but reads them at import, which adds 30 ms to
+    each start.
     """
     found = {}
     for part in chain.from_iterable(

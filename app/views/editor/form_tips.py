@@ -1,4 +1,4 @@
-"""What a field says of itself: meaning, unit, range, what it is when left empty, its key in the text. No Qt."""
+"""Tooltips of a field: meaning, unit, range, meaning when left empty, key in the text. No Qt."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tip(field: Field) -> str:
 
 
 def format_placeholder(field: Field) -> str:
-    """What an empty field says."""
+    """Return the text that an empty field shows."""
     if field.default:
         return tr("{value} (default)").format(value=default(field))
     meant = _split_help(field)[1]
@@ -54,12 +54,12 @@ def format_placeholder(field: Field) -> str:
 
 
 def default(field: Field) -> str:
-    """What holds where nothing is written, with its unit."""
+    """Return the default value with its unit."""
     return f"{field.default} s" if field.kind is FieldKind.DURATION else field.default
 
 
 def bounds(field: Field) -> str:
-    """What may be written, as a sentence; empty where anything may."""
+    """Return the permitted values as a sentence; empty if every value is permitted."""
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
     if FieldKind.DURATION in (field.kind, field.item):
@@ -87,7 +87,7 @@ def bounds(field: Field) -> str:
 
 
 def _split_help(field: Field) -> tuple[str, str]:
-    """What the schema says of it, and of its absence."""
+    """Return the schema's text about the field, and its text about an empty field."""
     about, _, meant = tr(field.about).replace("`", "").partition(EMPTY)
     return about.strip(), meant.strip().rstrip(".")
 

@@ -202,7 +202,7 @@ KINDS: Final = {
 """Kinds of rules -> what they are called."""
 
 ACT, CONDITION = "act", "condition"
-"""What stands there is no name, but an input line or a condition; each of its words is offered."""
+"""Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
 
 OFFERED: Final = {
     "do": ACT,

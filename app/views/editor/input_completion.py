@@ -1,4 +1,4 @@
-"""How an input line and a condition in a scenario may go on. No Qt."""
+"""Completion of input lines and conditions in a scenario. No Qt."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EVENTS: Final = ("ran", "tried", "error")
 
 
 def complete_input(prefix: str, named: Named) -> list[str]:
-    """How an input line that begins with *before*, with or without its time, may go on: words for its last one."""
+    """Return the candidates for the last word of an input line that begins with *prefix*, with or without its time."""
     time = _TIME.match(prefix)
     *done, _ = prefix[time.end() if time else 0 :].split(" ")
     if not done:
@@ -46,7 +46,7 @@ def complete_input(prefix: str, named: Named) -> list[str]:
 
 
 def complete_condition(prefix: str, named: Named) -> list[str]:
-    """How a condition that begins with *before* may go on: words for the one that is unfinished, most likely first."""
+    """Return the candidates for the unfinished word of a condition that begins with *prefix*, most likely first."""
     words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
         return []  # within a piece of T-SQL anything may stand
@@ -67,7 +67,7 @@ def complete_condition(prefix: str, named: Named) -> list[str]:
 
 
 def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> list[str]:
-    """What may follow a name, a state, a text, a number or a closed bracket."""
+    """Return the words that can follow a name, a state, a text, a number or a closing bracket."""
     low = [word.lower() for word in fact]
     compared = any(word in OPERATORS for word in low)
     if "is" in low or (compared and low[-1] not in OPERATORS) or not fact:

@@ -47,7 +47,7 @@ def pools(data: Mapping[str, object]) -> list[Pool]:
 
 
 def entries_of(typed: str) -> tuple[object, ...]:
-    """What was typed as entries: numbers if all of them are."""
+    """Convert typed text to entries: numbers if all entries are numbers."""
     words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
     for number in (int, float):
         try:

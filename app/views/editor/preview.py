@@ -19,7 +19,7 @@ READERS: Final[Mapping[str, tuple[str, str]]] = {
     EXAM: (mark("In an exam"), "exam"),
     INSTRUCTOR: (mark("Instructor"), "practice"),
 }
-"""Who reads: what that is called, and the mode in which such a reader takes the drill."""
+"""Reader -> its name, and the mode in which this reader takes the drill."""
 
 
 class Brief(Protocol):
@@ -78,7 +78,10 @@ class BriefPreview(QWidget):
 
 
 def build_appendix(scenario: Scenario, reader: str) -> str:
-    """What *reader* sees besides the brief, as Markdown; an exam has no hints, and only the instructor sees it all."""
+    """Return the parts that *reader* sees in addition to the brief, as Markdown.
+
+    An exam has no hints. Only the instructor sees all parts.
+    """
     parts: list[str] = []
     if reader == LEARNER:
         parts += [*_hints(scenario), *_format_questions(scenario)]
@@ -157,7 +160,7 @@ def _moment(inject: Inject | Question | Prediction) -> str:
 
 
 def _waits(step: SolutionStep) -> str:
-    """What a step waits for; its time stands in its act."""
+    """Return the condition that a step waits for. Its time is part of its input line."""
     if step.when is None:
         return ""
     waits = tr("when {condition}").format(condition=step.when)

@@ -1,4 +1,4 @@
-"""What may be written where in a scenario: names of tables, keys, values, acts. No Qt."""
+"""Completion of a scenario's text by position: names of tables, keys, values, input lines. No Qt."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _properties(path: list[str]) -> dict[str, JsonSchema]:
 
 
 def _inner(schema_node: JsonSchema) -> JsonSchema:
-    """What an array holds, an optional may be, or a reference stands for; of several kinds all keys together."""
+    """Return the inner schema of an array, an optional or a reference. For several alternatives, merge their keys."""
     if "$ref" in schema_node:
         return _inner(_schema()["$defs"][schema_node["$ref"].rpartition("/")[2]])
     if "items" in schema_node:

@@ -64,7 +64,7 @@ class AddFault(QFrame):
         self.said = QLabel()
         self.said.setWordWrap(True)
         self.about = QLabel(wordWrap=True)
-        """What the chosen act does."""
+        """Description of the selected command."""
         self.about.setProperty("muted", "true")
         self._until, self._later = QLabel(tr("and")), QLabel(tr("delay"))
         self.fields: list[tuple[VerbParameter | None, str, QWidget]] = []
@@ -118,7 +118,7 @@ class AddFault(QFrame):
         grid.setRowStretch(7, 1)
 
     def _fill_verbs(self) -> None:
-        """What goes wrong first, then what the load does, what mends it, and the rest."""
+        """Fill the list of verbs: faults first, then load, repairs and the remaining verbs."""
         for number, group in enumerate(GROUPS):
             if number:
                 self.verb.insertSeparator(self.verb.count())
@@ -209,7 +209,7 @@ class AddFault(QFrame):
         return " ".join(words)
 
     def _times(self) -> dict[str, object] | str:
-        """What goes into the file, or what is wrong."""
+        """Return the values for the file, or an error message."""
         kind = self.when.currentData()
         if kind == WAIT:
             condition, after = self.condition.text().strip(), self.after.text().strip()

@@ -89,7 +89,7 @@ class TimelineCanvas(QWidget):
         self._held: tuple[TimelineEntry, str, float] | None = None
         """Entry, part of it, and where the mouse took hold of it."""
         self._spot: Spot | None = None
-        """Where the held entry is now, once it has been dragged."""
+        """Current position of the held entry after the drag has started."""
         self._boxes: list[tuple[TimelineEntry, QRectF, FaultLayout | None]] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -113,11 +113,11 @@ class TimelineCanvas(QWidget):
 
     @property
     def cursor_s(self) -> float | None:
-        """Where the user clicked last, seconds since the start."""
+        """Position of the last click, in seconds since the start."""
         return self._cursor_s
 
     def box_of(self, path: Path) -> QRectF | None:
-        """Where an entry is drawn."""
+        """Return the rectangle in which an entry is drawn."""
         return next((self._pin_box(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
 
     @property
@@ -448,7 +448,7 @@ class TimelineCanvas(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(int(entry.path[1]) + 1))
 
     def _draw_times(self, painter: QPainter, colours: ThemeTokens) -> None:
-        """Where a fault would be added, and on the axis where the one is that is being dragged."""
+        """Draw the time at which a fault would be added, and the time of the dragged entry on the axis."""
         top = self._line * 1.3
         if self._cursor_s is not None and self._cursor_s <= self._plan.length_s:
             x = self.scale.x_of(self._cursor_s)

@@ -1,4 +1,4 @@
-"""What a scenario's text says of time: its faults and the steps of its solution. No Qt."""
+"""Timed contents of a scenario's text: its faults and the steps of its solution. No Qt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Spot = tuple[float, float]
 
 LENGTH_LEAST_S: Final = 120.0
 LENGTH_BEYOND_S: Final = 60.0
-"""How the axis goes on behind the last entry of a scenario that says no length. Assumed."""
+"""Length of the axis after the last entry of a scenario without a length. Assumed."""
 
 _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
     Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
@@ -206,7 +206,7 @@ def spoken(entry: TimelineEntry) -> str:
 
 
 def condition(entry: TimelineEntry) -> str:
-    """What a fault waits for."""
+    """Return the condition that a fault waits for."""
     delay = entry.spot[0]
     if not entry.when:
         return tr("No time yet")
@@ -224,7 +224,7 @@ def _decimals(t_s: float) -> int:
 
 
 def keys_for(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
-    """What can be done with the entry, or with several that are *chosen*."""
+    """Describe the commands for the entry, or for several *selected* entries."""
     if len(selected) > 1:
         said = tr("{n} selected. Left, Right: move all by 1 s, with Shift 10 s; Delete removes the faults.")
         return said.format(n=len(selected))

@@ -1,4 +1,4 @@
-"""Where the things of a timeline lie, and what a drag makes of a time. Pure: pixels and seconds, no Qt."""
+"""Positions in a timeline, and the time that results from a drag. Pure functions of pixels and seconds, no Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from app.views.editor.timeline_entries import Spot
 
 WHOLE, START, END = "whole", "start", "end"
-"""What of an entry is taken hold of."""
+"""Parts of an entry that the user can drag."""
 
 FINE_PX_PER_S: Final = 2.0
 """From this scale on a drag goes by seconds, below by five: a pixel must not skip what cannot be aimed at."""
@@ -17,7 +17,7 @@ COARSE_S: Final = 5.0
 GRIP_PX: Final = 6.0
 """Half the breadth in which a marker or the end of a window is taken hold of."""
 ROWS_MAX: Final = 12
-"""What finds no room in so many rows stands in the last one, over others."""
+"""Maximum number of rows. Entries without room overlap others in the last row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class FaultLayout:
 def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
     """Each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
-    """Where each row is free."""
+    """Position from which each row is free."""
     found = []
     order = sorted(range(len(spots)), key=lambda n: spots[n])
     for number in order:
@@ -113,7 +113,9 @@ def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float)
 
 
 def find_grip(layout: FaultLayout, x: float) -> str | None:
-    """What of an entry lies at *x*: an end of a window, or all of it; its label, too, stands for all."""
+    """Return the part of an entry at *x*: an end of a window, or the whole entry. Its label counts as the whole
+    entry.
+    """
     if layout.end > layout.start:
         inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)
         if -GRIP_PX <= x - layout.start <= inner:

@@ -64,6 +64,6 @@ class TimelineList(QListWidget):
 
 
 def path_of(item: QListWidgetItem) -> Path:
-    """Where in the text stands what a row shows."""
+    """Return the path in the text of the entry that a row shows."""
     found: Path = item.data(_PATH)
     return found

@@ -50,9 +50,9 @@ from app.words.language import tr
 
 STEP_S: Final = 1.0
 LEAP_S: Final = 10.0
-"""What an arrow key moves by, alone and with Shift."""
+"""Steps of an arrow key, in seconds: alone and with Shift."""
 FIRST_S: Final = 30.0
-"""Where the first fault of a scenario is offered. Assumed: time enough to read the brief's first lines."""
+"""Default time of the first fault in a scenario. Assumed: enough time to read the first lines of the brief."""
 
 
 class TimelineView(QWidget):
@@ -187,7 +187,7 @@ class TimelineView(QWidget):
         self._renew()
 
     def _show_broken(self) -> None:
-        """What was shown last stays, greyed: the user is typing, and it will soon be TOML again."""
+        """Keep the last contents, grayed. The user is typing, and the text will soon be valid TOML again."""
         self.canvas.give_up()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
@@ -337,7 +337,7 @@ class TimelineView(QWidget):
         self.menu(at_s).exec(position)
 
     def menu(self, at_s: float | None = None) -> QMenu:
-        """What can be done with what is chosen, and at *at_s* of the axis."""
+        """Return the menu for the selected entries and for the time *at_s*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entry = self._plan.find_entry(self._path) if self.selected else None
