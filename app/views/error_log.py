@@ -89,7 +89,9 @@ class ErrorLog(EventTable):
         )
 
     def events_of(self, drill: Drill) -> Iterable[Event]:
-        """What the ERRORLOGs held before the run, such as how SQL Server started, and what has been written since."""
+        """Return the ERRORLOG lines from before the run, such as the startup of SQL Server, and the lines since
+        then.
+        """
         before = [
             Event(tick, "errorlog", server, None, text, tuple(zip(FIELDS, fields, strict=True)))
             for server, lines in drill.errorlog_before.items()

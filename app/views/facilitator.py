@@ -1,4 +1,4 @@
-"""What the instructor should know: the author's notes, and what is to come and when."""
+"""Information for the instructor: the author's notes, and the coming events with their times."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Facilitator(QScrollArea):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """What has happened stands elsewhere."""
+        """Ignore events, because other views show them."""
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -24,7 +24,7 @@ from engine.verbs import VERBS, fault_log
 
 
 class HasJournal(Protocol):
-    """What is shown of a drill here."""
+    """Part of a drill that this view reads."""
 
     @property
     def world(self) -> World: ...
@@ -69,7 +69,7 @@ def _time(tick: Tick | None) -> str:
 
 
 def _delay(fault: Fault) -> str:
-    """How long after it was done it was felt."""
+    """Return the delay from the start of the fault to its effect; empty if it had no effect."""
     if fault.effective_tick is None:
         return ""
     after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
@@ -77,7 +77,7 @@ def _delay(fault: Fault) -> str:
 
 
 def _format_effective_time(fault: Fault) -> str:
-    """When it was felt, and how long after it was done."""
+    """Return the time of the effect, and its delay after the start of the fault."""
     return f"{_time(fault.effective_tick)} ({_delay(fault)})"
 
 
@@ -272,7 +272,7 @@ class FaultLedger(QWidget):
             self.table.scrollToBottom()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Who comes here by a key finds a fault selected: of one row alone no arrow key would select it."""
+        """Select a fault if the focus arrives by a key. With a single row, no arrow key would select it."""
         by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
         if by_key and self._find_selected_fault() is None and self.model.rows:
             active = [place for place, fault in enumerate(self.model.rows) if fault.reverted_tick is None]

@@ -98,7 +98,7 @@ DATES: Final = (
     (mark("Last 7 days"), 7),
     (mark("Last 30 days"), 30),
 )
-"""How it is called, and of how many days, today included; 0: of all."""
+"""Name of a period and its length in days, including today; 0: no limit."""
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
@@ -128,7 +128,7 @@ class RunHistoryPage(QWidget):
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
         self._sharing = QTimer(self, singleShot=True, interval=0)
-        """When the table has its size and font, too."""
+        """Timer that shares the width after the table has its size and font."""
         self._sharing.timeout.connect(self._share_width)
         self._runs: tuple[FinishedRun, ...] = ()
         self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
@@ -218,7 +218,9 @@ class RunHistoryPage(QWidget):
         return next(iter(self.selected_runs), None)
 
     def _pair(self) -> tuple[FinishedRun, FinishedRun] | None:
-        """What would be compared, the earlier one first: two that are selected, or one and the one before it."""
+        """Return the runs to compare, earlier one first: the two selected runs, or the selected run and its
+        predecessor.
+        """
         chosen = self.selected_runs
         if len(chosen) == 2:
             return chosen[1], chosen[0]
@@ -238,7 +240,7 @@ class RunHistoryPage(QWidget):
             self.deleted.emit(self.selected_runs)
 
     def _show_chosen(self) -> None:
-        """What can be done with the selected runs, and how the drill of the first of them went over time."""
+        """Show the commands for the selected runs, and the history of the first selected run's drill."""
         chosen = self.selected_runs
         self._open_button.setEnabled(len(chosen) == 1)
         self.delete.setEnabled(bool(chosen))
@@ -300,7 +302,7 @@ class RunHistoryPage(QWidget):
 
 
 def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
-    """How many are shown, and their mean score."""
+    """Return the number of runs that are shown, and their mean score."""
     if not total:
         return tr("No run has been finished yet.")
     said = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))

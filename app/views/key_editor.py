@@ -160,7 +160,7 @@ class KeyEditor(QDialog):
 
     @property
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """What differs from the scheme as it stands in the dialog."""
+        """Return the differences from the scheme that is selected in the dialog."""
         return keys.changes_from(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:

@@ -69,12 +69,12 @@ class PaletteEntry:
 
     @property
     def text(self) -> str:
-        """What is searched and drawn: `Time: Run or pause`."""
+        """Text that is searched and drawn: `Time: Run or pause`."""
         return self.heading + strip_mnemonic(self.action.text())
 
     @property
     def searched(self) -> str:
-        """What is shown, and behind it what else the action is called."""
+        """Visible text, followed by the other names of the action."""
         also = self.action.property(fuzzy.ALSO)
         return f"{self.text}  {also}" if also else self.text
 

@@ -44,7 +44,7 @@ ABSENT: Final = (
 
 
 class ShortcutSheet(QDialog):
-    """Which key does what, where; for reading, searching and printing."""
+    """Keys and their commands by scope, for reading, searching and printing."""
 
     change_wanted = Signal()
     """The user wants other keys."""
@@ -209,7 +209,7 @@ def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colours: t
 
 
 def _absent_html(colours: theme.ThemeTokens) -> str:
-    """What a user of Management Studio may look for."""
+    """Return rows for the keys of Management Studio that are absent here."""
     rows = "".join(
         _row_html(
             f'<span style="color:{colours.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colours)

@@ -48,7 +48,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class ClientInput:
-    """What a client did, as it stands in the journal."""
+    """Input of a client, as recorded in the journal."""
 
     t_s: float
     name: str
@@ -183,7 +183,7 @@ class SqlClients(QDialog):
             )
 
     def show_connected(self, rows: Sequence[Connected], running: bool) -> None:
-        """Who is connected now, and whether the run answers."""
+        """Show the connected clients, and whether the run responds."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)
         said = tr(
@@ -199,7 +199,7 @@ class SqlClients(QDialog):
         self.state.setText(said)
 
     def add_inputs(self, rows: Sequence[ClientInput]) -> None:
-        """What was done since; the latest stands last and is in sight."""
+        """Add the inputs since the last call. The latest is the last row and stays visible."""
         if rows:
             table = self.deeds.table
             kept = [*table.rows, *rows][-DEEDS_MAX:]

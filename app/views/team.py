@@ -35,7 +35,7 @@ LINES_MAX: Final = 2_000
 
 
 class HoldTeam(QDialog):
-    """Which drill a team plays, or of which class it is a seat."""
+    """Dialog for the drill that a team plays, or the class in which the team takes a seat."""
 
     wanted = Signal(str, str)
     """Name of the drill or code of the class, and the team's name."""
@@ -204,7 +204,7 @@ def _text(call: Row) -> str:
 
 
 def _format_progress(call: Row) -> str:
-    """How far an order or a question has come."""
+    """Return the progress of an order or a question."""
     if call["kind"] == "question":
         return call["status"] or tr("waits for an answer")
     if call["repeated"]:
@@ -235,7 +235,7 @@ CALLS: Final = (
 
 
 class TeamSeat(QDialog):
-    """What the role sees and hears, and a line for what it does; it stays open beside the desk."""
+    """Window of a role: its information, and a line for its inputs. It stays open next to the desk."""
 
     said = Signal(str)
     """An input line, without the role."""
@@ -361,7 +361,7 @@ class TeamSeat(QDialog):
             self.said.emit(f"confirm {self._to_confirm['to']}")
 
     def _hand(self) -> None:
-        """What is in the line is asked."""
+        """Raise the hand with the text of the line as the question, or lower it."""
         self._raised = not self._raised
         self.asked.emit(self.line.text().strip() if self._raised else None)
         self.append_line(
@@ -375,7 +375,7 @@ class TeamSeat(QDialog):
 
 
 def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
-    """How lines of the role begin."""
+    """Yield the beginnings of the lines that the role can use."""
     yield from welcome["does"]
     others = [seat["key"] for seat in welcome["roles"] if seat["key"] != welcome["role"]]
     for word in ("call", "read-back", "confirm", "ask-status", "status"):

@@ -23,7 +23,7 @@ from engine.model import World
 
 
 class TableSource(Protocol):
-    """What is shown of a drill here."""
+    """Part of a drill that this view reads."""
 
     @property
     def world(self) -> World: ...
@@ -124,7 +124,7 @@ def state_of(row: TopologyRow) -> StatusSign:
 
 
 def service_of(row: TopologyRow) -> StatusSign:
-    """What is served, and what is in the way of it."""
+    """Return the service of a row, and the obstacles to it."""
     match row.face:
         case ServerFace(troubles=(), listeners=found) if found:
             return _joined(found)
@@ -282,7 +282,7 @@ class TopologyTable(QWidget):
 
     @property
     def target(self) -> ActionTarget | None:
-        """What the current row is about."""
+        """Target of the current row, or None."""
         place = self.table.currentIndex().row()
         return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
 
@@ -301,7 +301,9 @@ class TopologyTable(QWidget):
             self.table.selectRow(place)
 
     def fill_menu(self, menu: QMenu) -> bool:
-        """What can be done to the selected rows; to several of a kind only what can be done to each of them."""
+        """Fill the menu with the commands for the selected rows; for several rows, only the commands that fit each
+        of them.
+        """
         targets = list(dict.fromkeys(row.target for row in self.selected()))
         if self._world is None or not targets:
             return False

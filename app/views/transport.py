@@ -42,7 +42,7 @@ FIELD_PADDING_PX: Final = 9
 
 
 def slider_of(speed: float) -> int:
-    """Where the slider stands for *speed*: 0 is 1x."""
+    """Return the slider position for *speed*; 0 is 1x."""
     return round(math.log10(speed) * _SLIDER_STEPS)
 
 
@@ -93,7 +93,7 @@ class SpeedField(QLineEdit):
         self.setText(speed_text(speed))
 
     def _take(self) -> None:
-        """What is no speed is put back as it was."""
+        """Apply the typed speed, or restore the previous text if it is not a speed."""
         speed = typed_speed(self.text())
         self.show_speed(self._speed if speed is None else speed)
         if speed is not None:
@@ -239,7 +239,7 @@ class Transport(QWidget):
 
     @Slot(float)
     def show_progress(self, share: float) -> None:
-        """How far a search or a replay is; below 0: there is none."""
+        """Show the progress of a search or a replay; a *share* below 0 hides it."""
         self._progress.setVisible(share >= 0.0)
         self._slider.setVisible(share < 0.0)
         self._progress.setValue(round(share * 1000))

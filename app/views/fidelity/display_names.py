@@ -7,7 +7,7 @@ from typing import Final
 from app.words.language import mark, tr
 
 FAILOVERS: Final = "failovers: "
-"""How the names of steps begin that work out failovers; the cause follows, as Table 6 is indexed."""
+"""Prefix of the names of steps that compute failovers. The cause follows, as Table 6 is indexed."""
 
 WORDS: Final = frozenset({
     mark("Tables 1 to 3: two workloads"),
@@ -74,7 +74,7 @@ WORDS: Final = frozenset({
 
 
 def name_of(step: str) -> str:
-    """What is being worked out, in the language of the interface."""
+    """Return the name of a step in the language of the interface."""
     if step == f"{FAILOVERS}manual":
         return tr("manual failovers")
     if step.startswith(FAILOVERS):

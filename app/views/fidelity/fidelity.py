@@ -1,4 +1,4 @@
-"""How far the simulation agrees with what was published: every row, and the figures that are curves."""
+"""Agreement of the simulation with published figures: every row, and the figures that are curves."""
 
 from __future__ import annotations
 

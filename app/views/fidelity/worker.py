@@ -18,7 +18,7 @@ from engine.published.table6 import FAILOVER_S
 
 @dataclass(frozen=True)
 class StepResult:
-    """What a step came to: rows of a section, a figure by its name, or only groundwork."""
+    """Result of a step: rows of a section, a figure by its name, or only preparation."""
 
     rows: tuple[FigureRow, ...] = ()
     figures: tuple[tuple[str, Figure], ...] = ()

@@ -1,4 +1,4 @@
-"""What the monitor knows: the rows that each partner has recorded, not what is true now. No Qt."""
+"""Contents of the monitor: the rows that each partner has recorded, not the true state. No Qt."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def partners_of(world: World, database: str) -> list[str]:
 
 
 def readout(world: World, database: str) -> Readout:
-    """What the partners have recorded of *database*: the principal first, as far as it is known."""
+    """Return the rows that the partners have recorded for *database*, principal first if it is known."""
     partners = []
     for server in partners_of(world, database):
         rows = rows_of(world, (server, database))
@@ -244,7 +244,7 @@ def mirror_lines(readout: Readout) -> list[tuple[str, str]]:
 
 
 def session_lines(readout: Readout) -> list[tuple[str, str]]:
-    """What stands below both."""
+    """Return the lines below both partners."""
     overhead = tr(UNKNOWN)
     if readout.principal is not None:
         synchronous = readout.mode != tr("High performance (asynchronous)")

@@ -31,7 +31,7 @@ FIGURE_LETTERS: Final = 16
 """A value of so many letters is a figure with its unit, which stays in one line."""
 
 LARGE_VALUE: Final = "100,000 KB/s"
-"""What a value has room for beside its label."""
+"""Sample text for the width of a value next to its label."""
 
 COLUMNS: Final = (
     TableColumn(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
@@ -148,7 +148,7 @@ class Status(QScrollArea):
         self.setWidget(page)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is no room for both, the two logs stand below each other."""
+        """Arrange the two logs below each other if there is no room for both."""
         super().resizeEvent(event)
         self._arrange()
 

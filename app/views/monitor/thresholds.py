@@ -54,7 +54,7 @@ class ThresholdLine:
     unit: str
     thresholds: tuple[str, ...]
     raised: str
-    """When it was last raised, and where."""
+    """Time and server of the last alert."""
 
 
 def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert | None:

@@ -1,4 +1,4 @@
-"""What a server answers when Object Explorer asks it: its own knowledge as labels, or why there is none. No Qt."""
+"""Replies of a server to Object Explorer: its knowledge as labels, or the reason why there is none. No Qt."""
 
 from __future__ import annotations
 

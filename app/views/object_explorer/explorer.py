@@ -165,7 +165,7 @@ class ObjectExplorer(QWidget):
 
     @property
     def node(self) -> TreeNode | None:
-        """What the current row stands for."""
+        """Node of the current row."""
         index = self.view.currentIndex()
         return index.data(NODE) if index.isValid() else None
 
@@ -261,7 +261,7 @@ class ObjectExplorer(QWidget):
         self.fill_menu(menu, self.node)
 
     def fill_menu(self, menu: QMenu, node: TreeNode) -> None:
-        """What can be done with the row, in the order of Management Studio."""
+        """Fill the menu with the commands for the row, in the order of Management Studio."""
         server, name = node.server, node.name
         if node.kind not in ("log", "problem"):
             menu.addAction(self.tools["explorer.query"])

@@ -81,7 +81,7 @@ FIELDS: Final = (
 
 
 def values(copy: DatabaseCopy | None) -> dict[str, str]:
-    """What stands on the page, by the names of `FIELDS`; only a status for what is not mirrored."""
+    """Return the values of the page by the names of `FIELDS`; only a status for a database without mirroring."""
     if copy is None:
         return {"Status": tr("This server has no database of this name.")}
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
@@ -208,7 +208,7 @@ class MirroringPage(QDialog):
         self._show_age()
 
     def add_events(self, events: Iterable[Event]) -> None:
-        """What the server answered to a button."""
+        """Show the server's reply to a button."""
         for event in events:
             if event.kind == "sql_done" and event.get("window") == self.window_id:
                 wrong = [message for message in event.get("messages", ()) if message["severity"] > 10]

@@ -16,7 +16,7 @@ Script = tuple[str, str]
 
 
 def scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
-    """What can be written about the object as the server knows it now; nothing if it is not there any more."""
+    """Return the scripts for the object as the server knows it now; empty if it no longer exists."""
     make = _KINDS.get(kind)
     return list(make(world, server, name)) if make is not None else []
 
@@ -62,7 +62,7 @@ def _use_master(copy: DatabaseCopy, clause: str) -> str:
 
 
 def _session(copy: DatabaseCopy, alter: str) -> str:
-    """What this server would need to be told for the session that it is in."""
+    """Return the statements that set up the current session on this server."""
     lines = [f"{alter}PARTNER = {literal(copy.mirroring.partner_address or '')}", "GO"]
     if copy.mirroring.role is Role.PRINCIPAL:
         lines += [
@@ -89,7 +89,7 @@ def _group(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def failover_of(group: str) -> str:
-    """What stands in the window that Failover… opens: on the server that is to become primary."""
+    """Return the script for the window that Failover… opens on the server that becomes the primary."""
     return f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group)} FAILOVER\n"
 
 

@@ -28,7 +28,7 @@ _REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
 
 @dataclass(slots=True)
 class TreeNode:
-    """What a row stands for, and since when its server has said so."""
+    """Object that a row represents, and the time since which its server has reported it."""
 
     path: Path
     kind: str

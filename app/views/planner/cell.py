@@ -43,7 +43,7 @@ COUNTERS: Final = {
         ENGINE_COUNTERS["mirror_cpu_percent"],
     )
 }
-"""What can be plotted, by its name in a sweep."""
+"""Counters that can be plotted, by their names in a sweep."""
 
 LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
 """Counters that differ by factors between links."""

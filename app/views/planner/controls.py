@@ -1,4 +1,4 @@
-"""What the planner is asked: workload, safety level, link and goals as fields and sliders."""
+"""Inputs of the planner: workload, safety level, link and goals as fields and sliders."""
 
 from __future__ import annotations
 
@@ -150,7 +150,10 @@ class Controls(QScrollArea):
         self.safety.button(number).click()
 
     def plan(self) -> MirroringPlan:
-        """What the fields say. ValueError: figures of one's own that cannot be."""
+        """Return the plan in the fields.
+
+        Raises ValueError if custom figures are impossible.
+        """
         site = SITES[self.site.currentData()]
         packed = self.compression.isEnabled() and self.compression.isChecked()
         return MirroringPlan(
@@ -176,7 +179,7 @@ class Controls(QScrollArea):
         )
 
     def show_problem(self, text: str) -> None:
-        """What is wrong with the figures; empty: nothing."""
+        """Show the problem with the figures; an empty *text* hides it."""
         self.problem.setText(text)
         self.problem.setVisible(bool(text))
 

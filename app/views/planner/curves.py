@@ -155,7 +155,7 @@ class PlanCurves(QWidget):
 
 
 def is_measured(plan: MirroringPlan, axis: str) -> bool:
-    """Whether all of the plan's link but *axis* is as it was when the papers' tables were measured."""
+    """Return whether the plan's link, except *axis*, equals the link on which the papers' tables were measured."""
     measured = PAPER_LAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
 

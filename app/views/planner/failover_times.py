@@ -1,4 +1,4 @@
-"""How often is a failover quick enough on this link? Many runs of the planned world for each cause, as a picture."""
+"""Distribution of failover times on a link: many runs of the planned world for each cause, as a picture."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NAMES: Final = {
     "hang": mark("server hangs"),
     "pull-cable": mark("network cable pulled"),
 }
-"""What happens to the principal."""
+"""Names of the causes, each an event on the principal."""
 
 STROKES: Final = {
     "power-off": Qt.PenStyle.SolidLine,
@@ -259,7 +259,7 @@ class Shares(QWidget):
 
 
 class Stroke(QWidget):
-    """How the curve of a cause is drawn."""
+    """Sample of the line style of a cause."""
 
     def __init__(self, number: int, cause: str) -> None:
         super().__init__()

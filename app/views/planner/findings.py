@@ -18,7 +18,7 @@ SIGNS: Final = {Tone.OK: "✓", Tone.WARN: "!", Tone.BAD: "✕", Tone.INFO: "·"
 
 
 class PlannerFindings(QScrollArea):
-    """What the planner has to say."""
+    """Findings of the planner."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

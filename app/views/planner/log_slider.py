@@ -90,7 +90,7 @@ class LogSlider(QWidget):
         self.field.setValue(min(max(value, self._low), self._high))
 
     def position_of(self, value: float) -> int:
-        """Where the slider stands for *value*."""
+        """Return the slider position for *value*."""
         return round(math.log10(max(value, self._low) / self._low) * STEPS_PER_DECADE)
 
     def _on_slider_moved(self, position: int) -> None:
@@ -150,7 +150,7 @@ class SliderLabels(QWidget):
         return QSize(100, self.fontMetrics().height() + 2)
 
     def pixel_of(self, value: float) -> int:
-        """Where the middle of the slider's handle stands for *value*."""
+        """Return the pixel of the center of the slider's handle for *value*."""
         option = QStyleOptionSlider()
         self._slider.initStyleOption(option)
         handle = self._slider.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self._slider)

@@ -1,4 +1,4 @@
-"""Which safety level can I afford on this link? Sliders change the assumption, curves and sentences follow."""
+"""Planner for the choice of a safety level on a link. Sliders change the assumption; curves and sentences follow."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Planner(QWidget):
         self.curves = PlanCurves()
         self.findings = PlannerFindings()
         self.plan: MirroringPlan | None = None
-        """What is shown; None until the first time, and while the figures make no sense."""
+        """Plan that is shown; None before the first one, and while the figures are invalid."""
         self.goals = Goals()
         self.sweeps: dict[str, Sweeps] = {}
         self._notes = [QLabel() for _ in AXES]
@@ -100,12 +100,12 @@ class Planner(QWidget):
     # --- what is seen ---------------------------------------------------------------------------------------
 
     def notes(self, axis: str) -> str:
-        """What is written under the curves of an axis."""
+        """Return the text under the curves of an axis."""
         return self._notes[[name for name, _ in AXES].index(axis)].text()
 
     @property
     def status(self) -> str:
-        """What became of copying and saving."""
+        """Result of the last copy or save command."""
         return self._status.text()
 
     @property
@@ -115,7 +115,7 @@ class Planner(QWidget):
 
     @property
     def curves_due(self) -> bool:
-        """Whether curves are to be drawn anew soon."""
+        """True if the curves will be redrawn soon."""
         return self._curves_due.isActive()
 
     @property
@@ -191,7 +191,7 @@ class Planner(QWidget):
         self.closed.emit()
 
     def show_times(self) -> FailoverTimesDialog | None:
-        """How long failovers take with this plan, in a window of its own."""
+        """Show the failover times of this plan in a separate window."""
         if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
             self._show_status(
                 tr("Only safety FULL fails over by itself, and only a workload of the papers can be played.")

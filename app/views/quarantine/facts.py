@@ -1,4 +1,4 @@
-"""What is known of a file from another person, as lines of a table."""
+"""Facts about a file from another person, as lines of a table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ TABLES: Final = {
 
 
 def facts_of(contents: Contents) -> list[Fact]:
-    """What is known of a scenario that nobody has run; every text as plain text, with the unseen made visible."""
+    """Return the facts about a scenario that nobody has run. All text is plain, and invisible characters are made
+    visible.
+    """
     unverified = tr("{text} (according to the file; not verified)")
     author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")
     texts = ", ".join(f"{key} {formatting.number(size)}" for key, size in contents.texts)

@@ -1,4 +1,4 @@
-"""What a bundle holds, to choose from: drills and recorded runs, each with what stands against it."""
+"""Contents of a bundle as a list for selection: drills and recorded runs, each with its problems."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Items(QWidget):
     shown = Signal(object)
     """The item that is looked at."""
     chosen = Signal(int)
-    """How many are chosen now."""
+    """Number of selected items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -22,7 +22,7 @@ Get = Callable[[str], Array]
 
 
 class LogRole(IntEnum):
-    """What a server is to a log at a moment."""
+    """Role of a server for a log at one time."""
 
     NONE = 0  # it is there, and no log moves for this copy
     OWNER = 1  # principal, or a database without a mirror

@@ -1,4 +1,4 @@
-"""What a server would have told System Monitor, second by second, from its own side. No Qt."""
+"""Values that a server would have reported to System Monitor each second, from its own perspective. No Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.protocol import streams
 
 
 class SampledState(Protocol):
-    """Who had which log and how each server was, at one sample."""
+    """Owners of the logs and state of each server at one sample."""
 
     @property
     def sources(self) -> Mapping[int, Key]: ...
@@ -31,7 +31,7 @@ class SampledState(Protocol):
 
 
 class SampledRun(Protocol):
-    """What is read of a drill here."""
+    """Part of a drill that this module reads."""
 
     @property
     def world(self) -> World: ...

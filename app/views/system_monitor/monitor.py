@@ -321,7 +321,7 @@ class SystemMonitor(QWidget):
 
 
 def usual_choices(world: World) -> list[CounterChoice]:
-    """What is watched first: queues and transactions of the first mirrored database, on each of its servers."""
+    """Return the default counters: queues and transactions of the first mirrored database, on each of its servers."""
     mirrored = next((copy for copy in world.copies.values() if copy.mirroring.guid is not None), None)
     copies = world.copies_of(mirrored.database) if mirrored is not None else list(world.copies.values())[:1]
     names = [(DATABASES, "Transactions/sec")]

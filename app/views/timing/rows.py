@@ -219,7 +219,7 @@ COMPARISON_COLUMNS: Final = (
 
 
 def verdict(row: TimingRow | None) -> str:
-    """What is to be said of the comparison, or why there is none."""
+    """Return the verdict on the comparison, or the reason why there is none."""
     if row is None:
         return ""
     if row.failover.cancelled:

@@ -199,5 +199,5 @@ class Timing(QWidget):
 
 
 def _end_tick(row: TimingRow) -> int:
-    """When all of it was over, or now."""
+    """Return the tick at which undo ended, or the current tick."""
     return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick

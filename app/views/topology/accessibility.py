@@ -1,4 +1,4 @@
-"""What is on the canvas for screen readers: each card, link and note is a child of the topology with its own words."""
+"""Canvas for screen readers: each card, link and note is a child of the topology with its own text."""
 
 from __future__ import annotations
 

@@ -15,8 +15,9 @@ ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Fitting makes nothing larger than this: cards, not posters."""
 READABLE_ZOOM: Final = 0.75
-"""Where wide cards would have to be drawn smaller than this, narrow ones are tried. Assumed: three quarters of what
-the user has chosen as the size of text is still read with ease."""
+"""Minimum zoom for wide cards; below it, narrow cards are tried. Assumed: text at three quarters of the user's size
+is easy to read.
+"""
 WORTH_IT: Final = 1.08
 """Narrow cards have to come out larger by so much."""
 
@@ -41,7 +42,7 @@ class TopologyCanvas(QGraphicsView):
         scene.extent_changed.connect(self._on_extent_changed)
 
     def covered(self) -> QRect:
-        """What lies over the lower edge, in pixels: fitting puts no card below it."""
+        """Area over the lower edge that is covered, in pixels. Fitting puts no card below it."""
         return QRect()
 
     @Slot()
@@ -134,7 +135,7 @@ class TopologyCanvas(QGraphicsView):
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() - moved.y())
 
     def _end_pan(self) -> bool:
-        """Whether the canvas was being panned; it is not any more."""
+        """End panning. Return whether the canvas was being panned."""
         panned = self._pan_from is not None
         if panned:
             self._pan_from = None

@@ -160,7 +160,7 @@ class LinkItem(QGraphicsItem):
         draw_mark(painter, self.face.status.shape, box, self.style.tone(self.face.status.tone))
 
     def _middle(self, line: QLineF) -> QRectF:
-        """Where a link is marked as broken."""
+        """Return the rectangle of the mark for a broken link."""
         side = self.style.unit * 1.15
         box = QRectF(0, 0, side, side)
         box.moveCenter(line.center())
@@ -182,7 +182,7 @@ class LinkItem(QGraphicsItem):
         return self._layout_label()[0]
 
     def _layout_label(self) -> tuple[QRectF, tuple[str, ...]]:
-        """Where the words stand, and the lines that they are broken into."""
+        """Return the rectangle of the label and its lines."""
         status, notes = self._label()
         if self._place is None or self._place[0] != (status, notes):
             sides = (self._outward, -self._outward)

@@ -1,4 +1,4 @@
-"""How the topology draws signs: fonts, marks, chips and queue bars, from the theme's tokens."""
+"""Appearance of the topology: fonts, marks, chips and queue bars from the theme's tokens."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def draw_chip(
 
 @contextmanager
 def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
-    """What is drawn *width* wide from the left of *box* is made as narrow as *box*, if it is wider."""
+    """Compress drawings of *width* from the left of *box* to the width of *box*, if they are wider."""
     painter.save()
     if width > box.width():
         painter.translate(box.left(), 0.0)

@@ -43,7 +43,7 @@ CELL_UNITS: Final = 0.95
 
 @runtime_checkable
 class NodeListener(Protocol):
-    """What is told that a card was moved: the scene of the topology, which imports this module."""
+    """Listener for moved cards: the scene of the topology, which imports this module."""
 
     def node_moved(self, name: str, position: QPointF) -> None: ...
 
@@ -159,7 +159,9 @@ class ServerNode(NodeItem[ServerFace]):
         return -(-len(self._counts()) // LEGEND_COLUMNS[self.style.narrow])
 
     def _counts(self) -> list[tuple[StatusSign, int]]:
-        """How many cells show which sign, the most frequent first; counted only when the grid is another."""
+        """Return the number of cells per sign, most frequent first. The cells are counted only after the grid
+        changes.
+        """
         if self._counted[0] is not self.face.grid:
             counts = Counter(sign for _, sign in self.face.grid)
             self._counted = (self.face.grid, counts.most_common())

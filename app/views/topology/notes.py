@@ -25,7 +25,7 @@ Note = tuple[str, float, float]
 
 @dataclass(frozen=True, slots=True)
 class NoteFace:
-    """What a note shows; the same words for eye and ear."""
+    """Contents of a note. The visible and the spoken text are the same."""
 
     text: str
 

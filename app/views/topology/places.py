@@ -1,4 +1,4 @@
-"""Where things stand on the canvas until the user moves them. No Qt."""
+"""Default positions on the canvas until the user moves a card. No Qt."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class TopologyScene(QGraphicsScene):
         self._lit: set[ActionTarget] = set()
         self._style = style
         self._places: dict[str, Place] = {}
-        """Where the user has put a card, by its name."""
+        """Positions of the cards that the user has moved, by name."""
         self._arranging = False
         self._replicas: set[str] = set()
         """Servers that links between replicas have led to; they come and go with failovers, places do not."""
@@ -138,7 +138,7 @@ class TopologyScene(QGraphicsScene):
 
     @property
     def lit(self) -> frozenset[ActionTarget]:
-        """What stands in the spotlight; empty: everything is as bright as ever."""
+        """Return the targets in the spotlight; empty if nothing is dimmed."""
         return frozenset(self._lit)
 
     def light(self, targets: Iterable[ActionTarget]) -> None:
@@ -181,11 +181,11 @@ class TopologyScene(QGraphicsScene):
         self._draw_lines()
 
     def places(self) -> dict[str, Place]:
-        """Where everything stands now."""
+        """Return the current positions of all cards."""
         return {name: (node.x(), node.y()) for name, node in self.nodes.items()}
 
     def moved_places(self) -> dict[str, Place]:
-        """Where the user has put things, to be remembered."""
+        """Return the positions of the cards that the user has moved, for storage."""
         return {name: place for name, place in self._places.items() if name in self.nodes}
 
     def put(self, places: Mapping[str, Place]) -> None:

@@ -53,11 +53,11 @@ PING_SPEED_MAX: Final = 2.0
 CAPTION_SHARE: Final = 0.35
 """Of the width, for what an act would touch: the upper left corner, which the arrangement of cards leaves free."""
 NUDGE: Final = 8.0
-"""How far a key moves a card; also the grid on which dragged cards come to rest."""
+"""Distance by which a key moves a card; also the grid for dragged cards."""
 
 
 class TopologySource(Protocol):
-    """What is shown of a drill here."""
+    """Part of a drill that this view reads."""
 
     @property
     def world(self) -> World: ...
@@ -151,7 +151,9 @@ class Topology(TopologyCanvas):
 
     @property
     def summary(self) -> str:
-        """What is selected, or everything, in sentences; made when the user asks, as it changes with every frame."""
+        """Description of the selected item, or of all items, in sentences. Created on request because it changes
+        each frame.
+        """
         item = self._selected()
         if item is not None:
             return str(item.face.spoken)
@@ -181,7 +183,7 @@ class Topology(TopologyCanvas):
         return [self._voices[id(item)] for item in items]
 
     def picture(self) -> Picture | None:
-        """What is shown now."""
+        """Picture that is shown now."""
         return self._picture_of(self._world) if self._world else None
 
     def _picture_of(self, world: World) -> Picture:
@@ -209,7 +211,7 @@ class Topology(TopologyCanvas):
     # --- choosing and doing ---------------------------------------------------------------------------------
 
     def target(self) -> ActionTarget | None:
-        """What is selected."""
+        """Selected target, or None."""
         item = self._selected()
         return item.target if item else None
 
@@ -220,7 +222,7 @@ class Topology(TopologyCanvas):
             self._select(item)
 
     def actions_for(self, target: ActionTarget) -> list[QAction]:
-        """What may be done to *target* now; the same act is always the same QAction object."""
+        """Return the actions that make sense for *target* now. The same line always has the same QAction."""
         return self.acts.actions_for(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
@@ -410,7 +412,7 @@ class Topology(TopologyCanvas):
         self._finder.open()
 
     def _names(self) -> list[str]:
-        """Whatever has a name on the canvas, databases among them."""
+        """Return all names on the canvas, including databases."""
         world = self._world
         return [*self._scene.nodes, *(world.databases() if world is not None else ())]
 
@@ -479,7 +481,7 @@ class Topology(TopologyCanvas):
         }
 
     def places(self) -> dict[str, Place]:
-        """Where the user has put cards, to be remembered."""
+        """Return the positions of the cards that the user has moved, for storage."""
         return self._scene.moved_places()
 
     def put(self, places: Mapping[str, Place]) -> None:
