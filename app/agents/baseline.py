@@ -23,7 +23,7 @@ ACTS: Final = 8
 """Steps of a game, evenly spread, in which the random player does something. Assumed."""
 
 Player = Callable[[DrillEnv, int], str]
-"""What to do now in a game with this seed."""
+"""Function that returns the next action in a game with this seed."""
 
 
 def at_random(env: DrillEnv, seed: int) -> str:

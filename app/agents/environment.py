@@ -121,7 +121,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return observation, reward, over, False, self._info(refused)
 
     def render(self) -> str:
-        """What the last step told, a line each."""
+        """Return the output of the last step, one line per item."""
         return "\n".join(self._told)
 
     def lines(self) -> list[str]:
@@ -172,7 +172,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
 
 def _answers(event: Event) -> list[str]:
-    """What a window shows of a batch: its results, with tabs between columns and a line a row, and its messages."""
+    """Return the output of a batch in a window: its results, one line per row with tabs between columns, and its
+    messages.
+    """
     shown: list[tuple[int, int, str]] = []
     for place, said in enumerate(event.get("messages") or ()):
         head = (
@@ -197,7 +199,7 @@ def _line(text: str) -> str:
 
 
 def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:
-    """What may be told groups and clusters, and done to links."""
+    """Yield the commands for groups and clusters, and the actions on links."""
     for group in scenario.groups:
         for replica in group.replicas:
             for clause in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"):

@@ -1,4 +1,4 @@
-"""What was typed and answered in a run, with what was said to it."""
+"""Questions of a run with the trainee's answers and their assessment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.drill.judging.shapes import Calibration, Report, Row
 
 
 def question(row: Row) -> QWidget:
-    """What was asked, what was said to it, and what is right."""
+    """Build the view of a question: its text, the trainee's answer, and the right answers."""
     box = QWidget()
     layout = QVBoxLayout(box)
     layout.setContentsMargins(0, 0, 0, 0)
@@ -40,7 +40,9 @@ def _format_answer(row: Row) -> str:
 
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
-    """How sure the trainee was beside how often that was right; nothing where it was not said."""
+    """Build the comparison of the trainee's confidence with the share of right answers; empty without stated
+    confidence.
+    """
     found = calibration(rows)
     return [] if found is None else build_calibration(found, narrow)
 

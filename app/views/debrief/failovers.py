@@ -104,7 +104,7 @@ def build_attempt(row: Row) -> QWidget:
 
 
 def missing(parts: Sequence[Mapping[str, str]]) -> str:
-    """What is not in the report, because of an error of ours."""
+    """Return the message about parts that are missing from the report because of an internal error."""
     said = tr("An internal error of this program: these parts of the report are missing: {parts}.")
     return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 

@@ -50,14 +50,14 @@ def mistakes(
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
-    """What the run would have scored more, where that is known, and what the rules took."""
+    """Return the points that the run would have scored more (0 if unknown) and the points that the rules deducted."""
     return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
 
 
 def format_counterfactual(action: ActionImpact) -> str:
-    """What the run would have come to without a deed, with its figures beside those of the run.
+    """Return the result of the run without an action, with its figures beside those of the run.
 
-    Nothing of a deed without which the run scores no more: it was not what went wrong.
+    Return an empty text if the run scores no more without the action: the action was not the mistake.
     """
     if action.points <= 0.0:
         return ""

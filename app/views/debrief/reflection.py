@@ -1,4 +1,4 @@
-"""What a person thinks of a run before its points are shown, and beside them afterwards."""
+"""Reflection of a person on a run before its points are shown, and its display beside the points afterwards."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReflectionForm(QWidget):
 
 
 def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
-    """What was written, beside what the run came to."""
+    """Build the view of the written reflection beside the result of the run."""
     found: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:
         found.append(
@@ -88,7 +88,7 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
 
 
 def choice(checked: bool) -> QCheckBox:
-    """Whether the person is asked first."""
+    """Build the check box for the question to the person before the points are shown."""
     box = QCheckBox(tr("Ask me what I think before the points are shown"))
     box.setChecked(checked)
     return box

@@ -1,4 +1,4 @@
-"""What was planned, what happened and why: figures, goals, outages with their preconditions, losses."""
+"""Story of a run with plan, events and causes: figures, goals, outages with their preconditions, losses."""
 
 from __future__ import annotations
 
@@ -131,7 +131,9 @@ def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
 
 
 def _format_obstacles(outage: Outage, review: Review) -> str:
-    """What stood against an automatic failover, each with since when; where it could be seen stands in the table."""
+    """Return the obstacles to an automatic failover, each with its start; the table names the places that showed
+    them.
+    """
     if outage.by in ("automatic", "manual"):
         return ""
     lanes = review.lanes.get(outage.database)

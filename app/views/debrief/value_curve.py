@@ -81,7 +81,7 @@ class ValueCurve(QWidget):
         return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
 
     def point(self, tick: Tick, value: float) -> QPointF:
-        """Where it lies."""
+        """Return the position of a value at a tick."""
         box = self._box()
         return QPointF(
             box.left() + box.width() * tick / self._end, box.bottom() - box.height() * value / 100.0
@@ -196,7 +196,7 @@ class ValueCurve(QWidget):
         return super().event(event)
 
     def tip(self, tick: Tick, move: RunSegment | None) -> str:
-        """What could be reached there, and what *move* cost."""
+        """Return the tip for a tick: the points that could still be reached, and the cost of *move*."""
         if move is None:
             return ""
         worth = move.before if move.line != WAITING else self._compute_value(tick)
@@ -245,7 +245,7 @@ class ValueCurve(QWidget):
 
 
 class ValueCurveLegend(QWidget):
-    """What the colours of the curve mean, in as many lines as they need."""
+    """Legend of the colours of the curve, in as many lines as it needs."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Who may use a database: SINGLE_USER, RESTRICTED_USER and MULTI_USER [DOC: ALTER DATABASE SET options].
+"""Access modes of a database: SINGLE_USER, RESTRICTED_USER and MULTI_USER [DOC: ALTER DATABASE SET options].
 
-A database is in single-user mode for the session that is in it, not for the one that has set it: the next
-one to enter takes it.
+A database in single-user mode admits one session, which need not be the session that set the mode. When that
+session leaves, the next session that enters takes its place.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the statements of a submission may ask of it and do to it: values, names, messages, waits, its connection.
+"""Interface between statements and the submission that runs them: values, names, messages, waits, the connection.
 
-`Runner` (runner.py) is the one machine there is; statements know it by this.
+`Runner` (runner.py) is its only implementation; statements know only this interface.
 """
 
 from __future__ import annotations

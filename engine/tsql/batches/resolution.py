@@ -1,9 +1,10 @@
-"""What of a batch or procedure is looked up before its first statement runs: deferred name resolution.
+"""Name resolution before the first statement of a batch or procedure runs, with deferred name resolution.
 
-A statement whose tables are all there is bound when the text is compiled: a wrong column, function or type in any of
-them, also in one that is never reached, leaves nothing of the text to run. One that names a table which is not there
-waits until it runs. USE and SET QUOTED_IDENTIFIER take effect while compiling, too. [DOC: Batches; Create a stored
-procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and execution time"]
+If all tables of a statement exist, it is bound when the text is compiled. A wrong column, function or type in
+such a statement fails the whole text, even if the statement is never reached. A statement that names a missing
+table is bound when it runs. USE and SET QUOTED_IDENTIFIER take effect at compile time, too. [DOC: Batches;
+Create a stored procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and
+execution time"]
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What T-SQL costs, in counted units, so that a run is the same on every machine; all windows share out the ticks.
+"""Cost of T-SQL in counted units, and the division of each tick among all windows.
 
-One unit stands for about a microsecond of the machine on which the weights were measured. Nothing is ever timed.
+Counted units make a run the same on every machine. One unit is about a microsecond on the machine on which the
+weights were measured. Nothing is ever timed.
 """
 
 from __future__ import annotations
@@ -180,10 +181,10 @@ WEIGHT_LEAST: Final = 200
 
 
 def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
-    """What a submission may do now; zero or less: it has to book a turn.
+    """Return the work that a submission may do now; if zero or less, the submission has to book a turn.
 
-    *fresh*: it has just been sent; *booked*: this is its turn; *remote*: a program has sent it, which waits for its
-    answer before it sends more, so that the host, who takes in what comes, has it in hand how much that is.
+    *new_submission*: it has just been sent. *booked*: this is its turn. *remote*: a program sent it and waits for the
+    answer before it sends more. The host receives such submissions and so controls their number.
     """
     if booked:
         return TURN

@@ -1,6 +1,8 @@
-"""What a database has set for itself: configurations of its own, Query Store. Nobody can change them: all defaults.
+"""Database-level settings: database scoped configurations and Query Store. Nobody can change them: all are
+defaults.
 
-Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options], the numbers as in public output.
+Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in
+public output.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an instance has done and holds, derived from the flow: writes, waits, batches, memory.
+"""Load figures of an instance, derived from the flow: writes, waits, batches, memory.
 
-The flow knows log, commits and the pages that checkpoints and redo write; everything here follows from those and from
-settings, so that two samples of a view give the rates that the counters of the window show. What has no ground in the
-flow (reads, plans, latches) is not here.
+The flow knows the log, commits, and the pages that checkpoints and redo write. Everything here follows from
+those and from settings. Two samples of a view therefore give the rates that the counters of the window show.
+Figures without a basis in the flow (reads, plans, latches) are not here.
 """
 
 from __future__ import annotations

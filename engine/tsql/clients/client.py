@@ -362,7 +362,7 @@ def _next_batch(run: Submission, server: str) -> Submission:
 
 _LOOP: Final = "Beginning execution loop"
 _TIMES: Final = "Batch execution completed {0} times."
-"""What Management Studio says around the repetitions of `GO n`."""
+"""Messages of Management Studio before and after the repetitions of `GO n`."""
 
 
 def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
@@ -471,7 +471,7 @@ def _resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
 def _report_refused_login(
     world: World, name: str, run: Submission, server: str, problem: SqlError
 ) -> Submission:
-    """What a login that is turned away shows: the reason, and that the database could not be opened."""
+    """Report a refused login: the reason, and that the database could not be opened."""
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
         errors = connections.refusals(
@@ -526,7 +526,7 @@ def check_connections(world: World) -> None:
     """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
-    """What connections have been found to have: of hundreds most have the same."""
+    """States of connections already checked as sound: among hundreds of connections most have the same state."""
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:
@@ -603,7 +603,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
 
 
 def _abandon(world: World, name: str, run: Submission) -> None:
-    """What a pending statement had begun is taken back; a commit that waits for its log is not."""
+    """Roll back the work of a pending statement, except for a commit that waits for its log."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
         world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))

@@ -41,10 +41,10 @@ def refusal_number(world: World, server: str) -> int:
 
 
 def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
-    """What a login is told whose database the server does not open for it.
+    """Return the messages for a login whose database the server does not open.
 
-    4060 and 18456 are what threads show. That the reason comes before them is seen for databases in a restore (927) and
-    of availability groups (983); for a mirror (954) and others it is derived from those.
+    Threads show 4060 and 18456. They show the reason before these for databases in a restore (927) and of
+    availability groups (983). For a mirror (954) and others this order is derived from those.
     """
     why = (problem,) if problem.number != 911 else ()
     return (*why, SqlError(4060, database), SqlError(18456, login))

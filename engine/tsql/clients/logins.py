@@ -35,8 +35,9 @@ SAID: Final = (
     "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
     "packet_bytes",
 )  # fmt: skip
-"""What `connect` may name; the password as right or wrong, so that no journal holds one. *listener*: the name by which
-the program has come; *encrypted*: yes or nothing."""
+"""Keys that `connect` accepts. The password is only right or wrong, so that no journal holds one. *listener*: the
+name through which the program connected; *encrypted*: yes or nothing.
+"""
 
 
 def connect(world: World, window: str, text: str) -> None:
@@ -100,7 +101,7 @@ def _language(requested_language: str) -> str:
 
 
 def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:
-    """What SET has done on a connection that is new, or new again."""
+    """Return the SET options of a new or reset connection."""
     return (("LANGUAGE", program.language),) if program.language else ()
 
 
@@ -126,7 +127,7 @@ def _read(text: str) -> dict[str, str]:
 def _refusal(
     world: World, server: str, request: Mapping[str, str]
 ) -> tuple[str, tuple[SqlError, ...]] | None:
-    """Why the server turns a login away, and what it says: reason of REASONS, errors. None: it is let in."""
+    """Return the reason (of REASONS) and the errors if the server refuses the login, or None if it accepts it."""
     login = request["login"]
     failed = SqlError(18456, login)
     known = security.login_of(world.instances[server], login)
@@ -155,7 +156,9 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
 
 
 def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
-    """Where routing sends a login; None: it stays. Raises SqlError 982 [DOC: read-only routing]."""
+    """Return the server to which routing sends a login, or None if it stays. Raises SqlError 982 [DOC: read-only
+    routing].
+    """
     listener = request.get("listener", "")
     if world.listeners.get(listener) != server:
         listener = server

@@ -68,7 +68,7 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     table: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     action: str = ""
-    """What happens to these rows beside a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
+    """Action on the referencing rows instead of a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
     trusted: bool = True
     """As in Check."""
 
@@ -279,7 +279,7 @@ class _ColumnReader:
         return self.tokens[at].is_op("(")
 
     def rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """What stands behind PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES; *columns*: the column's own name."""
+        """Parse the text after PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES; *columns*: the column's own name."""
         if keyword in ("PRIMARY", "UNIQUE"):
             self.key(keyword, name, columns)
         elif keyword == "CHECK":

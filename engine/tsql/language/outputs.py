@@ -19,7 +19,9 @@ ENDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutputClause:
-    """What to select of the tables inserted and deleted, and where it goes: an INSERT target, or a grid if empty."""
+    """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if
+    empty.
+    """
 
     columns: str
     into: str = ""

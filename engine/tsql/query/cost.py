@@ -1,9 +1,12 @@
-"""What a query costs, from its text and the sizes of its tables alone: known before it runs, and the same with every
-SQLite. SQLite itself counts steps too, but other ones in each version.
+"""Cost of a query, from its text and the sizes of its tables alone.
 
-A query is taken to run as nested loops over its tables in the order in which they are written (rewrite.py has SQLite
-keep to that order). A table that is compared for equality with what stands before it gives at most as many rows as the
-commonest value of that column has, of the values that are there on the other side; any other one gives all of its rows.
+The cost is known before the query runs and is the same with every SQLite. SQLite itself counts steps too, but
+each version counts different ones.
+
+The model of a query is nested loops over its tables in the order in which they are written (rewrite.py makes
+SQLite keep to that order). A table may be compared for equality with tables before it. Such a table gives at
+most as many rows as the commonest value of that column, among the values on the other side. Any other table
+gives all of its rows.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ class CostSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCost:
-    """What a SELECT costs, as a tree; a common table expression is one object however often it is named."""
+    """Cost of a SELECT as a tree; a common table expression is one object however often it is named."""
 
     sources: tuple[CostSource, ...] = ()
     parts: tuple[QueryCost, ...] = ()
@@ -143,7 +146,7 @@ class Sizes:
         return max((mine[value] for value in theirs if value in mine), default=0)
 
     def _values(self, table: str, column: str) -> Counter[Scalar] | None:
-        """How many rows have each value; None where there is no such column."""
+        """Return the number of rows for each value, or None if there is no such column."""
         key = table, column
         if key not in self._counted:
             counted = self._count(table, column, self._rows.get(table, ()))
@@ -171,7 +174,9 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
 
 
 def estimate_work(query: QueryCost, sizes: Sizes) -> int:
-    """What it costs with tables of these sizes. Raises 8623 for queries in queries deeper than Python goes."""
+    """Return the cost of *query* with tables of these sizes. Raises 8623 for queries nested deeper than Python
+    goes.
+    """
     try:
         return _cost(query, sizes, {})[1]
     except RecursionError:

@@ -1,4 +1,6 @@
-"""What a query becomes, as plain data, and the door to its translation: sqlglot and the grammar load at first use."""
+"""Plans of queries as plain data, and the entry point to their translation: sqlglot and the grammar load at first
+use.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ class TableRef:
 
 
 class QueryPlan(Struct, frozen=True, kw_only=True):
-    """What to ask SQLite and what to do with the answer."""
+    """Query for SQLite and the treatment of its answer."""
 
     kind: str
     """select, assign, insert, update, delete or truncate."""
@@ -72,7 +74,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """insert, update: columns that the values are for; empty: all."""
     defaults: bool = False
     defaulted: tuple[tuple[int, int], ...] = ()
-    """Where the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
+    """Positions at which the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
     """INSERT … DEFAULT VALUES."""
     parts: tuple[QueryPlan, ...] = ()
     """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
@@ -103,7 +105,7 @@ def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What a query names."""
+    """Tables and variables that a query names."""
 
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What becomes of each part of a T-SQL query so that SQLite takes it in the same sense."""
+"""Rewriting of each part of a T-SQL query so that SQLite executes it with the same meaning."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ def _rewrite_group(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _collate_projections(select: exp.Expr) -> None:
-    """What is computed in a derived table, a UNION or under DISTINCT compares as columns of tables do."""
+    """Make computed columns of a derived table, a UNION or a DISTINCT compare as columns of tables do."""
     shown: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
@@ -431,7 +431,7 @@ def _rewrite_hex(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _join_first(select: exp.Expr) -> None:
-    """What a WHERE divides has been joined before: SQLite would look at WHERE first, and divide by zero."""
+    """Evaluate join conditions before a WHERE that may fail: SQLite would evaluate WHERE first, and divide by zero."""
     where, joins = select.args.get("where"), select.args.get("joins") or ()
     if where is None or not any(_may_fail(call) for call in where.find_all(exp.Anonymous)):
         return
@@ -540,7 +540,7 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """What reshape.py has packed, as the table that SQLite makes of it."""
+    """Return the rows that reshape.py has packed, as a table that SQLite makes of them."""
     if not node.meta.get(PACKED):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
@@ -599,4 +599,4 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.Union: _rewrite_select,
     exp.Lateral: _rewrite_lateral,
 }
-"""What becomes of each kind of node, children before parents."""
+"""Rewriting function of each kind of node; children are rewritten before parents."""

@@ -63,8 +63,9 @@ _WORK: Final[dict[str, Callable[..., int]]] = {
 """Functions whose cost is not that of the length of their texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
-"""What all SQLite in this process may use before message 701: the last resort against a query that grows while it is
-prepared, when nothing counts. Assumed."""
+"""Memory limit of all SQLite in this process, beyond which message 701 follows. It is the last resort against a
+query that grows during preparation, when nothing counts work. Assumed.
+"""
 
 SCRATCH_WORK: Final = 60
 """Work of taking an empty SQLite with our functions, which mostly is there already. Assumed."""
@@ -112,7 +113,7 @@ Source = Rows | Callable[[Sequence[str]], Rows]
 """The rows of a table; or a function that makes those columns of them that a query reads, in the order given."""
 
 Fetch = Callable[[TableRef], tuple[Columns, Source]]
-"""What a table consists of; raises SqlError 208 for an unknown one."""
+"""Function that returns the columns and rows of a table; raises SqlError 208 for an unknown one."""
 
 Call = Callable[..., Scalar]
 
@@ -140,7 +141,7 @@ RECURSION: Final = f"{CALL}recursion"
 
 CONSTANTS_MAX: Final = 256
 _constants: dict[str, tuple[tuple[str, ...], list[tuple[Scalar, ...]], int]] = {}
-"""What queries of constants alone have come to (SELECT 1, by which pools try their connections): names, rows, work."""
+"""Cache of the results of constant queries (SELECT 1, by which pools test their connections): names, rows, work."""
 
 
 class Scratch:

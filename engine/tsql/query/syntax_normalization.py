@@ -1,4 +1,4 @@
-"""What T-SQL writes otherwise than as a call, as the call that it is: escapes of ODBC, hints, PARSE, CURRENT_DATE."""
+"""Normalization of T-SQL forms that are not calls into equivalent calls: ODBC escapes, hints, PARSE, CURRENT_DATE."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 NESTED_MIN, NESTED_AT_ONCE = 12, 45
-"""How deep REPLACE stands in REPLACE before they are one call, and how many of them: a call has 100 arguments."""
+"""Minimum depth of nested REPLACE calls that become one call, and the maximum number in one: a call has 100
+arguments.
+"""
 
 
 def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str]:
@@ -185,7 +187,9 @@ _CONSTANTS: Final = {
     "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
     "GUID": ("CAST(", " AS uniqueidentifier)"),
 }
-"""What stands around the text in {ts '…'} and its kin. Documented [DOC: datetime, ODBC escapes; uniqueidentifier]."""
+"""T-SQL before and after the text in {ts '…'} and its kin. Documented [DOC: datetime, ODBC escapes;
+uniqueidentifier].
+"""
 
 _OPENED: Final = {
     "UCASE": "UPPER(", "LCASE": "LOWER(", "LENGTH": "LEN(", "CHAR_LENGTH": "LEN(", "CHARACTER_LENGTH": "LEN(",
@@ -202,7 +206,7 @@ _OPENED: Final = {
 
 _CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
-"""What stands behind the bracket of such a function, and between its two parts."""
+"""T-SQL at the closing bracket of such a function, and T-SQL between its two parts."""
 
 
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:

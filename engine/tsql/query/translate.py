@@ -372,7 +372,7 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
-    """What SET gives to columns and to variables; `@v = a = 1` does both."""
+    """Return the assignments of SET to columns and to variables; `@v = a = 1` is one of each."""
     columns: list[exp.EQ] = []
     variables: list[exp.EQ] = []
     for pair in tree.expressions:
@@ -588,4 +588,4 @@ _PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], P
     (exp.TruncateTable, _plan_truncate),
     (exp.Query, _plan_select),
 )
-"""How each kind of statement is planned. The last one takes every query."""
+"""Planning function of each kind of statement. The last one takes every query."""

@@ -17,8 +17,9 @@ from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
 from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 
 MARK: Final = "\U0010ffff"
-"""What a date or time value begins with, so that it is told from a varchar that merely looks like one. No character:
-no text that comes from outside has it (plain_text)."""
+"""First character of a date or time value, which distinguishes it from a varchar that merely looks like one. It is
+a noncharacter: no text from outside contains it (plain_text).
+"""
 
 
 def plain_text(text: str) -> str:
@@ -45,7 +46,7 @@ CUTOFF: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Culture:
-    """What decides how dates are read and named."""
+    """Settings that decide how dates are read and named."""
 
     language: Language = ENGLISH
     dateformat: str = "mdy"

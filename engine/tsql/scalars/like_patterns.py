@@ -25,10 +25,11 @@ def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
 
 
 def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Where the part of *text* that fits behind a leading % begins; None if the pattern does not fit.
+    """Return the start of the part of *text* that matches behind a leading %, or None if the pattern does not
+    match.
 
-    A pattern is pieces of fixed length between the %; the leftmost fit of each is the right one, so there is
-    nothing to go back on and the time is bounded.
+    A pattern is a sequence of pieces of fixed length between the %. The leftmost match of each piece is the
+    right one, so the search never backtracks and its time is bounded.
     """
     first, *middle = _pieces(pattern, escape, exact)
     opening = first.match(text)

@@ -13,7 +13,7 @@ _QUOTED: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
 _BLANKS: Final = re.compile(r"\s*+")
 _ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _ASIDE: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
-"""How what is neither text nor element begins and ends, and the message if it never ends."""
+"""Start and end of each markup that is neither text nor element, and the message if it never ends."""
 
 _BLANK_TEXT: Final = re.compile(r">\s++<")
 _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
