@@ -41,7 +41,7 @@ class LogEntry(NamedTuple):
 
 
 class LogMismatchError(Exception):
-    """What was sent does not go on with the log; the text says why, and nothing of it is kept."""
+    """The received entries do not continue the log. The text gives the reason, and none of the entries is stored."""
 
 
 def parse_entry(entry: object) -> LogEntry:

@@ -1,4 +1,4 @@
-"""Who gets a seat: with the code, with the token of a seat that was there before, or with a log that came by file."""
+"""Admission to a seat: by the join code, by the token of an existing seat, or by a log that arrived as a file."""
 
 from __future__ import annotations
 

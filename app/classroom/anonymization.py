@@ -12,12 +12,12 @@ from engine.tsql.language.reserved_words import KEYWORDS
 from engine.verbs import REMARKS, VERBS
 
 Pairs = tuple[tuple[str, str], ...]
-"""What is not to be read -> what stands there instead, a word also where a name of SQL is expected."""
+"""Pairs of a name to hide and its replacement, a word that is also valid where SQL expects a name."""
 
 LETTERS_MIN: Final = 3
 """Of a part of a name that is looked for on its own; shorter ones are words of many languages."""
 SOMEBODY: Final = "somebody"
-"""Whose part of a name it is cannot be told."""
+"""Replacement for a part of a name that several people share."""
 
 
 def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:

@@ -1,5 +1,7 @@
-"""What the hosts of one class tell one another over NATS JetStream. What counts is in the record that they share: this
-says only where to look, and how seats are that are connected to another host.
+"""Messages among the hosts of one class over NATS JetStream.
+
+The shared record is authoritative. These messages say only where to look, and report the status of seats that
+are connected to another host.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class BusUnavailableError(Exception):
 
 
 class SeatNews(SeatStatus):
-    """How a seat is, from the host that it is or was connected to last."""
+    """Status of a seat, from the host to which it is or was connected last."""
 
     kind: Literal["at"] = "at"
     number: int
@@ -53,11 +55,11 @@ class SeatNews(SeatStatus):
 
 class OfHost(WireMessage):
     host: str = ""
-    """Who says it."""
+    """Host that sends the message."""
 
 
 class Seats(OfHost):
-    """What has changed at seats of a host; with none of them: the host is alive."""
+    """Changes at seats of a host. A message without seats means that the host is alive."""
 
     kind: Literal["seats"] = "seats"
     seats: tuple[SeatNews, ...] = ()
@@ -106,7 +108,7 @@ class Bus:
         self._name = f"mirrordrill-{the_class}"
         self._client: Client | None = None
         self._untold: list[News] = []
-        """What the server could not be told: it is told before anything else."""
+        """Messages that could not be sent to the server. They are sent before any other message."""
         self._telling = asyncio.Lock()
         self._next: int | None = None
         """Number in the stream of the first message that was not heard yet."""

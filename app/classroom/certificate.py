@@ -21,7 +21,7 @@ def convert_to_der(pem: str) -> bytes:
 
 
 def of_seat() -> ssl.SSLContext:
-    """What a seat dials with: any certificate is let in, and `matches` then says whether it is the host's."""
+    """Build the TLS context of a seat. It accepts any certificate; `matches` then checks whether it is the host's."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
@@ -30,7 +30,7 @@ def of_seat() -> ssl.SSLContext:
 
 
 def matches(connection: ssl.SSLObject, invitation: Invitation) -> bool:
-    """Whether the other end has the certificate that the *invitation* names."""
+    """Return whether the other end has the certificate that the *invitation* names."""
     from app.classroom.code import fingerprint
 
     shown = connection.getpeercert(binary_form=True)

@@ -1,4 +1,4 @@
-"""What was handed in of a class: archive, seats' logs, files of runs; each is played again before it is believed."""
+"""Files handed in from a class: archive, logs of seats, files of runs. Each is replayed before it is trusted."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LogCheck:
     verdict: Verdict | None
     """As of the board; None where nothing could be played."""
     problem: str
-    """What does not follow from the inputs; empty: all of it does."""
+    """Part of the file that does not follow from the inputs; empty if all of it does."""
     group: str = ""
     """In which the seat was, where an exported class says so."""
     part: str = ""
@@ -165,7 +165,7 @@ def _questions(run: Rerun) -> list[Row]:
 
 
 def build_handout(record: ClassRecord) -> bytes:
-    """What seats without a network begin with. Raises InvalidSeatLogError."""
+    """Build the file with which seats without a network start. Raises InvalidSeatLogError."""
     the_class = record.the_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("the database holds no class"))
@@ -227,7 +227,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
 def _shared(
     archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], folder: str
 ) -> tuple[object, dict[object, dict[str, object]]]:
-    """What all seats of a part share, and what its board says of each."""
+    """Return the data that all seats of a part share, and the row of its board for each seat."""
     board: object = []
     if folder + BOARD in members:
         board = _strict(_member(archive, members[folder + BOARD]))

@@ -1,4 +1,4 @@
-"""What host, seats and instructor say to one another: one JSON object a message, checked as it comes in."""
+"""Messages among host, seats and instructor: one JSON object for each message, validated on receipt."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AppendEntries(WireMessage):
 
 
 class SeatStatus(WireMessage):
-    """How a seat is; at least every few seconds."""
+    """Status of a seat; sent at least every few seconds."""
 
     kind: Literal["at"] = "at"
     tick: Tick
@@ -68,7 +68,7 @@ class SeatStatus(WireMessage):
     over: bool = False
     """The seat has nothing more to do; it waits for what its log comes to."""
     hand: Annotated[str, Field(max_length=HAND_MAX)] | None = None
-    """What the seat asks with its hand raised, perhaps nothing in words; None: it is not raised."""
+    """Question of the seat whose hand is raised, possibly empty; None: the hand is not raised."""
     consent: bool = False
     """The instructor may look at the seat."""
     held: bool = False
@@ -76,7 +76,7 @@ class SeatStatus(WireMessage):
 
 
 class Reflect(WireMessage):
-    """What the person thinks of the run before its points are shown; the last word counts."""
+    """Person's reflection on the run before its points are shown. The last message counts."""
 
     kind: Literal["reflect"] = "reflect"
     happened: Annotated[str, Field(max_length=REFLECTION_MAX)]
@@ -242,7 +242,7 @@ MAY: Final[dict[str, tuple[type[WireMessage], ...]]] = {
         Show,
     ),
 }
-"""What each role may ask for."""
+"""Requests that each role may send."""
 
 
 class ProtocolError(Exception):

@@ -24,12 +24,12 @@ _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 
 class InvalidJoinCodeError(Exception):
-    """What was typed is no join code with an address; the text says what was expected."""
+    """The text is not a join code with an address. The message says which form was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Where a class is, and what opens its door."""
+    """Address of a class, and the secret that admits a seat."""
 
     secret: str
     fingerprint: str

@@ -45,7 +45,7 @@ _LINES: Final = tuple(
         r"(?P<kind>look|show)\s+none",
     )
 )
-"""What can be typed, and which part of it is which field of the request."""
+"""Patterns of valid lines. Their named groups are the fields of the request."""
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
@@ -63,7 +63,7 @@ class ConsoleCommandError(Exception):
 
 
 def request(line: str) -> Request:
-    """What a line of the instructor asks the host for. Raises ConsoleCommandError."""
+    """Return the request to the host that a line of the instructor means. Raises ConsoleCommandError."""
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise ConsoleCommandError(
@@ -89,7 +89,9 @@ def request(line: str) -> Request:
 
 
 def requests(line: str) -> list[Request]:
-    """What a line asks for; a log that is handed in comes in several messages. Raises ConsoleCommandError."""
+    """Return the requests that a line means; a log that is handed in takes several messages. Raises
+    ConsoleCommandError.
+    """
     file = _HAND_IN.fullmatch(line)
     if file is None:
         return [request(line)]

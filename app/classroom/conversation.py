@@ -1,4 +1,4 @@
-"""What the host of a class says and hears over one connection, and how it turns one away."""
+"""Messages that the host of a class exchanges over one connection, and the refusal of a connection."""
 
 from __future__ import annotations
 

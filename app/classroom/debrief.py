@@ -41,7 +41,7 @@ from engine.verbs.lines import parse_line
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a seat has done, as the record has it."""
+    """Log of a seat, as the record holds it."""
 
     number: int
     name: str
@@ -52,7 +52,7 @@ class Log:
     mode: str
     acts: tuple[LogEntry, ...]
     reflection: Reflection | None = None
-    """What the person thought of it before the points were shown."""
+    """Reflection of the person before the points were shown."""
     hide: Pairs = ()
     """Names that are not to be read in what it has typed."""
 
@@ -82,16 +82,16 @@ class SeatReview:
     lost_transactions: int = 0
     reflection: Reflection | None = None
     answers: tuple[Row, ...] = ()
-    """What was asked, as in the report of a run."""
+    """Questions and answers, as in the report of a run."""
     printed: bytes = b""
     """The same as a PDF, where that is wanted."""
     account: Account | None = None
-    """What each act and wait cost; None: nothing is scored, or it took too long."""
+    """Cost of each action and wait; None: the run has no score, or the computation took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommonMistake:
-    """What several seats got wrong."""
+    """Mistake that several seats made."""
 
     what: str
     """Of the seat that it cost most."""
@@ -215,7 +215,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
 
 
 def _compute_account(drill: Drill, seconds: float) -> Account | None:
-    """What each act and wait cost, if that is worked out in time."""
+    """Return the cost of each action and wait, or None if the computation does not finish in time."""
     if not drill.scenario.scored:
         return None
     slices, until = build_account(drill, certificates.plans(drill)), time.perf_counter() + seconds
@@ -271,7 +271,9 @@ def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> Class
 
 
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
-    """What would have been better says which mistakes are the same; figures in what was wrong differ."""
+    """Find mistakes that several seats share. Mistakes are equal if the better action is equal, as figures in their
+    own texts differ.
+    """
     made: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:
         for one in seat.mistakes:
@@ -283,7 +285,7 @@ def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMista
 
 
 def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
-    """What was done; a line that is none was never done, and the verdict names it."""
+    """Parse the inputs of a log. Skip invalid lines: they had no effect, and the verdict names them."""
     for act in acts:
         with suppress(InputError):
             yield parse_line(act.line, act.tick)

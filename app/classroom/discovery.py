@@ -1,6 +1,7 @@
-"""Where a class is, asked of the network (mDNS, RFC 6762) by the fingerprint in its code. Needs the package zeroconf.
+"""Discovery of a class on the network (mDNS, RFC 6762) by the fingerprint in its code. Needs the package zeroconf.
 
-A seat still checks the certificate of whoever answers, so an answer can mislead nobody. The fingerprint is no secret.
+A seat still checks the certificate of the host that answers, so a wrong answer cannot mislead it. The
+fingerprint is no secret.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ async def find(fingerprint: str) -> str | None:
 
 
 async def answers_itself() -> bool:
-    """Whether what this computer announces can be found on it: a firewall may forbid it."""
+    """Return whether this computer can find its own announcement. A firewall may block it."""
     name = secrets.token_hex(6)
     announcing = asyncio.create_task(announce(name, "", "127.0.0.1", 1))
     found = await find(name)

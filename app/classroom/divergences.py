@@ -1,7 +1,8 @@
-"""Where the seats of a class parted: at a moment at which all had done the same, some did one thing and some another.
+"""Divergences of a class: times up to which all seats had acted alike, and at which their choices differ.
 
-What that cost is the points that those who chose another way came to on average less than those who chose best. It is
-what happened afterwards, not what the choice alone was worth: that the debrief of each seat says (V(t)).
+The cost of a divergence is a difference of average final scores: seats with the best choice minus seats with
+another choice. It includes everything that happened afterwards, not only the value of the choice. The debrief of
+each seat reports that value (V(t)).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SEATS_MIN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class SeatAction:
-    """What a seat did."""
+    """Action of a seat."""
 
     tick: Tick
     key: str
@@ -31,7 +32,7 @@ class SeatAction:
 
 @dataclass(frozen=True, slots=True)
 class SeatHistory:
-    """What a seat did, in order, and what it came to."""
+    """Actions of a seat in order, and its score."""
 
     seat: int
     deeds: tuple[SeatAction, ...]
@@ -40,7 +41,7 @@ class SeatHistory:
 
 @dataclass(frozen=True, slots=True)
 class DivergenceChoice:
-    """What some seats did next."""
+    """Next action that some seats chose."""
 
     words: str
     """Empty: they waited."""
@@ -54,7 +55,7 @@ class Divergence:
     """A moment up to which all its seats had done the same."""
 
     tick: Tick
-    """When the first of them did something."""
+    """Time at which the first of the seats acted."""
     choices: tuple[DivergenceChoice, ...]
     """The best one first."""
 

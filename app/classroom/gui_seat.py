@@ -149,7 +149,7 @@ class GuiSeat:
         self.link.wake()
 
     def reflect(self, reflection: Reflection) -> None:
-        """What the person thinks of the run goes to the host."""
+        """Send the person's reflection on the run to the host."""
         self.link.reflection = Reflect(
             happened=reflection.happened[:REFLECTION_MAX],
             otherwise=reflection.otherwise[:REFLECTION_MAX],

@@ -86,7 +86,7 @@ class ClassHost:
         for number, line in self._lines.items():
             self._initialize_seat(line, record.acts(number))
         self._played = build_assignment(the_class, self._scenario)
-        """What every seat plays."""
+        """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
         self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
@@ -229,7 +229,7 @@ class ClassHost:
         line.answered = answered(log, self._instructions.values())
 
     async def _catch_up(self, line: SeatState) -> None:
-        """What is on disk of this seat from another host, or from a write of which nobody said that it was done."""
+        """Read the stored entries of this seat that another host wrote, or that an unconfirmed write left."""
         async with line.taking:
             self._confirm_entries(
                 line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1)
@@ -348,7 +348,9 @@ class ClassHost:
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
     async def _steer(self, message: client_messages.OfPace) -> None:
-        """How far and how fast seats go; kept before any of them is told. Raises Refused."""
+        """Change the limits and the speed of seats. Store the change before any seat receives it. Raises
+        RequestRefusedError.
+        """
         lines = (
             select_seats(message, self._lines)
             if isinstance(message, client_messages.SeatTarget)
@@ -391,7 +393,7 @@ class ClassHost:
             await self._bus.tell(Changed())
 
     async def _tell_pace(self, line: SeatState) -> None:
-        """How far and how fast it may go now, and what has come for it."""
+        """Send a seat its current limit and speed, and the instructions that are due."""
         if line.socket is not None:
             await send_message(line.socket, self.pace.build_state_message(line))
         await self._instruct(line)
@@ -485,7 +487,7 @@ class ClassHost:
         self._board.changed.add(number)
 
     async def _tell_result(self, line: SeatState) -> None:
-        """What the log of a seat that is over has come to, once all of it was played again."""
+        """Send a seat that is over the verdict on its log, after the whole log was replayed."""
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
@@ -528,7 +530,7 @@ class ClassHost:
             await self._show_to_all(self._lines[message.show.seat] if message.show.seat is not None else None)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
-        """How a seat is; of two hosts that have it, the one to which it has connected last is right."""
+        """Merge the status of a seat from another host. If two hosts have the seat, its latest connection decides."""
         line = await self._admission.seat(status.number)
         if line is None or (status.visit, host) < (line.visit, line.host):
             return

@@ -1,4 +1,4 @@
-"""What the instructor has seats do: for whom it is, which acts answer it, and how a seat is sent it."""
+"""Instructions of the instructor to seats: recipients, the inputs that answer an instruction, and its delivery."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class JoinFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Participation:
-    """What taking part came to."""
+    """Result of taking part in a class."""
 
     report: SeatReport
     left: int
@@ -41,7 +41,7 @@ class Participation:
     has_host: bool
     """False: it was played without a network, and its log is to be handed in."""
     refused: str
-    """Why the host would have nothing more of us."""
+    """Reason for which the host refused this seat."""
     file: str
     """The log, which can be handed in."""
 
@@ -123,7 +123,9 @@ def _play(run: SeatRun, player: Player) -> None:
 
 
 def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> Verdict | None:
-    """What the host says that the whole log comes to; None if it does not say so in time, or sends the seat back."""
+    """Wait for the host's verdict on the whole log. Return None if it does not arrive in time, or if the host
+    rewinds the seat.
+    """
     run.end()
     until = time.monotonic() + END_S
     while link.has_host and time.monotonic() < until and not link.refused:
