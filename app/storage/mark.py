@@ -1,4 +1,4 @@
-"""Mark with the length of the current run's journal, next to the database. It reveals a torn write-ahead log.
+"""File with the length of the current run's journal, next to the database. It reveals a torn write-ahead log.
 
 SQLite silently drops a torn end of its log, as it must. If a disk reports a write too early, a power cut would
 silently shorten a run. The program writes this mark after each input and compares it at the next start.

@@ -27,8 +27,9 @@ STEPS_MAX: Final = 3
 OUTAGES_MAX: Final = 3
 """Outages with a sentence where there is no mistake."""
 
-SELECT_LIST: Final = re.compile(r"(?i)\b(SELECT)\b .{12,}? \b(FROM)\b")
-"""Columns of a SELECT, which a step leaves out."""
+SELECT_OR_FROM: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
+COLUMNS_MAX: Final = 12
+"""Characters of a list of columns that a step still shows."""
 
 Asked = Mapping[str, Sequence[str]]
 """Question -> its choices."""
@@ -144,11 +145,21 @@ def describe_step(item: Input, asked: Asked) -> Step:
     """Return one step of a continuation: where, and the statement without its columns."""
     text = describe_input(item.line_without_time, asked)
     if item.verb in ("sql", "ps"):
-        statement = SELECT_LIST.sub(r"\1 … \2", " ".join(item.args[1].split()))
+        statement = omit_columns(" ".join(item.args[1].split()))
         text = tr("On {server}: {statement}").format(
             server=item.args[0].partition("#")[0], statement=statement
         )
     return Step(formatting.run_time(item.tick / TICKS_PER_S), short(text, LETTERS_MAX))
+
+
+def omit_columns(statement: str) -> str:
+    """Return *statement* with "…" in place of each long list of columns between SELECT and FROM."""
+    parts = SELECT_OR_FROM.split(statement)
+    for at in range(1, len(parts) - 2, 2):
+        between = (parts[at].upper(), parts[at + 2].upper())
+        if between == ("SELECT", "FROM") and len(parts[at + 1].strip()) >= COLUMNS_MAX:
+            parts[at + 1] = " … "
+    return "".join(parts)
 
 
 def find_retry(lesson: RunSegment, asked: Asked) -> Retry:
