@@ -51,15 +51,15 @@ class HostLink(threading.Thread):
         self.acknowledged = 0
         """Acts that the host has on disk."""
         self.refused = ""
-        """Why the host will have nothing to do with this seat."""
+        """Reason for which the host refused this seat."""
         self.tick, self.frozen, self.over = 0, False, False
-        """How the seat is; `wake` has it told at once."""
+        """Status of the seat. `wake` sends it immediately."""
         self.hand: str | None = None
-        """What the seat asks with its hand raised; None: it is not raised."""
+        """Question of the seat whose hand is raised; None: the hand is not raised."""
         self.reflection: Reflect | None = None
-        """What the person thinks of the run, once it is known."""
+        """Person's reflection on the run; None until it is known."""
         self.consent, self.held = consent, False
-        """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
+        """Two flags: the instructor may look at the seat; the seat starts no action of its own meanwhile."""
         self._invitation = None if isinstance(where, SeatAssignment) else where
         self._where = [] if isinstance(where, SeatAssignment) else where.addresses
         self._kept = kept
@@ -118,7 +118,9 @@ class HostLink(threading.Thread):
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
     async def _find_addresses(self, fingerprint: str) -> list[str]:
-        """Where the network says that the class is; asked anew for each try, as a computer's address may change."""
+        """Return the addresses of the class that the network reports. Ask anew for each attempt, as an address may
+        change.
+        """
         if not discovery.is_installed():
             self._refuse(tr(NEEDS_ADDRESS))
             return []
@@ -181,7 +183,7 @@ class HostLink(threading.Thread):
         )
 
     async def _send(self, socket: ClientConnection) -> None:
-        """What the host lacks, and how the seat is."""
+        """Send the entries that the host lacks, and the status of the seat."""
         thought: Reflect | None = None
         sent, told, told_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._ended:

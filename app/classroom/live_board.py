@@ -41,7 +41,7 @@ class LiveBoard:
         self._turned = True
 
     def queue(self, line: SeatState) -> None:
-        """Who raises a hand comes last; the places of all others may be other ones then."""
+        """Append a seat that raises its hand to the queue, or remove it. The places of all other seats may change."""
         raised = line.hand is not None
         if raised != (line.number in self._hands):
             self._hands.append(line.number) if raised else self._hands.remove(line.number)

@@ -14,7 +14,7 @@ class Base(DeclarativeBase):
 
 
 class ClassPart(Base):
-    """What all seats share in one part of the class. A database holds one class; most have one part."""
+    """Data that all seats share in one part of the class. A database holds one class; most have one part."""
 
     __tablename__ = "class"
 
@@ -79,7 +79,7 @@ class KeptAct(Base):
 
 
 class ClassInstruction(Base):
-    """What the instructor sends: a text to read, an input line that happens at the seat, or the way back."""
+    """Instruction of the instructor: a text to read, an input line that is applied at the seat, or a rewind."""
 
     __tablename__ = "instruction"
 
@@ -93,7 +93,7 @@ class ClassInstruction(Base):
 
 
 class KeptReflection(Base):
-    """What a person thought of the run before its points were shown (app/learning/reflection.py)."""
+    """Reflection of a person on the run before its points were shown (app/learning/reflection.py)."""
 
     __tablename__ = "reflection"
 

@@ -1,4 +1,4 @@
-"""How far and how fast seats go: freezes, limits, breaks, the class clock, and when a class will have ended. No Qt."""
+"""Limits and speed of seats: freezes, limits, breaks, the class clock, and the expected end of a class. No Qt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPAN_S: Final = (1.0, 30.0)
 
 
 class SeatSpeed:
-    """How fast a seat goes, as it tells how far it is."""
+    """Speed of a seat, computed from the positions that it reports."""
 
     def __init__(self) -> None:
         self.speed: float | None = None
@@ -57,7 +57,7 @@ class Paced(Protocol):
 
 
 class ClassPace:
-    """What the record says of time in a class; it is changed by the host alone."""
+    """Time in a class, as the record holds it. Only the host changes it."""
 
     def __init__(self, the_class: ClassPart, scenario: Scenario) -> None:
         self._class = the_class
@@ -109,7 +109,7 @@ class ClassPace:
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
     def build_state_message(self, line: Paced) -> PaceState:
-        """What a seat is told."""
+        """Build the message with the current state, limit and speed for a seat."""
         the_class = self._class
         state = FROZEN if the_class.state == RUNNING and line.stopped else the_class.state
         clock: ClassClock | None = None
@@ -176,7 +176,10 @@ class ClassPace:
     def _resume_seats(
         self, paced_seats: list[Paced], to_all: bool
     ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
-        """Whose limit is reached has none any more; all together go on where the class was frozen."""
+        """Return the column changes that resume seats and remove reached limits.
+
+        If all seats resume, the class continues where it was frozen.
+        """
         there = [
             line
             for line in paced_seats

@@ -30,12 +30,12 @@ class PeerHosts:
         """Host -> the seats that its consoles look at."""
 
     def tell(self, *said: News) -> None:
-        """Whether they can be reached or not, the host does not wait for it."""
+        """Send messages to the peer hosts without waiting. The peer hosts may be unreachable."""
         if self._bus is not None:
             self._do(self._bus.tell(*said))
 
     def tell_of(self, seats: Iterable[SeatState] = ()) -> None:
-        """How *seats* are that are connected here, and which are looked at."""
+        """Send the status of those *seats* that are connected here, and the list of observed seats."""
         if self._bus is not None:
             self.tell(self.news(seats))
 

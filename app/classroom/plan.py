@@ -25,7 +25,7 @@ KINDS: Final[dict[str, str]] = {
     "post": mark("Post-test"),
     "retention": mark("Retention test"),
 }
-"""What a part of a class is -> its name."""
+"""Kinds of a class part, with their names."""
 
 
 class InvalidPlanError(Exception):
@@ -93,30 +93,30 @@ class LessonPlan(PlanSection):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """None: the scenario's own."""
     reflect: bool = False
-    """Whether people are asked what they think of their run before its points are shown."""
+    """True if people are asked for their reflection on the run before its points are shown."""
     frozen: bool = False
-    """Whether seats wait for the instructor's `go`."""
+    """True if seats wait for the instructor's `go`."""
     until: Duration | None = None
-    """Where every seat stops until it is given more time."""
+    """Time at which every seat stops until it is given more time."""
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
     stages: Annotated[tuple[PlannedPart, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
     """None: the class has one part."""
     draw_groups: bool = False
-    """Whether those whom no group names are drawn into one: two lesson plans are compared so."""
+    """True if people without a named group are drawn into one. This allows a comparison of two lesson plans."""
     injects: Annotated[tuple[PlannedInject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[PlannedMessage, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
     def parts(self) -> list[PlannedPart]:
-        """What is played, one after the other."""
+        """Return the parts of the class in the order of play."""
         return [
             one.model_copy(update={"scenario": one.scenario or self.scenario, "mode": one.mode or self.mode})
             for one in self.stages or (PlannedPart(kind="lesson", seed=self.seed),)
         ]
 
     def instructions(self) -> list[ClassInstruction]:
-        """What was prepared, for every seat or a group, in every part or one."""
+        """Return the prepared instructions, each for every seat or a group, in every part or one."""
         prepared = [(INJECT, one.at, one.do, one.group, one.part) for one in self.injects]
         prepared += [(MESSAGE, one.at, one.text, one.group, one.part) for one in self.messages]
         return [

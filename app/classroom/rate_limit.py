@@ -1,4 +1,4 @@
-"""Who may knock how often: a wrong code costs the address it came from time."""
+"""Rate limit for join codes: each wrong code delays further attempts from its address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RateLimiter:
         """Address -> tries that were left, and when."""
 
     def is_allowed(self, address: str) -> bool:
-        """Whether a code from *address* is looked at now."""
+        """Return whether a code from *address* is checked now."""
         return self._count_remaining_tries(address) >= 1.0
 
     def record_failure(self, address: str) -> None:
@@ -40,5 +40,5 @@ class RateLimiter:
 
 
 def is_same_secret(secret: str, candidate: str) -> bool:
-    """Whether two secrets are one; how long that takes tells nothing."""
+    """Return whether two secrets are equal. The duration of the comparison reveals nothing."""
     return hmac.compare_digest(secret.encode(), candidate.encode())

@@ -41,7 +41,7 @@ from app.words.language import tr
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 BUSY_TIMEOUT_S: Final = 5.0
-"""How long one who reads waits for the one who writes, and the other way round."""
+"""Time for which a reader waits for a writer, and a writer for a reader."""
 
 MIGRATING: Final = 7443
 """Number of the lock under which a database on a server is migrated. Our own."""
@@ -211,7 +211,7 @@ class ClassRecord:
             return [LogEntry(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
 
     def reflect(self, seat: int, reflection: Reflection) -> None:
-        """What the person of a seat thinks of the run; what was said before is replaced."""
+        """Store the reflection of a seat's person on the run. It replaces an earlier reflection."""
         with Session(self._engine) as session, session.begin():
             part = session.scalar(select(self._part)) or 1
             session.merge(KeptReflection(seat_id=seat, part=part, **asdict(reflection)))
@@ -295,12 +295,12 @@ _CURRENT: Final = select(ClassPart.id).where(ClassPart.current).scalar_subquery(
 
 
 def _mask_password(location: str) -> str:
-    """Where a record is, without a password."""
+    """Return the location of a record without its password."""
     return make_url(url_of(location)).render_as_string().removeprefix("sqlite:///")
 
 
 def _format_problem(problem: Exception) -> str:
-    """What the database itself said; SQLAlchemy puts the names of classes before it."""
+    """Return the message of the database itself, without the class names that SQLAlchemy puts before it."""
     return str(getattr(problem, "orig", None) or problem).splitlines()[0]
 
 

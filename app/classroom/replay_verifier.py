@@ -26,7 +26,9 @@ BREAKS_MAX: Final = 2
 """Workers that may end while they play one seat's run alone; then that run is given up."""
 
 RESTS: Final = 4.0
-"""How much longer than it has weighed a seat a worker rests then: others need the processor, too. Assumed."""
+"""Rest of a worker after it computed the values of a seat, as a multiple of that computing time. Other processes
+need the processor, too. Assumed.
+"""
 
 
 class ReplayVerifier:

@@ -212,7 +212,7 @@ def _typed(tick: Tick) -> str:
 
 
 def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
-    """What each seat could still reach, and by what it lost that."""
+    """Yield the points that each seat could still reach over time, and the causes of its losses."""
     weighed = [(seat, seat.account) for seat in review.seats if seat.account is not None]
     if not weighed:
         return
@@ -274,7 +274,7 @@ def _mistakes(review: ClassReview) -> str:
 
 
 def _sureness(calibration: Calibration | None) -> Iterator[str]:
-    """How sure all seats together were of their answers, beside how often that was right."""
+    """Yield the confidence of all seats in their answers, next to the share of correct answers."""
     if calibration is None:
         return
     yield heading(2, tr("How sure, how right"))
@@ -287,7 +287,7 @@ def _sureness(calibration: Calibration | None) -> Iterator[str]:
 
 
 def _thoughts(review: ClassReview) -> Iterator[str]:
-    """What people thought before the points were shown, beside what these were."""
+    """Yield the reflections of people before the points were shown, next to these points."""
     rows = [
         (
             seat.number,

@@ -1,7 +1,8 @@
-"""What a seat of an exam gets of its scenario: all that its run needs, and nothing that tells what is right. No Qt.
+"""Scenario text for a seat of an exam: everything that its run needs, and nothing that reveals the solution. No Qt.
 
-The story's timeline, the conditions of goals and of what may be predicted stay, as the run would be another without
-them; no view of the program shows them in an exam (engine/drill/running/visibility.py). Comments go with the text.
+The timeline, the conditions of goals and the predictable events stay, as the run would differ without them. No
+view of the program shows them in an exam (engine/drill/running/visibility.py). Comments are removed with the
+text.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
 
 
 def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment:
-    """What every seat of a class plays."""
+    """Build the assignment that every seat of a class plays."""
     text = text_for_seat(scenario, DrillMode(the_class.mode))
     return SeatAssignment(
         NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id

@@ -45,14 +45,14 @@ HELD: Final = {
 
 
 def format_rewind(tick: Tick, reason: str) -> str:
-    """What is told to a person whose seat the instructor has sent back to *tick*."""
+    """Format the message to a person whose seat the instructor has sent back to *tick*."""
     minutes, seconds = divmod(tick // TICKS_PER_S, 60)
     to = tr("The instructor has sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
     return f"{to} {reason}".strip()
 
 
 class Limit:
-    """How far a seat may go at present: to a moment, and no further than the class clock."""
+    """Current limit of a seat: a tick, and the class clock."""
 
     def __init__(self) -> None:
         self.until: Tick | None = None
@@ -104,7 +104,7 @@ class SeatRun:
         self._scenario = loaded(given.text, given.scenario)
         self.drill = Drill(self._scenario, given.seed, given.mode)
         self.verdict: Verdict | None = None
-        """What the host says that the whole log comes to."""
+        """Host's verdict on the whole log."""
         self._limit = Limit()
         self._kept, self._link, self._speed, self._show = kept, link, speed, show
         self._frozen, self._looked_at = False, False

@@ -50,7 +50,7 @@ class InvalidSeatLogError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SeatAssignment:
-    """What the host has given a seat to play."""
+    """Assignment that the host has given a seat to play."""
 
     seat: int
     name: str
@@ -70,7 +70,7 @@ class SeatAssignment:
 
 
 def build_assignment(welcome: SeatWelcome, name: str) -> SeatAssignment:
-    """What the seat of *name* was given."""
+    """Build the assignment of the seat *name* from the *welcome* of its host."""
     return SeatAssignment(
         welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"],
         welcome["part"],
@@ -85,7 +85,7 @@ def build_welcome(
     tick: Tick = 0,
     reflect: bool = False,
 ) -> SeatWelcome:
-    """What a seat that plays *what* is told at its beginning, or when it goes on."""
+    """Build the welcome of a seat that plays *assignment*, for its start or its continuation."""
     return {
         "kind": "welcome",
         "seat": seat,
@@ -133,8 +133,9 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """What is played by those without a network, from the file that `format_handout` has made. Raises
-    InvalidSeatLogError."""
+    """Read the assignment of seats without a network from the file that `format_handout` made. Raises
+    InvalidSeatLogError.
+    """
     try:
         with file.open("rb") as opened:
             what, acts = parse(opened.read(BYTES_MAX), str(file))
@@ -168,7 +169,9 @@ def _json(line: bytes) -> object:
 
 
 def folder_of(origin: Invitation | SeatAssignment) -> Path:
-    """Where this computer keeps its seats of a class: by its host's fingerprint, or by what is played without one."""
+    """Return the folder in which this computer stores its seats of a class. Its key is the fingerprint of the host,
+    or the digest of an assignment that is played without a host.
+    """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return default_folder() / "classes" / key
 

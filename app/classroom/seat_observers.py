@@ -1,4 +1,4 @@
-"""Which consoles look at which seats, with the consent of the seat: the run so far, then what is done as it is done."""
+"""Consoles that observe seats, with the consent of the seat: first the run so far, then each action as it happens."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SeatObservers:
         return [console for console, (seat, _) in self._looks.items() if seat == number]
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """What a seat has done since."""
+        """Queue new entries of a seat for the consoles that look at it."""
         for console in self._who_look_at(number):
             self._looks[console][1].extend(entries)
 

@@ -35,18 +35,18 @@ class SeatState:
     letters: int
     """Characters of its acts."""
     tick: int
-    """How far its run is known to have come."""
+    """Last known position of its run."""
     group: str = ""
     stopped: bool = False
     """The instructor has frozen it on its own."""
     until: int | None = None
-    """Where it stops, instead of where the class does."""
+    """Tick at which it stops, instead of the limit of the class."""
     progress: SeatSpeed = field(default_factory=SeatSpeed)
     frozen: bool = False
     over: bool = False
     """The seat has nothing more to do."""
     hand: str | None = None
-    """What it asks with its hand raised."""
+    """Its question with the raised hand."""
     consent: bool = False
     held: bool = False
     """The seat has acknowledged that the instructor has it."""
@@ -56,11 +56,11 @@ class SeatState:
     host: str = ""
     """The host that it is or was connected to last, as far as this one knows; empty: none."""
     visit: int = 0
-    """Which connection of the seat that is: a later one has a larger number."""
+    """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
     """It is connected to another host."""
     verdict: Verdict | None = None
-    """What its log has come to."""
+    """Verdict on its log."""
     worth: list[tuple[float, float]] = field(default_factory=list)
     """Seconds of its run, and the points that it could still reach from there, as far as that was worked out since this
     host began; empty where nothing is scored."""
@@ -75,8 +75,12 @@ class SeatState:
         return self.socket is not None or self.away
 
     def weigh(self, t_s: float, points: float) -> None:
-        """What is possible later was possible before; what the seat was sent back from is gone. Where hardly anything
-        changes the ends are enough. An act at the moment that was weighed last falls from there, steeply."""
+        """Record the *points* that are reachable at *t_s*.
+
+        Points that are reachable later were reachable before. Values after *t_s* are removed, as the seat was
+        sent back from there. Where values hardly change, the two ends are enough. The loss by an action at the
+        last recorded time starts there, as a steep step.
+        """
         known = [(at, max(before, points)) for at, before in self.worth if at <= t_s]
         if len(known) > 1 and known[-2][1] - points < WORTH_STEP:
             known.pop()
@@ -95,7 +99,9 @@ def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
 def build_tile(
     seat: SeatState, pace: ClassPace, instructions: Collection[ClassInstruction], hands: list[int]
 ) -> Tile:
-    """What the log of a seat comes to, and how it is now; *hands* are the seats with raised hands, in their order."""
+    """Build the tile of a seat: the verdict on its log and its current status. *hands* are the seats with raised
+    hands, in their order.
+    """
     due = [
         one.number
         for one in instructions

@@ -1,4 +1,6 @@
-"""What a host says, as JSON: to a seat, and to the instructor's board. What is said to a host stands in wire.py."""
+"""Messages of a host, as JSON: to a seat, and to the instructor's dashboard. client_messages.py has the messages to
+a host.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ class Verdict(TypedDict):
     acts: int
     """Entries of the log."""
     t_s: float
-    """How far the run has come."""
+    """Position of the run."""
     done: int
     """The seat's own acts among them."""
     sent_back: int
-    """How often the instructor has sent the seat back to a moment."""
+    """Number of times that the instructor has sent the seat back."""
     last_act_t_s: float | None
     last_act: str
     stuck_since_s: float | None
@@ -36,11 +38,11 @@ class Verdict(TypedDict):
     parted_t_s: float | None
     """The first moment at which the seat's run is not what follows from its log."""
     parted: str
-    """What was different there."""
+    """Difference at that time."""
 
 
 class SeatReportSection(TypedDict):
-    """What a seat adds to the report of its run."""
+    """Section that a seat adds to the report of its run."""
 
     seat: int
     name: str
@@ -58,7 +60,7 @@ class SeatReport(Report, _Of):
 
 
 class SeatWelcome(TypedDict):
-    """What the seat plays, and how far its log and its run have come."""
+    """Assignment of the seat, and the positions of its log and its run."""
 
     kind: Literal["welcome"]
     seat: int
@@ -92,7 +94,7 @@ class ClassClock(TypedDict):
 
 
 class PaceState(TypedDict):
-    """What the seat may do at present: go on, wait, or end."""
+    """Current permission of the seat: continue, wait, or end."""
 
     kind: Literal["state"]
     state: str
@@ -118,7 +120,9 @@ class InstructionMessage(TypedDict):
 
 
 class Attention(TypedDict):
-    """What the instructor does with this seat at present; said again after every break."""
+    """Current attention of the instructor to this seat. It is sent again after every interruption of the
+    connection.
+    """
 
     kind: Literal["attention"]
     looked_at: bool
@@ -141,7 +145,7 @@ class RunShown(TypedDict):
 
 
 class VerdictMessage(TypedDict):
-    """What the whole log has come to."""
+    """Verdict on the whole log."""
 
     kind: Literal["result"]
     verdict: Verdict
@@ -181,7 +185,7 @@ class Tile(TypedDict):
     """It should be frozen: on its own, with the class, or at its limit."""
     over: bool
     until_s: float | None
-    """Where it stops."""
+    """Time at which it stops."""
     ends_in_s: float | None
     """Wall time until its drill has its whole length at the pace that it has; None: unknown, or it is over."""
     at_s: float
@@ -189,7 +193,7 @@ class Tile(TypedDict):
     unanswered: list[int]
     """Instructions that are due."""
     hand: str | None
-    """What is asked; None: the hand is not raised."""
+    """Question of the seat; None: the hand is not raised."""
     hand_place: int | None
     """In the queue of raised hands, from 1."""
     consent: bool
@@ -209,7 +213,7 @@ class DashboardUpdate(TypedDict):
     kind: Literal["board"]
     state: str
     part: str
-    """What the present part is (app/classroom/plan.py); empty: the class has but one."""
+    """Kind of the present part (app/classroom/plan.py); empty: the class has only one part."""
     part_number: int
     parts: int
     not_frozen: list[str]
@@ -217,7 +221,7 @@ class DashboardUpdate(TypedDict):
     ends_in_s: float | None
     """Wall time until the last seat that is connected ends, breaks counted."""
     break_s: float | None
-    """What is left of the break."""
+    """Remaining time of the break."""
     clock_s: float | None
     """The class clock; None: each seat has its own pace."""
     tiles: list[Tile]
@@ -238,7 +242,7 @@ class ObservedRun(TypedDict):
 
 
 class ObservedRunUpdate(TypedDict):
-    """What the seat that is looked at has done since, and how far it is."""
+    """New entries of the observed seat, and its position."""
 
     kind: Literal["seen_more"]
     seat: int

@@ -56,8 +56,9 @@ BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
 """A connection that has not finished its TLS by then is closed; asyncio waits 60 s. Assumed."""
 TLS_BUFFER_BYTES: Final = 16_384
-"""What asyncio holds for each connection with TLS, for as long as it is open. Its own figure is 256 kB (CPython,
-Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
+"""Buffer of asyncio for each open TLS connection. The default is 256 kB (CPython, Lib/asyncio/sslproto.py): 256 MB
+for a class of a thousand. A TLS record has at most 16 kB [RFC 8446, 5.1].
+"""
 
 
 DRAWS: Final = 20

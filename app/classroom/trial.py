@@ -33,7 +33,7 @@ PEOPLE_MIN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What one came to; None: not taken, or without points."""
+    """Scores of one person; None: test not taken, or without points."""
 
     name: str
     group: str

@@ -1,4 +1,4 @@
-"""What a seat's log comes to when its run is played again: the only source of a score, a time or a goal."""
+"""Verdict on a seat's log, computed by a replay of its run: the only source of a score, a time or a goal."""
 
 from __future__ import annotations
 

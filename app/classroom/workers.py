@@ -129,11 +129,13 @@ class Workers:
         self._pools: dict[int, ProcessPoolExecutor] = {}
 
     def get_worker(self, seat: int) -> int:
-        """Which worker has it."""
+        """Return the number of the worker that has the *seat*."""
         return seat % self.count
 
     async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, Verdict]:
-        """What the seats of a worker come to with these acts more; those are missing whose whole log it needs."""
+        """Replay further entries of a worker's seats and return the verdicts. Seats whose whole log the worker
+        needs are missing.
+        """
         pool = self._pools.get(worker)
         if pool is None:
             pool = self._pools[worker] = ProcessPoolExecutor(

@@ -1,7 +1,7 @@
-"""What a class came to, for a learning record store: statements of xAPI 1.0.3, one a seat, and a package for cmi5.
+"""Results of a class for a learning record store: xAPI 1.0.3 statements, one for each seat, and a package for cmi5.
 
-Names stay here unless they are wanted: an account is the number of a seat of this class. The record keeps no wall time,
-so a statement has no timestamp of its own; the store adds when it was stored.
+Names are left out unless they are requested: an account is the number of a seat of this class. The record stores
+no wall time, so a statement has no timestamp of its own; the store adds the time of storage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the members of a team say to the computer that holds its world: one JSON object a message."""
+"""Messages of team members to the computer that holds their world: one JSON object for each message."""
 
 from __future__ import annotations
 

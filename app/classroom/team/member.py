@@ -159,7 +159,7 @@ class TeamMember(threading.Thread):
 
 
 def _read(raw: str | bytes) -> ToMember:
-    """What was said, its texts in the language of this computer."""
+    """Parse a message and localize its texts in the language of this computer."""
     told: ToMember = json.loads(raw)
     if told["kind"] == "view":
         for row in told["view"]["news"]:
@@ -217,7 +217,7 @@ def play_role(
 
 
 def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
-    """What comes, as long as the member is connected. Raises JoinFailedError."""
+    """Yield incoming messages while the member is connected. Raises JoinFailedError."""
     first = time.monotonic() + ANSWER_S
     begun = False
     while True:

@@ -1,7 +1,7 @@
-"""What the computer that holds the world of a team says to its members, as JSON.
+"""Messages to the members of a team from the computer that holds their world, as JSON.
 
-Texts of the engine travel with template and arguments (`engine.localization.as_json`): each member reads its own
-language.
+Texts of the engine travel with template and arguments (`engine.localization.as_json`), so each member reads its
+own language.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Roles(TypedDict):
 
 
 class MemberWelcome(TypedDict):
-    """What the member plays, and what is known of the drill."""
+    """Assignment of the member, and the known data of the drill."""
 
     kind: Literal["welcome"]
     role: str

@@ -1,4 +1,4 @@
-"""Where the members of a team dial in: over TLS, with a code of the team's own. No Qt."""
+"""Server for the members of a team: over TLS, with the team's own code. No Qt."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class InputRejectedError(Exception):
 
 
 class RoleTable:
-    """Who has which role; on disk, as members come back after a restart."""
+    """Members by role. The table is on disk, as members reconnect after a restart."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -97,7 +97,7 @@ class TeamWorld:
 
     @property
     def scenario(self) -> Scenario | None:
-        """What is played; None before the world is there."""
+        """Scenario that the team plays; None before the world exists."""
         return self._run.drill.scenario if self._run is not None else None
 
     def do(self, role: str, number: int, line: str) -> Future[None]:

@@ -1,4 +1,4 @@
-"""What people thought of their run before its points were shown."""
+"""Reflections of people on their run before its points were shown."""
 
 import sqlalchemy as sa
 from alembic import op
