@@ -280,15 +280,26 @@ _TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "ar
 """type of OPENJSON. Documented [DOC: OPENJSON]."""
 
 
-def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
-    """The rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
+def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
+    """Return the text and its object or array at *path*; None if there is none.
+
+    Raises SqlError 13611 for another value at a strict path.
+    """
     if value is None or path is None:
-        return "[]"
+        return "", None
     text, where = to_text(value), path_of(to_text(path))
     node = find(parse(text), where)
-    if node is None or node.kind not in ("object", "array"):
-        if node is not None and where.strict:
-            raise SqlError(13611)
+    if node is None or node.kind in ("object", "array"):
+        return text, node
+    if where.strict:
+        raise SqlError(13611)
+    return text, None
+
+
+def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
+    """The rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
+    text, node = _find_container(value, path)
+    if node is None:
         return "[]"
     rows: list[list[Any]] = []
     for key, item in node.items:
@@ -299,13 +310,8 @@ def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
 
 def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
     """The rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
-    if value is None or path is None:
-        return "[]"
-    text, where = to_text(value), path_of(to_text(path))
-    node = find(parse(text), where)
-    if node is None or node.kind not in ("object", "array"):
-        if node is not None and where.strict:
-            raise SqlError(13611)
+    text, node = _find_container(value, path)
+    if node is None:
         return "[]"
     items = [item for _, item in node.items] if node.kind == "array" else [node]
     return json.dumps([[text[item.start : item.end]] for item in items])
