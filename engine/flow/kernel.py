@@ -658,7 +658,7 @@ def log_to_send(sources: Table, i: int, stream_params: Table, j: int) -> float:
 
 @inside
 def add_demands(flow: Arrays, dt: float) -> None:
-    """What the sources and streams of each instance ask of it together, added up one by one in their order."""
+    """Add up the demands of the sources and streams of each instance, one by one in their order."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -768,7 +768,7 @@ def add_to_hosts(
 
 @inside
 def share_hosts(hosts: Table, dt: float, hz: float) -> None:
-    """What each source and stream of an instance gets in this step."""
+    """Divide each instance's workers, processors and disks between its sources and streams."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
@@ -1018,13 +1018,13 @@ def source_is_sound(state: Table, params: Table, i: int) -> bool:
 
 @inside
 def pages_are_sound(dirty: float, backlog: float, written_pages: float) -> bool:
-    """What a source or stream has of its own is a number."""
+    """Return whether the pages and backlog of a source or stream are finite numbers."""
     return math.isfinite(dirty + backlog + written_pages) and dirty >= -SLACK
 
 
 @inside
 def slack_kb(position_kb: float) -> float:
-    """What rounding may make of a log position."""
+    """Return the rounding error to allow for a log position."""
     return SLACK * (1.0 + 1e-3 * abs(position_kb))
 
 
@@ -1099,7 +1099,7 @@ def stream_held(
 
 @inside
 def has_held_crossing(flow: Arrays) -> bool:
-    """Whether any armed crossing holds."""
+    """Return whether any armed crossing holds."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1399,7 +1399,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 @inside
 def gather_own_columns(flow: Arrays) -> None:
-    """What each source and stream has of its own, side by side with those of the others."""
+    """Copy the columns of each source and stream next to those of the others."""
     sources = flow.sources
     streams = flow.streams
     source_work, stream_work = flow.source_work, flow.stream_work
