@@ -41,13 +41,8 @@ SENTENCE_WORDS_MAX: Final = 30
 README_BYTES_MAX: Final = 10_240
 
 SHARED_CLASSES: Final = {
-    "Actions": "menu actions of the window, and those of the debrief's tabs",
-    "Caption": "caption of the first run, and of a chart",
-    "Divergence": "first difference of two runs, in a class and in one drill",
-    "Figure": "figure of a debrief, and figure of the planner",
     "SampledState": "the protocol of a view, and the class that it describes",
     "Tokenizer": "sqlglot finds the nested classes of reader and writer by this name",
-    "Verdict": "verdict of a host on a log, and of the debrief on a run",
 }
 """Class names with two definitions, each with its reason."""
 

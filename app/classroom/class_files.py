@@ -20,7 +20,7 @@ from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
 from app.classroom.scenario import build_assignment, loaded
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import Rerun, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
@@ -75,7 +75,7 @@ class LogCheck:
     file: str
     seat: int | None
     name: str
-    verdict: Verdict | None
+    verdict: LogVerdict | None
     """As of the board; None where nothing could be played."""
     problem: str
     """Part of the file that does not follow from the inputs; empty if all of it does."""
@@ -325,7 +325,7 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
     return LogCheck(file, assignment.seat, name, found, _format_divergence(found))
 
 
-def _format_divergence(verdict_row: Verdict) -> str:
+def _format_divergence(verdict_row: LogVerdict) -> str:
     if verdict_row["parted_t_s"] is None:
         return ""
     return tr("from {moment} on it is not what its acts lead to: {why}").format(

@@ -10,11 +10,11 @@ from functools import cache
 
 from app.classroom.acts import LogEntry, effective
 from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, pairs
-from app.classroom.divergences import Divergence, SeatAction, SeatHistory, find_divergences
+from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import Rerun, build_failed_verdict
 from app.export.page import page
 from app.export.source import source_of
@@ -73,7 +73,7 @@ class SeatReview:
     number: int
     name: str
     group: str
-    verdict: Verdict
+    verdict: LogVerdict
     deeds: tuple[SeatAction, ...]
     """Without what only looked."""
     mistakes: tuple[MistakeMade, ...]
@@ -117,7 +117,7 @@ class ClassReview:
     """Transactions that it loses."""
     par: float | None
     """Points of the best plan that is known; None: the drill has no certificate."""
-    partings: tuple[Divergence, ...]
+    partings: tuple[ClassDivergence, ...]
     mistakes: tuple[CommonMistake, ...]
     """The most frequent first."""
     calibration: Calibration | None

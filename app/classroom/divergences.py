@@ -51,7 +51,7 @@ class DivergenceChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Divergence:
+class ClassDivergence:
     """A moment up to which all its seats had done the same."""
 
     tick: Tick
@@ -66,12 +66,14 @@ class Divergence:
         return sum(len(choice.seats) * (best - choice.mean) for choice in self.choices)
 
 
-def find_divergences(courses: Sequence[SeatHistory]) -> list[Divergence]:
+def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
     """All of them, the dearest first."""
     return sorted(_find_divergences(courses, 0, 0), key=lambda one: (-one.cost, one.tick))
 
 
-def _find_divergences(courses: Sequence[SeatHistory], depth: int, start_tick: Tick) -> Iterator[Divergence]:
+def _find_divergences(
+    courses: Sequence[SeatHistory], depth: int, start_tick: Tick
+) -> Iterator[ClassDivergence]:
     """Of seats that have done the same *done* deeds; who is here has waited until *since*."""
     left = [course for course in courses if len(course.deeds) > depth]
     if len(courses) < SEATS_MIN or not left:
@@ -90,7 +92,7 @@ def _find_divergences(courses: Sequence[SeatHistory], depth: int, start_tick: Ti
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
     if len(choices) > 1:
-        yield Divergence(first, tuple(sorted(choices, key=lambda one: (-one.mean, one.words))))
+        yield ClassDivergence(first, tuple(sorted(choices, key=lambda one: (-one.mean, one.words))))
     for some in groups.values():
         yield from _find_divergences(some, depth + 1, 0)
     if groups:

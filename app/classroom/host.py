@@ -43,7 +43,7 @@ from app.classroom.scenario import build_assignment, loaded
 from app.classroom.seat_log import build_welcome
 from app.classroom.seat_observers import SeatObservers
 from app.classroom.seat_state import SeatState, select_seats, state_of
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
@@ -476,7 +476,7 @@ class ClassHost:
 
     # --- the board
 
-    async def _store_verdict(self, number: int, verdict: Verdict) -> None:
+    async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
         line = self._lines[number]
         line.verdict = verdict
         self._board.changed.add(number)

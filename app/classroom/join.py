@@ -13,7 +13,7 @@ from app.classroom.code import Invitation
 from app.classroom.link import HostLink
 from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
-from app.classroom.server_messages import InstructionMessage, SeatReport, Verdict
+from app.classroom.server_messages import InstructionMessage, LogVerdict, SeatReport
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
@@ -122,7 +122,7 @@ def _play(run: SeatRun, player: Player) -> None:
             pass
 
 
-def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> Verdict | None:
+def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdict | None:
     """Wait for the host's verdict on the whole log. Return None if it does not arrive in time, or if the host
     rewinds the seat.
     """
@@ -139,7 +139,7 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> Verdict |
     return None
 
 
-def report_of(run: SeatRun, seat_log: SeatLog, verdict: Verdict | None) -> SeatReport:
+def report_of(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
     report = run.drill.report()
     assert seat_log.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing

@@ -10,7 +10,7 @@ from typing import Final
 
 from app.classroom.acts import LogEntry
 from app.classroom.models import ClassPart
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import build_failed_verdict
 from app.classroom.workers import Workers
 from engine.constants import TICKS_PER_S
@@ -36,7 +36,7 @@ class ReplayVerifier:
         self,
         the_class: ClassPart,
         log_of: Callable[[int], Awaitable[Sequence[LogEntry]]],
-        judged: Callable[[int, Verdict], Awaitable[None]],
+        judged: Callable[[int, LogVerdict], Awaitable[None]],
         weighed: Callable[[int, float, float], None],
     ) -> None:
         """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to,
@@ -102,7 +102,7 @@ class ReplayVerifier:
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *since])
 
-    async def _tell(self, number: int, verdict: Verdict, worker: int) -> None:
+    async def _tell(self, number: int, verdict: LogVerdict, worker: int) -> None:
         if verdict["state_hash"] and number not in self._unweighable:
             self._unweighed[worker][number] = None
         try:

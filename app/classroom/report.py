@@ -14,7 +14,7 @@ from typing import Final
 
 from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
-from app.classroom.divergences import Divergence, DivergenceChoice
+from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
 from app.export.page import document
 from app.export.parts import Markup, escape_text, heading, link, paragraph, table
@@ -182,7 +182,7 @@ def _facts(review: ClassReview) -> str:
     return ", ".join(said) + "."
 
 
-def _format_divergence(divergence: Divergence) -> str:
+def _format_divergence(divergence: ClassDivergence) -> str:
     said = tr("At {time}: {n} seats parted, which cost {points} points").format(
         time=moment(divergence.tick),
         n=sum(len(each.seats) for each in divergence.choices),

@@ -14,7 +14,7 @@ from app.classroom.link import HostLink
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SeatLog
-from app.classroom.server_messages import Attention, ClassClock, InstructionMessage, PaceState, Verdict
+from app.classroom.server_messages import Attention, ClassClock, InstructionMessage, LogVerdict, PaceState
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -103,7 +103,7 @@ class SeatRun:
         assert given is not None, "the host has said what is played"
         self._scenario = loaded(given.text, given.scenario)
         self.drill = Drill(self._scenario, given.seed, given.mode)
-        self.verdict: Verdict | None = None
+        self.verdict: LogVerdict | None = None
         """Host's verdict on the whole log."""
         self._limit = Limit()
         self._kept, self._link, self._speed, self._show = kept, link, speed, show

@@ -14,7 +14,7 @@ from app.classroom.conversation import RequestRefusedError
 from app.classroom.instructions import is_recipient
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.pace import ClassPace, SeatSpeed
-from app.classroom.server_messages import Tile, Verdict
+from app.classroom.server_messages import LogVerdict, Tile
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -59,7 +59,7 @@ class SeatState:
     """Number of the seat's connection. A later connection has a larger number."""
     away: bool = False
     """It is connected to another host."""
-    verdict: Verdict | None = None
+    verdict: LogVerdict | None = None
     """Verdict on its log."""
     worth: list[tuple[float, float]] = field(default_factory=list)
     """Seconds of its run, and the points that it could still reach from there, as far as that was worked out since this

@@ -11,7 +11,7 @@ from app.classroom.acts import LogEntry
 from engine.drill.judging.shapes import Report
 
 
-class Verdict(TypedDict):
+class LogVerdict(TypedDict):
     """A seat's run as far as its log goes."""
 
     acts: int
@@ -46,7 +46,7 @@ class SeatReportSection(TypedDict):
 
     seat: int
     name: str
-    verdict: Verdict | None
+    verdict: LogVerdict | None
 
 
 _Of = TypedDict("_Of", {"class": SeatReportSection})
@@ -148,7 +148,7 @@ class VerdictMessage(TypedDict):
     """Verdict on the whole log."""
 
     kind: Literal["result"]
-    verdict: Verdict
+    verdict: LogVerdict
 
 
 class SeatRefusal(TypedDict):
@@ -200,7 +200,7 @@ class Tile(TypedDict):
     """The seat may be looked at."""
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
-    verdict: Verdict | None
+    verdict: LogVerdict | None
     reachable: float | None
     """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
     worth: Sequence[tuple[float, float]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.classroom.acts import LogEntry, is_rewind
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, guarded
 from app.words.localization import localize
 from engine import arithmetic
@@ -140,7 +140,7 @@ class Rerun:
         if self._parted is None:
             self._parted = (act.tick / TICKS_PER_S, reason)
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LogVerdict:
         """Result of the run as far as it can be played."""
         try:
             with guarded():
@@ -149,13 +149,13 @@ class Rerun:
             parted = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
             return build_failed_verdict(self.acts, *parted, goals=self.drill.goals)
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> LogVerdict:
         drill, last = self.drill, self._last
         score = drill.score()
         goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
         moved = max([last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())])
         still = not drill.finished and drill.tick - moved > STUCK_S * TICKS_PER_S
-        return Verdict(
+        return LogVerdict(
             acts=self.acts,
             t_s=drill.world.t_s,
             done=self._done,
@@ -174,10 +174,10 @@ class Rerun:
         )
 
 
-def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> Verdict:
+def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
     """The verdict on a run of *acts* entries that cannot be judged, from *t_s* on, and *why*: none of *goals* is
     reached."""
-    return Verdict(
+    return LogVerdict(
         acts=acts,
         t_s=t_s,
         done=0,
@@ -214,7 +214,7 @@ def _progress(drill: Drill) -> float | None:
 
 def verdict(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
-) -> Verdict:
+) -> LogVerdict:
     """The whole log at once."""
     run = Rerun(scenario, seed, mode, budget=budget)
     run.play(acts)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # a worker imports what plays runs once it follows its host
     from app.classroom.acts import LogEntry
-    from app.classroom.server_messages import Verdict
+    from app.classroom.server_messages import LogVerdict
     from app.classroom.verdict import Rerun
 
 NICE: Final = 5
@@ -59,7 +59,7 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     _unplayed = Rerun(loaded(text, name), seed, mode)
 
 
-def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, Verdict]:
+def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
     """In a worker: the runs with the acts after those they have had, and what they come to now."""
     global _busy
     _show_progress()
@@ -132,7 +132,7 @@ class Workers:
         """Return the number of the worker that has the *seat*."""
         return seat % self.count
 
-    async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, Verdict]:
+    async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
         """Replay further entries of a worker's seats and return the verdicts. Seats whose whole log the worker
         needs are missing.
         """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from app.classroom.join import Player
     from app.classroom.models import ClassPart
     from app.classroom.record import ClassRecord
-    from app.classroom.server_messages import SeatReport, Verdict
+    from app.classroom.server_messages import LogVerdict, SeatReport
 
 DATABASE: Final = "class.sqlite"
 CURVE_S: Final = 30.0
@@ -404,7 +404,7 @@ def _verify(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if any(one.problem for one in found) else AS_ASKED
 
 
-def _verified(verdict: Verdict | None) -> str:
+def _verified(verdict: LogVerdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"

@@ -74,7 +74,7 @@ def summary_of(scenario: Scenario, shipped: bool, origin: str = "") -> ScenarioS
         origin=origin,
         technology=find_technology(scenario, shipped),
         version=find_version(scenario),
-        words=_words(scenario, shipped),
+        words=_list_search_words(scenario, shipped),
     )
 
 
@@ -86,7 +86,7 @@ def error_numbers() -> dict[str, list[int]]:
     return found
 
 
-def _words(scenario: Scenario, shipped: bool) -> str:
+def _list_search_words(scenario: Scenario, shipped: bool) -> str:
     """Return the distinct words of the texts a search looks into, in lower case, and the drill's error numbers."""
     texts = [
         *(map(str, error_numbers().get(scenario.name, ())) if shipped else ()),

@@ -439,10 +439,10 @@ class Assembly(QObject):
         self._show_line(on_desk)
         self._actions.show_page(on_desk)
 
-    def _show_line(self, shown: bool = True) -> None:
+    def _show_line(self, visible: bool = True) -> None:
         """Show command line and facts of the run; before the desk comes, so that its panels keep their places."""
-        self._run_facts.setVisible(shown)
-        self._act_line.setVisible(shown)
+        self._run_facts.setVisible(visible)
+        self._act_line.setVisible(visible)
         self._window.show_status_bar()
 
     def _show_theme(self) -> None:

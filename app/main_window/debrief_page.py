@@ -329,17 +329,17 @@ class Debriefing(QObject):
             self._analyze()
 
     def _weigh(
-        self, drill: Drill, review: Review, harder: int
+        self, drill: Drill, review: Review, effort: int
     ) -> Slices[tuple[Account, tuple[RunSegment, ...]]]:
         """Compute the account, then the plans of its lessons at a person's pace."""
         plans = list(certificates.plans(drill))
-        if harder > HARDER and self._account is not None:
+        if effort > HARDER and self._account is not None:
             own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
             known = [move.best for move in self._account.moves if move.plan]
             plans += [[item for item in best if item.line not in own] for best in known]
-            work = build_account(drill, plans, node_limit=harder)
+            work = build_account(drill, plans, node_limit=effort)
         else:
-            work = build_account(drill, plans, on_progress=self._draw, node_limit=harder)
+            work = build_account(drill, plans, on_progress=self._draw, node_limit=effort)
         found = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = reference_inputs([(step.tick, step.line) for step in steps])
@@ -349,13 +349,13 @@ class Debriefing(QObject):
             lessons.append((yield from scale_progress(pace_plan(run, lesson, reference), 0.95, 1.0)))
         return found, tuple(lessons)
 
-    def _draw(self, found: Account) -> None:
+    def _draw(self, account: Account) -> None:
         """Show what is known of the account before the search is over."""
-        self._account, self._provisional = found, True
+        self._account, self._provisional = account, True
         self._page.update_run(self._model())
 
-    def _take_account(self, found: tuple[Account, tuple[RunSegment, ...]]) -> None:
-        self._account, self._lessons = found
+    def _take_account(self, result: tuple[Account, tuple[RunSegment, ...]]) -> None:
+        self._account, self._lessons = result
         self._provisional = False
         self._finish_analysis()
 
@@ -474,12 +474,20 @@ class Debriefing(QObject):
         return signature.format_time() if live is not None and live is self._drill and live.finished else ""
 
 
-def _is_same_run(one: Drill, other: Drill) -> bool:
+def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
     """Return True if both are replays of one run: what is known of it stays known."""
-    if one is other:
+    if first_drill is second_drill:
         return True
-    names = (one.scenario.name, one.seed, one.journal) == (other.scenario.name, other.seed, other.journal)
-    return names and one.tick == other.tick and one.state_hash() == other.state_hash()
+    names = (first_drill.scenario.name, first_drill.seed, first_drill.journal) == (
+        second_drill.scenario.name,
+        second_drill.seed,
+        second_drill.journal,
+    )
+    return (
+        names
+        and first_drill.tick == second_drill.tick
+        and first_drill.state_hash() == second_drill.state_hash()
+    )
 
 
 def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:

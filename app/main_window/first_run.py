@@ -18,7 +18,7 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.settings import WindowSettings
 from app.view_models import first_run
-from app.view_models.first_run import CAPTIONS, PRINCIPAL, Caption, make_captions
+from app.view_models.first_run import CAPTIONS, PRINCIPAL, RunCaption, make_captions
 from app.views.coach_mark import CoachMark
 from app.words.language import tr
 from engine.drill.running.drill import Drill
@@ -62,7 +62,7 @@ class FirstRun(QObject):
         self._step: Callable[[], object] = self._next_caption
         """Reaction to the button of the mark."""
         self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._go_on)
+        self._later.timeout.connect(self._resume_clock)
         session.happened.connect(self._hear)
         session.world_changed.connect(lambda _: self._look())
         play.began.connect(self._note)
@@ -95,7 +95,7 @@ class FirstRun(QObject):
             self._desk.show_alone("topology")
             self._later.start()
 
-    def _go_on(self) -> None:
+    def _resume_clock(self) -> None:
         if self._drill is not None and self._session.live is self._drill:
             self._session.set_speed(1.0)
             self._session.play()
@@ -136,7 +136,7 @@ class FirstRun(QObject):
             self._session.pause()
             self._show_caption()
 
-    def _captions(self) -> list[Caption]:
+    def _captions(self) -> list[RunCaption]:
         drill = self._drill
         if drill is None:
             return []
@@ -207,9 +207,9 @@ class FirstRun(QObject):
     # --- places ---------------------------------------------------------------------------------------------
 
     def _point(self, name: str, title: str, text: str, button: str, skip: str, count: str = "") -> None:
-        self.mark.point(partial(self._place, name), title, text, button, skip, count, self._places)
+        self.mark.point(partial(self._find_card_rect, name), title, text, button, skip, count, self._places)
 
-    def _place(self, name: str) -> QRect:
+    def _find_card_rect(self, name: str) -> QRect:
         """Return the place of a card in the window."""
         found = self._topology.card_places().get(name, self._topology.rect())
         corner = self._topology.mapTo(self._window, QPoint(0, 0))
@@ -223,4 +223,4 @@ class FirstRun(QObject):
             QRect(window.topLeft(), inside.topRight()),
             QRect(inside.bottomLeft(), window.bottomRight()),
         ]
-        return [*around, *(self._place(name) for name in self._topology.card_places())]
+        return [*around, *(self._find_card_rect(name) for name in self._topology.card_places())]

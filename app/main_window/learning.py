@@ -69,7 +69,7 @@ class Learning(QObject):
             return
         self._seen, self._open = len(live.journal), True
         count = len(self._lessons)
-        self.bar.show_card(lesson_card.ask_lesson(self._lesson(), self._at + 1, count, model.asked))
+        self.bar.show_card(lesson_card.ask_lesson(self._lesson(), self._at + 1, count, model.choices))
 
     def _lesson(self) -> RunSegment:
         return self._lessons[self._at]
@@ -80,7 +80,7 @@ class Learning(QObject):
         return drill
 
     @property
-    def _more(self) -> bool:
+    def _has_another_lesson(self) -> bool:
         return self._at + 1 < len(self._lessons)
 
     # --- answers --------------------------------------------------------------------------------------------
@@ -104,7 +104,9 @@ class Learning(QObject):
         model = self._model
         if model is None:
             return
-        card = lesson_card.judge_answer(self._lesson(), judgement, self._more, model.review, model.asked)
+        card = lesson_card.judge_answer(
+            self._lesson(), judgement, self._has_another_lesson, model.review, model.choices
+        )
         self._open = card.tone != "ok" and judgement.idle
         self.bar.show_card(card)
 
@@ -115,7 +117,7 @@ class Learning(QObject):
         if model is None:
             return
         if name == lesson_card.HINT:
-            self.bar.show_hint(lesson_card.find_hint(self._lesson(), model.asked))
+            self.bar.show_hint(lesson_card.find_hint(self._lesson(), model.choices))
         elif name == lesson_card.WAIT and live is not None:
             self._open = False
             self.bar.show_checking()
@@ -124,7 +126,9 @@ class Learning(QObject):
             self._task.cancel()
             self._open = False
             self.bar.show_card(
-                lesson_card.reveal_answer(self._lesson(), self._more, model.review, model.asked)
+                lesson_card.reveal_answer(
+                    self._lesson(), self._has_another_lesson, model.review, model.choices
+                )
             )
         elif name == lesson_card.AGAIN:
             self._show(self._at)
@@ -133,7 +137,7 @@ class Learning(QObject):
             self._play.watch_best(drill.scenario, drill.seed, self._lesson())
         elif name == lesson_card.PLAY:
             self._play.record_practice()
-        elif name in (lesson_card.SKIP, lesson_card.NEXT) and self._more:
+        elif name in (lesson_card.SKIP, lesson_card.NEXT) and self._has_another_lesson:
             self._show(self._at + 1)
         else:
             self._leave()

@@ -287,12 +287,12 @@ class RunController(QObject):
         """Open *scenario* at *tick* with its own seed, for the first run; nothing is recorded."""
         history = History(Drill(scenario, scenario.seed, DrillMode.LAB))
 
-        def played(_: History) -> None:
+        def open_run(_: History) -> None:
             self.leave()
             self.introducing = True
             self._open(history, NoRecorder())
 
-        self._session.work(replay_inputs(history, (), tick), played, on_error=self._report_problem)
+        self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
     def look_at(self, history: History) -> None:
         """Show the run of somebody else as far as it has come; nothing is recorded."""
@@ -318,21 +318,21 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def practise(self, drill: Drill, best: Best, then: Callable[[], None]) -> None:
+    def practise(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
         """Open the position before a mistake, where the player tries another action; *then* is called."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
-        def opened(_: History) -> None:
+        def open_position(_: History) -> None:
             self.leave()
             self.practising = True
             self.began.emit(history.drill)
             self._session.open(history, NoRecorder())
-            then()
+            callback()
 
         own = best.plan[: best.done]
         self._session.work(
-            replay_inputs(history, own, best.tick, lenient=True), opened, on_error=self._report_problem
+            replay_inputs(history, own, best.tick, lenient=True), open_position, on_error=self._report_problem
         )
 
     def record_practice(self) -> None:

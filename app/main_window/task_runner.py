@@ -33,10 +33,10 @@ class TaskRunner(QObject):
         """Return True while a task is not finished."""
         return self._task is not None
 
-    def start(self, slices: Slices[Any], then: Callable[[Any], None], at_once_s: float = 0.0) -> None:
+    def start(self, slices: Slices[Any], callback: Callable[[Any], None], at_once_s: float = 0.0) -> None:
         """Run *slices*; *then* receives their result. *at_once_s*: wall time of the first turn."""
         self.cancel()
-        self._task = BackgroundTask(slices, then, lambda: None, lambda _: None, (InputError,))
+        self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))
         if at_once_s > 0.0:
             self._take_turn(at_once_s)
         if self._task is not None:

@@ -147,7 +147,9 @@ class CursorNotFoundError(Exception):
     """There is no cursor of that number."""
 
 
-def open_cursor(cursors: Cursors, opening: Opening, result: Row, tds: int, has_next: bool = False) -> bytes:
+def open_cursor(
+    cursors: Cursors, opening: Opening, result: Row, tds: int, more_results: bool = False
+) -> bytes:
     """The answer to an opening whose query has given *result*."""
     number = cursors.open(result)
     cursor = cursors.known[number]
@@ -175,7 +177,7 @@ def open_cursor(cursors: Cursors, opening: Opening, result: Row, tds: int, has_n
     }
     for name, place in opening.outputs.items():
         out += tokens.encode_return_value(place, "", "int", int(given.get(name, 0)), tds)
-    return out + tokens.encode_done(tokens.DONE_PROC, tokens.MORE if has_next else 0, None, tds)
+    return out + tokens.encode_done(tokens.DONE_PROC, tokens.MORE if more_results else 0, None, tds)
 
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:

@@ -306,7 +306,7 @@ class TdsSession:
             await self._send(out + self._failed(8023, text, severity))
             return
         for place, one in enumerate(asked, start=1):
-            said = await self._execute_request(one, has_next=place < len(asked))
+            said = await self._execute_request(one, more_results=place < len(asked))
             if said is None:
                 await self._send(
                     out + self._changes("") + tokens.encode_done(status=tokens.ERROR, tds=self._tds)
@@ -340,18 +340,18 @@ class TdsSession:
         self._cursors.known.clear()
         await self.door.ask(f"reset {self.window}")
 
-    async def _execute_request(self, request: SqlRequest, has_next: bool) -> bytes | None:
+    async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
         """The answer to a request; None if the client has asked for its end. *more*: others follow it."""
         if request.resets:
             await self._reset()
         if request.fetch is not None:
             try:
-                return fetch_rows(self._cursors, request.fetch, self._tds, has_next)
+                return fetch_rows(self._cursors, request.fetch, self._tds, more_results)
             except CursorNotFoundError:
                 return self._failed(16909, NO_CURSOR.format(request.fetch.cursor))
         if not request.text.strip():
             return self._changes("") + encode_answer(
-                request, (), (), self.server, self._tds, more_results=has_next
+                request, (), (), self.server, self._tds, more_results=more_results
             )
         running = self.door.ask(f"batch {self.window} {json.dumps(request.text)}")
         stopped = not running.done() and await self._wait_for_batch(running)
@@ -364,8 +364,8 @@ class TdsSession:
         changes = b"" if self.ended else self._changes(request.text)
         messages, results = done.get("messages"), done.get("results")
         if request.opening is not None and results:
-            return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, has_next)
-        return encode_answer(request, messages, results, self.server, self._tds, changes, has_next)
+            return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
+        return encode_answer(request, messages, results, self.server, self._tds, changes, more_results)
 
     async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
         """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""

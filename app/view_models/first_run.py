@@ -25,7 +25,7 @@ CAPTIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Caption:
+class RunCaption:
     """One explanation next to an object of the topology."""
 
     place: str
@@ -54,7 +54,7 @@ MEASURED: Final = mark(
 )
 
 
-def make_captions(events: Sequence[Event], report: Report | None) -> list[Caption]:
+def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
     """Return the captions for what has happened so far, in the order of the events.
 
     *report* is needed from the moment at which the clients are back; it has the published time.
@@ -62,7 +62,7 @@ def make_captions(events: Sequence[Event], report: Report | None) -> list[Captio
     return list(_iterate_captions(events, report))
 
 
-def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterator[Caption]:
+def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterator[RunCaption]:
     failed_s: float | None = None
     online_s = 0.0
     names = {
@@ -73,8 +73,8 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
         "database": DATABASE,
     }
 
-    def caption(place: str, title: str, text: str, **figures: str) -> Caption:
-        return Caption(place, title, tr(text).format(**names, **figures))
+    def caption(target: str, title: str, text: str, **figures: str) -> RunCaption:
+        return RunCaption(target, title, tr(text).format(**names, **figures))
 
     for event in events:
         if event.kind == "fault" and event.get("verb") == "power-off":

@@ -56,13 +56,13 @@ class Filters:
         )
 
 
-def stem(word: str) -> str:
+def stem(term: str) -> str:
     """Return an English word without its ending, so that "stopped" and "commits" find "stop" and "commit"."""
     for ending in ("ing", "ed", "es", "s"):
-        start = word.removesuffix(ending)
-        if word.isascii() and word.isalpha() and start != word and len(start) >= STEM_MIN:
+        start = term.removesuffix(ending)
+        if term.isascii() and term.isalpha() and start != term and len(start) >= STEM_MIN:
             return start[:-1] if ending in ("ing", "ed") and start[-1] == start[-2] else start
-    return word
+    return term
 
 
 def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
@@ -145,8 +145,8 @@ def recommend(cards: Sequence[Card], progress: LearnerProgress) -> NextDrill | N
     return _next_in_path(cards, taken)
 
 
-def _due_reason(what: Recommendation, progress: LearnerProgress) -> str:
-    skill = what.skills[0]
+def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
+    skill = recommendation.skills[0]
     last = next((each.last for each in progress.skills if each.skill.key == skill.key), None)
     days = _days_between(last, progress.at) if last is not None else 0
     if days <= 0:
@@ -158,21 +158,21 @@ def _due_reason(what: Recommendation, progress: LearnerProgress) -> str:
     ).format(skill=tr(skill.title), n=days)
 
 
-def _days_between(earlier: datetime, later: datetime) -> int:
+def _days_between(start: datetime, end: datetime) -> int:
     """Return the calendar days of this computer's time zone."""
-    return (later.astimezone().date() - earlier.astimezone().date()).days
+    return (end.astimezone().date() - start.astimezone().date()).days
 
 
-def _next_in_path(cards: Sequence[Card], taken: Sequence[Card]) -> NextDrill | None:
+def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> NextDrill | None:
     paths = {each.path.key: each for each in list_path_progress(cards)}
-    recent = dict.fromkeys(card.technology for card in taken)
+    recent = dict.fromkeys(card.technology for card in finished_cards)
     for key in (*recent, *(key for key in paths if key not in recent)):
         path = paths[key]
         if path.next is not None:
             reason = tr("Next in “{path}”: {passed} of {total} passed.")
             said = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
             return NextDrill(path.next, said)
-    weakest = min(taken, key=lambda card: card.best or 0.0)
+    weakest = min(finished_cards, key=lambda card: card.best or 0.0)
     points = formatting.plain_number(weakest.best or 0.0)
     return NextDrill(weakest, tr("Your lowest score: {points} of 100.").format(points=points))
 

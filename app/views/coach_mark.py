@@ -97,13 +97,13 @@ class CoachMark(QFrame):
         button: str,
         skip: str,
         count: str = "",
-        others: Callable[[], list[QRect]] = list,
+        obstacles: Callable[[], list[QRect]] = list,
     ) -> None:
         """Show *title* and *text* next to *target*, and give the keyboard to the button.
 
         *target* and *others*, which the bubble avoids, are places in the parent.
         """
-        self._target, self._others = target, others
+        self._target, self._others = target, obstacles
         self.title.setText(title)
         self.text.setText(text)
         self.count.setText(count)
@@ -111,7 +111,7 @@ class CoachMark(QFrame):
         self.skip.setText(tr("{action}  (Esc)").format(action=skip))
         self.setAccessibleName(f"{title} {text}")
         self.show()
-        self._place()
+        self._move_to_free_rect()
         self._placing.start()
         self.next.setFocus(Qt.FocusReason.OtherFocusReason)
         announce(self, self.accessibleName())
@@ -130,7 +130,7 @@ class CoachMark(QFrame):
         if not self.isHidden():
             self.skipped.emit()
 
-    def _place(self) -> None:
+    def _move_to_free_rect(self) -> None:
         """Put it where it covers nothing, or least; smaller if that helps; never outside the window."""
         if self.isHidden():
             return
@@ -140,9 +140,9 @@ class CoachMark(QFrame):
         self._ring.raise_()
         others = [other for other in self._others() if other != around]
 
-        def cost(place: QRect) -> tuple[int, int]:
-            covered = TARGET_WEIGHT * _covered(place, around) + sum(_covered(place, each) for each in others)
-            return covered, (place.center() - around.center()).manhattanLength()
+        def cost(rect: QRect) -> tuple[int, int]:
+            covered = TARGET_WEIGHT * _covered(rect, around) + sum(_covered(rect, each) for each in others)
+            return covered, (rect.center() - around.center()).manhattanLength()
 
         found: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
         for size in SIZES:
@@ -172,16 +172,16 @@ class CoachMark(QFrame):
         self._column.activate()
         self.resize(width, self._column.sizeHint().height())
 
-    def _candidates(self, around: QRect) -> list[QRect]:
+    def _candidates(self, target_rect: QRect) -> list[QRect]:
         """Return places next to *around*, then places all over the window."""
         inside = self._over.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
         box = QRect(QPoint(0, 0), self.size())
-        middle = around.center() - box.center()
+        middle = target_rect.center() - box.center()
         places = [
-            QPoint(middle.x(), around.bottom() + GAP_PX),
-            QPoint(middle.x(), around.top() - GAP_PX - box.height()),
-            QPoint(around.right() + GAP_PX, middle.y()),
-            QPoint(around.left() - GAP_PX - box.width(), middle.y()),
+            QPoint(middle.x(), target_rect.bottom() + GAP_PX),
+            QPoint(middle.x(), target_rect.top() - GAP_PX - box.height()),
+            QPoint(target_rect.right() + GAP_PX, middle.y()),
+            QPoint(target_rect.left() - GAP_PX - box.width(), middle.y()),
         ]
         room = inside.size() - box.size()
         places += [
@@ -194,11 +194,11 @@ class CoachMark(QFrame):
     def _follow(self) -> None:
         """Place it again if the object has moved; to do so always would request the next layout, forever."""
         if self._target() != self._pointed_at:
-            self._place()
+            self._move_to_free_rect()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and not self.isHidden():
-            self._place()
+            self._move_to_free_rect()
         elif event.type() is QEvent.Type.LayoutRequest and not self.isHidden():
             self._placing.start()
         return bool(super().eventFilter(watched, event))
@@ -206,7 +206,7 @@ class CoachMark(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
-            self._place()
+            self._move_to_free_rect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
@@ -216,15 +216,15 @@ class CoachMark(QFrame):
         painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
 
 
-def _pushed(box: QRect, inside: QRect) -> QRect:
+def _pushed(box: QRect, bounds: QRect) -> QRect:
     """*box*, moved into the window as far as it is outside."""
     found = QRect(box)
-    found.moveLeft(max(inside.left(), min(box.left(), inside.right() - box.width())))
-    found.moveTop(max(inside.top(), min(box.top(), inside.bottom() - box.height())))
+    found.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
+    found.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))
     return found
 
 
-def _covered(box: QRect, around: QRect) -> int:
+def _covered(box: QRect, target_rect: QRect) -> int:
     """Return the area in which *box* covers *around*, in square pixels."""
-    common = box.intersected(around)
+    common = box.intersected(target_rect)
     return max(0, common.width()) * max(0, common.height())

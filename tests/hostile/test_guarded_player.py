@@ -23,7 +23,7 @@ from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.verdict import Rerun, verdict
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
@@ -117,17 +117,17 @@ def test_a_run_that_takes_too_much_work_is_not_played_further(scenario: Scenario
 # --- the judge of a class
 
 
-def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, Verdict]:
+def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int, LogVerdict]:
     """The verdicts of a judge with one worker; *end*: the seat whose run ends its worker."""
 
-    async def judge_all() -> dict[int, Verdict]:
-        found: dict[int, Verdict] = {}
+    async def judge_all() -> dict[int, LogVerdict]:
+        found: dict[int, LogVerdict] = {}
         over = asyncio.Event()
 
         async def log_of(number: int) -> list[LogEntry]:
             return logs[number]
 
-        async def take(number: int, verdict: Verdict) -> None:
+        async def take(number: int, verdict: LogVerdict) -> None:
             found[number] = verdict
             if len(found) == len(logs):
                 over.set()
@@ -141,7 +141,7 @@ def judged(logs: dict[int, list[LogEntry]], end: int | None = None) -> dict[int,
         if end is not None:
             whole = judge._workers.replay
 
-            async def go_on(place: int, some: dict[int, list[LogEntry]]) -> dict[int, Verdict]:
+            async def go_on(place: int, some: dict[int, list[LogEntry]]) -> dict[int, LogVerdict]:
                 return {} if end in some else await whole(place, some)
 
             judge._workers.replay = go_on  # type: ignore[method-assign,assignment]

@@ -21,7 +21,7 @@ from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.join import JoinFailedError
 from app.classroom.link import AGAIN_S, build_connection
 from app.classroom.seat_log import folder_of, token_of
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
 from app.classroom.team.server_messages import TeamRole, ToMember
 from app.words import localization
@@ -188,7 +188,7 @@ def roles(invitation: Invitation, name: str) -> list[TeamRole]:
 
 def play_role(
     member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
-) -> tuple[list[Row], Verdict | None]:
+) -> tuple[list[Row], LogVerdict | None]:
     """Say *lines*, each at its time or as it is typed, until the drill is over; *show* gets what is noticed.
 
     Returns all that was noticed, and what the run has come to. Raises JoinFailedError.

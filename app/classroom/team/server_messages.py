@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from engine.drill.team.view import RoleObservation
 
 
@@ -75,7 +75,7 @@ class TeamDrillEnded(TypedDict):
     """The drill has ended; None: nothing was computed."""
 
     kind: Literal["over"]
-    verdict: Verdict | None
+    verdict: LogVerdict | None
 
 
 class TeamRefusal(TypedDict):

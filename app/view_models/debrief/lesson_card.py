@@ -18,7 +18,7 @@ from app.words.language import tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Review, is_same_action
-from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_kept
+from engine.drill.par.lessons import Judgement, choose_steps, is_action, is_good_answer
 from engine.drill.par.regret import WAITING, RunSegment
 from engine.inputs import Input
 from engine.verbs.lines import parse_line
@@ -41,14 +41,14 @@ class LessonCard:
     primary: str = ""
 
 
-def ask_lesson(lesson: RunSegment, number: int, count: int, asked: Asked) -> LessonCard:
+def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
     """Return the question: the position, what was done in the run, and what it cost."""
     heading = tr("Mistake {number} of {count}, at {moment}: what do you do?").format(
         number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
     )
     task = tr("Find a better action, and use any tool of the desk. Looking costs nothing; nothing is scored.")
     mistake = tr("In your run: {mistake} {cost}").format(
-        mistake=describe_mistake(lesson, asked), cost=describe_cost(lesson, None)
+        mistake=describe_mistake(lesson, choices), cost=describe_cost(lesson, None)
     )
     wait = (WAIT,) if lesson.line != WAITING else ()
     return LessonCard(heading, "info", (mistake, task), (), (HINT, *wait, ANSWER, SKIP))
@@ -66,24 +66,24 @@ def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
 
 
 def judge_answer(
-    lesson: RunSegment, judgement: Judgement, more: bool, review: Review | None, asked: Asked
+    lesson: RunSegment, judgement: Judgement, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
     """Return what an answer is worth. *more*: another lesson follows."""
-    if judgement.idle or not is_kept(lesson, judgement):
+    if judgement.idle or not is_good_answer(lesson, judgement):
         return reject_answer(lesson, judgement)
     points = formatting.plain_number(round(judgement.value, 1))
     heading = tr("Yes: {points} points are still possible after it.").format(points=points)
-    return _reveal(lesson, heading, "ok", more, review, asked)
+    return _reveal(lesson, heading, "ok", has_another, review, choices)
 
 
-def reveal_answer(lesson: RunSegment, more: bool, review: Review | None, asked: Asked) -> LessonCard:
+def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
     """Return the best continuation without an answer by the player."""
     points = formatting.plain_number(round(lesson.before, 1))
     heading = tr("The best continuation, worth {points} points:").format(points=points)
-    return _reveal(lesson, heading, "info", more, review, asked)
+    return _reveal(lesson, heading, "info", has_another, review, choices)
 
 
-def find_hint(lesson: RunSegment, asked: Asked) -> str:
+def find_hint(lesson: RunSegment, choices: Asked) -> str:
     """Return where the best continuation acts first, without what it does."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
@@ -96,12 +96,12 @@ def find_hint(lesson: RunSegment, asked: Asked) -> str:
 
 
 def _reveal(
-    lesson: RunSegment, heading: str, tone: str, more: bool, review: Review | None, asked: Asked
+    lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
-    steps = tuple(describe_step(item, asked) for item in choose_steps(lesson.best, STEPS_MAX))
+    steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     reason = find_reason(lesson, review)
     lines = (tr("Why: {reason}").format(reason=reason),) if reason else ()
-    last = NEXT if more else BACK
+    last = NEXT if has_another else BACK
     return LessonCard(heading, tone, lines, steps, (WATCH, PLAY, last), last)
 
 
@@ -113,7 +113,7 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
     steps = review.reference.steps if review.reference is not None else ()
     for item in actions:
         for step in steps:
-            if step.why and _is_same(step.line, item):
+            if step.why and _is_equal_action(step.line, item):
                 return step.why
     advice: Sequence[str] = [
         localize(each.better)
@@ -123,5 +123,5 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
     return next(iter(advice), "")
 
 
-def _is_same(line: str, item: Input) -> bool:
+def _is_equal_action(line: str, item: Input) -> bool:
     return is_same_action(parse_line(line), item)

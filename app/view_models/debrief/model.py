@@ -54,7 +54,7 @@ class DebriefModel:
         return self.scenario is not None and bool(self.scenario.solution)
 
     @property
-    def asked(self) -> dict[str, list[str]]:
+    def choices(self) -> dict[str, list[str]]:
         """Return the choices of each question."""
         return ask_choices(self.report)
 
@@ -77,7 +77,7 @@ class DebriefModel:
         chance = self.account.last_chance if self.account is not None else None
         if chance is not None:
             until = tr("the last chance to reach all goals, {act}").format(
-                act=format_first_step(chance, self.asked)
+                act=format_first_step(chance, self.choices)
             )
             course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, until))
         return course

@@ -52,9 +52,9 @@ REMARKS_MADE: Final = {
 """Verb -> sentence, where the input changes nothing in the world."""
 
 
-def describe_action(line: str, asked: Mapping[str, Sequence[str]]) -> str:
+def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     """Return a sentence about an input of the player. *asked*: question -> its choices."""
-    action = short(describe_input(line, asked), LETTERS_MAX)
+    action = short(describe_input(line, choices), LETTERS_MAX)
     try:
         item = parse_line(line)
     except InputError:

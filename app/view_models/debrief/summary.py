@@ -30,7 +30,7 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class SummaryFigure:
     """One row of figures: label, value, tone (empty: none), and whether it details the row above."""
 
     key: str
@@ -51,7 +51,7 @@ class Summary:
     score: float | None
     """None: nothing is scored."""
     grade: Grade | None
-    figures: tuple[Figure, ...]
+    figures: tuple[SummaryFigure, ...]
 
     @property
     def passed_well(self) -> bool:
@@ -154,31 +154,33 @@ def find_protection(scenario: Scenario | None) -> str:
     return "mixed" if len(kinds) > 1 or changes else kinds[0]
 
 
-def _figures(report: Report, scenario: Scenario | None) -> Iterator[Figure]:
+def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigure]:
     yield from _downtime(report)
     availability = report["availability"]
     lost = int(availability["lost_transactions"])
-    yield Figure(
+    yield SummaryFigure(
         "lost_transactions", tr("Transactions lost"), formatting.number(lost), "bad" if lost else "ok"
     )
     if availability["lost_kb"]:
         size = formatting.kb(availability["lost_kb"])
-        yield Figure("lost_kb", tr("log never sent"), size, "bad", detail=True)
+        yield SummaryFigure("lost_kb", tr("log never sent"), size, "bad", detail=True)
     protection = find_protection(scenario)
     if protection:
         exposed_s = availability["exposed_s"]
         value = formatting.seconds(exposed_s, 1)
         tip = tr("While the database was online")
-        yield Figure("exposed_s", tr(UNPROTECTED[protection]), value, "warn" if exposed_s else "ok", tip=tip)
+        yield SummaryFigure(
+            "exposed_s", tr(UNPROTECTED[protection]), value, "warn" if exposed_s else "ok", tip=tip
+        )
     goals = report.get("goals", ())
     if goals:
         met = sum(bool(goal["met"]) for goal in goals)
         value = tr("{met} of {all}").format(met=met, all=len(goals))
-        yield Figure("goals", tr("Goals met"), value, "ok" if met == len(goals) else "bad")
+        yield SummaryFigure("goals", tr("Goals met"), value, "ok" if met == len(goals) else "bad")
     yield from _failover(report)
 
 
-def _downtime(report: Report) -> Iterator[Figure]:
+def _downtime(report: Report) -> Iterator[SummaryFigure]:
     """Downtime of the database, and that of its clients where there are any."""
     count = len(report["availability"]["databases"])
     tip = tr("Sum of {n} databases").format(n=count) if count > 1 else ""
@@ -190,14 +192,14 @@ def _downtime(report: Report) -> Iterator[Figure]:
         database = over.format(time=database)
     tone = "bad" if last == DOWN else ""
     if not report.get("clients") or not report["clients"]["databases"]:
-        yield Figure("downtime_s", tr("Downtime"), database, tone, tip=tip)
+        yield SummaryFigure("downtime_s", tr("Downtime"), database, tone, tip=tip)
         return
-    yield Figure("", tr("Downtime"), "", tip=tip)
-    yield Figure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
+    yield SummaryFigure("", tr("Downtime"), "", tip=tip)
+    yield SummaryFigure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
     clients = formatting.seconds(report["clients"]["downtime_s"])
     away = last in (DOWN, CLIENTS_IDLE)
     clients = over.format(time=clients) if away else clients
-    yield Figure("clients_s", tr("clients"), clients, "bad" if away else "", detail=True, tip=tip)
+    yield SummaryFigure("clients_s", tr("clients"), clients, "bad" if away else "", detail=True, tip=tip)
 
 
 def _last_service(report: Report) -> str:
@@ -208,15 +210,15 @@ def _last_service(report: Report) -> str:
     return spans[-1].what if spans else ""
 
 
-def _failover(report: Report) -> Iterator[Figure]:
+def _failover(report: Report) -> Iterator[SummaryFigure]:
     """The time of the only failover, with the published one if there is one to compare."""
     rows: list[Row] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return
     row = rows[0]
-    yield Figure("failover_s", tr("Failover"), formatting.seconds(row["failover_s"]))
+    yield SummaryFigure("failover_s", tr("Failover"), formatting.seconds(row["failover_s"]))
     if row.get("published_s") is not None:
         published = formatting.seconds(row["published_s"], 1)
-        yield Figure(
+        yield SummaryFigure(
             "published_s", tr("published (Table 6)"), published, detail=True, tip=row["published_ref"]
         )

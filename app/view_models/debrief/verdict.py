@@ -99,27 +99,27 @@ def ask_choices(report: Report) -> dict[str, list[str]]:
 
 
 def describe_lesson(
-    lesson: RunSegment, chance: LastChance | None, asked: Asked, lessons: tuple[RunSegment, ...]
+    lesson: RunSegment, chance: LastChance | None, choices: Asked, lessons: tuple[RunSegment, ...]
 ) -> Verdict:
     """Return the verdict on a run whose biggest mistake is *lesson*."""
-    steps = tuple(describe_step(item, asked) for item in choose_steps(lesson.best, STEPS_MAX))
+    steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     heading = tr("What would have been best:") if steps else tr("Best: do nothing more.")
     return Verdict(
         tr("Biggest mistake, at {moment}").format(moment=formatting.run_time(lesson.tick / TICKS_PER_S)),
         "bad",
-        f"{describe_mistake(lesson, asked)} {describe_cost(lesson, chance)}",
+        f"{describe_mistake(lesson, choices)} {describe_cost(lesson, chance)}",
         heading,
         steps,
-        retry=find_retry(lesson, asked),
+        retry=find_retry(lesson, choices),
         lesson=lesson,
         lessons=lessons,
     )
 
 
-def describe_mistake(lesson: RunSegment, asked: Asked) -> str:
+def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
     """Return a sentence about what was done, or not done."""
     if lesson.line != WAITING:
-        return describe_action(lesson.line, asked)
+        return describe_action(lesson.line, choices)
     start, end = (formatting.run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
     return tr("You did not act from {start} to {end}.").format(start=start, end=end)
 
@@ -141,9 +141,9 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     )
 
 
-def describe_step(item: Input, asked: Asked) -> Step:
+def describe_step(item: Input, choices: Asked) -> Step:
     """Return one step of a continuation: where, and the statement without its columns."""
-    text = describe_input(item.line_without_time, asked)
+    text = describe_input(item.line_without_time, choices)
     if item.verb in ("sql", "ps"):
         statement = omit_columns(" ".join(item.args[1].split()))
         text = tr("On {server}: {statement}").format(
@@ -162,7 +162,7 @@ def omit_columns(statement: str) -> str:
     return "".join(parts)
 
 
-def find_retry(lesson: RunSegment, asked: Asked) -> Retry:
+def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
     """Return where the run is taken up again so that a person can still act before the mistake.
 
     Looks of the plan do not count: the clock stands still until the player presses Run.
@@ -170,10 +170,10 @@ def find_retry(lesson: RunSegment, asked: Asked) -> Retry:
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
     if lesson.line == WAITING:
-        return Retry(begin, describe_mistake(lesson, asked))
+        return Retry(begin, describe_mistake(lesson, choices))
     left = formatting.seconds((lesson.tick - begin) / TICKS_PER_S, 0)
     notice = tr("Your mistake comes at {at}, in {left}: {mistake}").format(
-        at=moment(lesson.tick), left=left, mistake=describe_mistake(lesson, asked)
+        at=moment(lesson.tick), left=left, mistake=describe_mistake(lesson, choices)
     )
     return Retry(begin, notice)
 

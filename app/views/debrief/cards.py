@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.debrief.model import DebriefModel
-from app.view_models.debrief.summary import Figure, Grade, Summary
+from app.view_models.debrief.summary import Grade, Summary, SummaryFigure
 from app.view_models.debrief.verdict import Step, Verdict
 from app.views.debrief.parts import label, muted
 from app.words import formatting
@@ -71,7 +71,7 @@ def _score(total: float, grade: Grade) -> QHBoxLayout:
     return row
 
 
-def _figures(figures: Sequence[Figure], narrow: bool) -> QWidget:
+def _figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)

@@ -101,7 +101,7 @@ class Debrief(QScrollArea):
         self._built_narrow = False
         self._tab = SCORE
         self._share = 0.0
-        self._actions = tabs.Actions(
+        self._actions = tabs.PageActions(
             self.retry_wanted.emit, self._choose_moment, self.watch_wanted.emit, self.best_wanted.emit,
             self.solution_wanted.emit, self.account_wanted.emit, self.export_wanted.emit,
             self.reflect_first.emit,
@@ -480,7 +480,9 @@ def _button(text: str, do: Callable[[], object], parent: QWidget) -> QPushButton
     return button
 
 
-def _differ(one: DebriefModel, other: DebriefModel) -> bool:
-    return (one.review, one.account, one.lessons, one.provisional, one.analyzing) != (
-        other.review, other.account, other.lessons, other.provisional, other.analyzing,
-    )  # fmt: skip
+def _differ(before: DebriefModel, after: DebriefModel) -> bool:
+    return _analysis_of(before) != _analysis_of(after)
+
+
+def _analysis_of(model: DebriefModel) -> tuple[object, ...]:
+    return model.review, model.account, model.lessons, model.provisional, model.analyzing

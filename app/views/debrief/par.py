@@ -47,7 +47,7 @@ def show_account(
     retry: Retry,
     choose: Callable[[float], None],
     watch: Callable[[Best], None],
-    asked: Mapping[str, Sequence[str]],
+    choices: Mapping[str, Sequence[str]],
     provisional: bool = False,
     search_on: Callable[[], object] | None = None,
 ) -> list[QWidget]:
@@ -57,9 +57,9 @@ def show_account(
     moment of the curve. *asked*: question -> its choices. *provisional*: more may be found; *search_on* searches for
     it, None: that is being done.
     """
-    lossy = [move for move in _without(find_stops(account), lessons) if move.regret >= NOTED]
+    lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
     worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:SHOWN]
-    curve = ValueCurve(account, asked)
+    curve = ValueCurve(account, choices)
     curve.moment_chosen.connect(choose)
     parts: list[QWidget] = [
         curve,
@@ -84,17 +84,19 @@ def show_account(
             (
                 format_loss(move.regret),
                 tr(TONES[move.label][0]),
-                _build_move_texts(move, chance if move is missed else None, again, watch, asked),
+                _build_move_texts(move, chance if move is missed else None, again, watch, choices),
             ),
         )
         for move in worst
     ]
     if chance is not None and missed is None:
-        rows.append(((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, asked))))
+        rows.append(
+            ((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, choices)))
+        )
     return [*parts, *build_marked_rows([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
-def _without(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
+def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
     """Return the moves that are no part of a lesson."""
 
     def is_part(move: RunSegment) -> bool:

@@ -44,7 +44,7 @@ EXPORTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Actions:
+class PageActions:
     """Functions that the buttons of the tabs call."""
 
     retry: Retry
@@ -82,19 +82,19 @@ def scrolled(parts: Sequence[QWidget]) -> QScrollArea:
 # --- one function for each tab ------------------------------------------------------------------------------
 
 
-def score_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+def score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return the curve of the score that was still possible, and the costliest actions and waits."""
     if model.account is None:
         return [muted(tr("Analyzing…") if model.analyzing else tr("There is no analysis of this run."))]
     verdict = model.verdict()
     return par.show_account(
         model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
-        actions.retry, actions.choose, actions.watch_best, model.asked,
+        actions.retry, actions.choose, actions.watch_best, model.choices,
         model.provisional, None if model.analyzing else actions.analyze,
     )  # fmt: skip
 
 
-def timeline_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+def timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return service, protection and states over time, and each failover in its phases."""
     report, review, course = model.report, model.review, model.course()
     strip = TimeStrip(roomy=True)
@@ -119,7 +119,7 @@ def timeline_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
     return parts
 
 
-def points_tab(model: DebriefModel, actions: Actions, narrow: bool, asks_first: bool) -> list[QWidget]:
+def points_tab(model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool) -> list[QWidget]:
     """Return what each rule gave and took, and the questions."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
@@ -142,7 +142,7 @@ def points_tab(model: DebriefModel, actions: Actions, narrow: bool, asks_first: 
     return parts or [muted(tr("Nothing is scored here."))]
 
 
-def commands_tab(model: DebriefModel, actions: Actions, narrow: bool) -> list[QWidget]:
+def commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
     """Return what was typed, and the reference solution."""
     parts: list[QWidget] = []
     commands = answers.commands(model.report, narrow)
@@ -151,7 +151,7 @@ def commands_tab(model: DebriefModel, actions: Actions, narrow: bool) -> list[QW
     if review is not None and review.reference is not None:
         watch = QPushButton(tr("Watch it step by step"))
         watch.clicked.connect(lambda _=False: actions.watch_solution())
-        rows = reference(review.reference, model.asked, narrow)
+        rows = reference(review.reference, model.choices, narrow)
         parts.append(card(tr("The reference solution"), _row(watch), *rows))
     return parts
 
@@ -183,7 +183,7 @@ def evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     return [card(tr("Preconditions of automatic failover"), *guards)]
 
 
-def export_tab(model: DebriefModel, actions: Actions) -> list[QWidget]:
+def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return a button for each kind of file."""
     box = QWidget()
     flow = FlowLayout(8, box)
@@ -244,7 +244,7 @@ def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
     return [(tr("state"), spans)]
 
 
-def _score(model: DebriefModel, actions: Actions) -> QWidget:
+def _score(model: DebriefModel, actions: PageActions) -> QWidget:
     box = QWidget()
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
@@ -258,7 +258,7 @@ def _score(model: DebriefModel, actions: Actions) -> QWidget:
     return box
 
 
-def _item(item: ItemJson, can_retry: bool, actions: Actions) -> QVBoxLayout:
+def _item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
     layout = QVBoxLayout()
     layout.setSpacing(2)
     layout.addWidget(label(said_of(item["name"]), 1.0, bold=True))

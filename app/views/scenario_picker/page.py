@@ -64,7 +64,7 @@ class ScenarioPicker(QWidget):
         self.search.setAccessibleName(tr("Search drills"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._search)
-        self.search.returnPressed.connect(self._open_first)
+        self.search.returnPressed.connect(self._open_first_match)
         focus = QShortcut(QKeySequence(SEARCH_KEY), self)
         focus.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         focus.activated.connect(self._focus_search)
@@ -165,12 +165,12 @@ class ScenarioPicker(QWidget):
         self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
         self.search.setToolTip(texts[0])
 
-    def show_recommendation(self, what: NextDrill | None, newcomer: bool = False) -> None:
+    def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool = False) -> None:
         """Show the drill to take next; a *newcomer* is offered the first run, too."""
-        self.top.show_recommendation(what, newcomer)
+        self.top.show_recommendation(recommendation, newcomer)
         self._show_drills()
-        if what is not None and self.grid.current() is None:
-            self.grid.choose(what.card.name)
+        if recommendation is not None and self.grid.current() is None:
+            self.grid.choose(recommendation.card.name)
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
         """Offer runs that can be continued, the newest first."""
@@ -226,7 +226,7 @@ class ScenarioPicker(QWidget):
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def _open_first(self) -> None:
+    def _open_first_match(self) -> None:
         """Open the first match; without a search the keyboard moves to the drills."""
         first = self.grid.item(0)
         if first is not None:

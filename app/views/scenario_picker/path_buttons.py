@@ -112,8 +112,8 @@ class PathButton(QAbstractButton):
 
     def show_progress(self, progress: PathProgress) -> None:
         self._progress = progress
-        self.setAccessibleName(f"{self.text()}, {self._count()}. {self._next()}")
-        self.setToolTip(self._next())
+        self.setAccessibleName(f"{self.text()}, {self._count()}. {self._describe_next_drill()}")
+        self.setToolTip(self._describe_next_drill())
         self.update()
 
     def _count(self) -> str:
@@ -122,7 +122,7 @@ class PathButton(QAbstractButton):
             return ""
         return tr("{passed} of {total} passed").format(passed=found.passed, total=found.total)
 
-    def _next(self) -> str:
+    def _describe_next_drill(self) -> str:
         found = self._progress
         if found is None or not found.total:
             return ""
@@ -143,13 +143,13 @@ class PathButton(QAbstractButton):
         icon = round(QFontMetricsF(font).height()) + 8
         return (
             len(cached_lines(self.text(), font.toString(), room - icon, 2)),
-            len(cached_lines(self._next(), small.toString(), room, 2)),
+            len(cached_lines(self._describe_next_drill(), small.toString(), room, 2)),
         )
 
-    def set_lines(self, title: int, after: int) -> None:
+    def set_lines(self, title: int, next_lines: int) -> None:
         """Reserve that many lines for the title and for the next drill."""
-        if (title, after) != self._lines:
-            self._lines = (title, after)
+        if (title, next_lines) != self._lines:
+            self._lines = (title, next_lines)
             self.updateGeometry()
             self.update()
 
@@ -198,7 +198,7 @@ class PathButton(QAbstractButton):
         painter.setPen(colours.muted)
         painter.drawText(QPointF(box.left(), y), self._count())
         painter.setPen(colours.text)
-        for words in cached_lines(self._next(), small.toString(), box.width(), 2):
+        for words in cached_lines(self._describe_next_drill(), small.toString(), box.width(), 2):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 

@@ -137,18 +137,18 @@ class TopCards(QWidget):
         self.next.title.setText(tr("Loading drills…"))
         self.next.button.setEnabled(False)
 
-    def show_recommendation(self, what: NextDrill | None, newcomer: bool) -> None:
+    def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool) -> None:
         """Show the drill to take next; a *newcomer* is offered the first run, too."""
-        self.recommendation = what
+        self.recommendation = recommendation
         self.first_run.setVisible(newcomer)
         self.next.set_primary(not newcomer)
-        self.next.button.setEnabled(what is not None)
-        if what is None:
+        self.next.button.setEnabled(recommendation is not None)
+        if recommendation is None:
             self.next.title.setText(tr("No drill to recommend"))
             for label in (self.next.facts, self.next.text, self.next.reason):
                 label.clear()
             return
-        card = what.card
+        card = recommendation.card
         facts = (
             tr(SHORT_LABELS[card.technology]),
             tr("{minutes} min").format(minutes=card.minutes),
@@ -157,8 +157,10 @@ class TopCards(QWidget):
         self.next.facts.setText(" · ".join(facts))
         self.next.title.setText(card.title)
         self.next.text.setText(card.summary)
-        self.next.reason.setText(what.reason)
-        self.next.button.setAccessibleName(f"{self.next.button.text()}: {card.title}. {what.reason}")
+        self.next.reason.setText(recommendation.reason)
+        self.next.button.setAccessibleName(
+            f"{self.next.button.text()}: {card.title}. {recommendation.reason}"
+        )
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
         """Offer the newest of these runs; the others are in its menu."""

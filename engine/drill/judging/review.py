@@ -262,10 +262,10 @@ STARTED: Final = mark("{server} took over after the role was started by command.
 START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 
 
-def _was_started(drill: Drill, done: Failover) -> bool:
+def _was_started(drill: Drill, failover: Failover) -> bool:
     """Return True if a person started the role of an instance that had moved and stayed offline."""
-    return find_technology(drill.world, done) == INSTANCE and any(
-        done.detected_tick < item.tick <= (done.online_tick or 0)
+    return find_technology(drill.world, failover) == INSTANCE and any(
+        failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (item.verb == "start-role" or (item.verb == "ps" and START.search(item.args[-1]) is not None))
         for item in drill.journal
     )

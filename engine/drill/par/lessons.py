@@ -75,12 +75,12 @@ def pace_plan(run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]) 
     return replace(lesson, plan=plan) if run.score().total >= lesson.before - SLACK else lesson
 
 
-def choose_steps(plan: Sequence[Input], most: int) -> tuple[Input, ...]:
+def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     """Return up to *most* inputs of *plan* that explain it: actions first, then the looks before them."""
     done = [item for item in plan if item.verb not in REMARKS]
-    actions = [item for item in done if not is_inspection(item)][:most]
+    actions = [item for item in done if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
-    free = most - len(actions)
+    free = limit - len(actions)
     shown = actions + [item for item in done if is_inspection(item) and item.tick <= last][:free]
     return tuple(sorted(shown, key=lambda item: item.tick))
 
@@ -124,7 +124,7 @@ def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgeme
     return Judgement((yield from _value(run, plans)), False)
 
 
-def is_kept(lesson: RunSegment, judgement: Judgement) -> bool:
+def is_good_answer(lesson: RunSegment, judgement: Judgement) -> bool:
     """Return True if the answer costs less than an inaccuracy."""
     return lesson.before - judgement.value < INACCURACY
 
@@ -160,5 +160,5 @@ def _joined(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
     yield replace(first, until=last.until, after=last.after, label=_label(first.before - last.after))
 
 
-def _label(lost: float) -> str:
-    return next((name for points, name in SIZES if lost >= points), LABELS[-1][1])
+def _label(points_lost: float) -> str:
+    return next((name for points, name in SIZES if points_lost >= points), LABELS[-1][1])

@@ -25,7 +25,7 @@ from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
-from app.classroom.server_messages import Verdict
+from app.classroom.server_messages import LogVerdict
 from app.classroom.service import ClassMismatchError, find_or_begin_class
 from app.classroom.verdict import Rerun, verdict
 from app.files import certificates, scenario_files
@@ -285,14 +285,14 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     """As they do where the record is read while another host writes to it."""
     monkeypatch.setattr(multiprocessing, "get_context", of_forks)
 
-    async def judged() -> tuple[Verdict, tuple[float, float]]:
-        found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+    async def judged() -> tuple[LogVerdict, tuple[float, float]]:
+        found: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
         weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
         async def log_of(number: int) -> list[LogEntry]:
             return log[: portions[-1][1]]
 
-        async def take(number: int, verdict: Verdict) -> None:
+        async def take(number: int, verdict: LogVerdict) -> None:
             if not found.done():
                 found.set_result(verdict)
 

@@ -171,7 +171,7 @@ def test_the_mark_stays_in_the_window_and_beside_its_card(
         )
         QApplication.processEvents()
         assert window.rect().contains(mark.geometry())
-        assert not mark.geometry().intersects(window.first_run._place(place)), place
+        assert not mark.geometry().intersects(window.first_run._find_card_rect(place)), place
         inside = QRect(QPoint(), mark.size())
         for part in (mark.next, mark.skip, mark.text):
             assert inside.contains(part.geometry()), place

@@ -9,7 +9,7 @@ from engine.drill.par.lessons import (
     choose_steps,
     closes_goals,
     find_lessons,
-    is_kept,
+    is_good_answer,
     judge_action,
     judge_wait,
     pace_plan,
@@ -115,11 +115,11 @@ def at_the_mistake(*lines: str) -> Drill:
 
 def test_an_answer_is_worth_what_it_leaves_possible() -> None:
     good = run_to_completion(judge_action(at_the_mistake(FORCE), [HASTY]))
-    assert is_kept(lesson(100.0), good)
+    assert is_good_answer(lesson(100.0), good)
     assert not good.idle
     bad = run_to_completion(judge_action(at_the_mistake(FATAL), [HASTY]))
-    assert not is_kept(lesson(100.0), bad)
+    assert not is_good_answer(lesson(100.0), bad)
     assert run_to_completion(judge_action(at_the_mistake(RESUME), [HASTY])).idle, (
         "refused, and nothing has changed"
     )
-    assert is_kept(lesson(100.0), run_to_completion(judge_wait(at_the_mistake(), [HASTY])))
+    assert is_good_answer(lesson(100.0), run_to_completion(judge_wait(at_the_mistake(), [HASTY])))
