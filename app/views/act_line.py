@@ -64,7 +64,7 @@ class ActLine(HistoryLine):
 
     def _show_example(self, server: str) -> None:
         """Show a harmless command: a fault as the example would reveal what is about to happen."""
-        command = f"sql {server} SELECT @@SERVERNAME" if server else ""
+        command = f"sql {server} SELECT 1" if server else ""
         self.setPlaceholderText(
             tr("Type a command, e.g. {command}").format(command=command) if command else ""
         )

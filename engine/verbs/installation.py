@@ -76,7 +76,7 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
     """Timer: the new version is installed and started, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
-        text = say("the upgrade has failed: the server was switched off or the service started")
+        text = say("the upgrade failed: the server was powered off or the service started")
         emit_maintenance_event(world, server, text, failed=True)
         return
     options.keep_levels(world, server, version)

@@ -42,14 +42,14 @@ VERBS: Final = (
     Verb(
         name="power-on",
         parameters=(COMPUTER,),
-        help=mark("switch a server on; it boots and starts SQL Server"),
+        help=mark("power a server on; it boots and starts SQL Server"),
         group="repair",
         do=lambda world, item: service.power_on(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "stop-service"),
         pointless=reject_computer_if(
             say("the server is on"), lambda computer: computer.powered and not computer.shutting_down
         ),
-        label=mark("Switch on"),
+        label=mark("Power on"),
         icon="power",
     ),
     Verb(

@@ -140,7 +140,7 @@ def test_a_last_chance_is_drawn_and_told(source: ExportSource) -> None:
     assert "point of no return 0:10.0</text>" in curve_svg.draw(found, {})
     told = dict(body.annex(replace(source, account=found), "THE CURVE"))
     said = told["Compared with the best possible"]
-    assert "last chance: SERVER_A ▸ Switch on." in said
+    assert "last chance: SERVER_A ▸ Power on." in said
     assert "these steps no longer reach “It serves” by 1:00." in said
     assert "THE CURVE" in said
 
@@ -249,7 +249,7 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: ExportSourc
     assert "--   ALTER DATABASE Sales SET PARTNER FAILOVER" in text
     assert "Refused on" in text
     assert ": Msg 1470" in text
-    assert "--    Manual step: SERVER_A ▸ Switch on" in text
+    assert "--    Manual step: SERVER_A ▸ Power on" in text
     assert "hint" not in text
 
 

@@ -70,7 +70,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     assert "PRINCIPAL" in str(
         [event.get("results") for event in hands.drill.events if event.kind == "sql_done"]
     )
-    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Switch on")
+    hands.choose(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power on")
     window.session.set_speed(20.0)
     hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
     window.actions_by_name["drill.finish"].trigger()

@@ -90,7 +90,7 @@ def test_a_retry_comes_early_enough_to_look_and_says_what_comes() -> None:
 
 def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
     question = ask_lesson(ACTED, 1, 2, {})
-    assert "Switch on" not in " ".join((question.heading, *question.lines))
+    assert "Power on" not in " ".join((question.heading, *question.lines))
     assert question.steps == ()
     assert "wait" in question.buttons
     assert "wait" not in ask_lesson(IDLE, 1, 2, {}).buttons, "waiting was the mistake"
@@ -101,6 +101,6 @@ def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
         assert card.steps == ()
     good = judge_answer(ACTED, Judgement(89.0, False), True, None, {})
     assert good.tone == "ok"
-    assert [step.text for step in good.steps] == ["SERVER_A ▸ Switch on"]
+    assert [step.text for step in good.steps] == ["SERVER_A ▸ Power on"]
     assert good.primary == "next"
     assert reveal_answer(ACTED, False, None, {}).primary == "back"

@@ -61,5 +61,5 @@ def test_acts_of_both_stand_in_order_of_time() -> None:
         (10.0, "Note: seen", "SELECT 1 on SERVER_B"),
         (10.0, "", "Note: seen"),
         (12.5, "", "End drill"),
-        (93.0, "SERVER_A ▸ Switch on", ""),
+        (93.0, "SERVER_A ▸ Power on", ""),
     ]

@@ -92,7 +92,7 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
         "goals": {"a": 3.0, "b": None},
     }
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
-    told = "1:06  SERVER_A ▸ Switch on"
+    told = "1:06  SERVER_A ▸ Power on"
     assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "", told]
     assert cells(board, 1)[:3] == ["2", "Bob", ""]
     assert board.tiles.table.rowCount() == 2

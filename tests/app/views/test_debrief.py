@@ -274,7 +274,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
     assert [item.line_without_time for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
     qtbot.mouseClick(pressed[pressed.index(look[2]) + 1], Qt.MouseButton.LeftButton)
-    assert tried == [(10.01, "40 s are left until 0:50.0: the best from there is SERVER_A ▸ Switch on.")]
+    assert tried == [(10.01, "40 s are left until 0:50.0: the best from there is SERVER_A ▸ Power on.")]
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -292,7 +292,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     assert ("Point of no return: the last chance to reach all goals." in said) is same
     own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
     assert (own in said) is not same
-    assert "0:50.0\nSERVER_A ▸ Switch on" in said
+    assert "0:50.0\nSERVER_A ▸ Power on" in said
     assert (
         "After what was done here, these steps no longer reach “SERVER_B serves” by 1:00, “All is well”."
         in said
@@ -317,7 +317,7 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
     ((begin_s, told),) = tried
     assert begin_s < 50.0 - LOOK_S
-    assert told.endswith(" until 0:50.0: the last chance to reach all goals, SERVER_A ▸ Switch on.")
+    assert told.endswith(" until 0:50.0: the last chance to reach all goals, SERVER_A ▸ Power on.")
     said = said_in(parts)
     assert "Begun a second later, these steps no longer reach “SERVER_B serves” by 1:00." in said
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
@@ -413,7 +413,7 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
     page.show_run(DebriefModel(report, shipped("forced-service"), None, Account((), 60.0, CHANCE)))
     assert kinds().count("no-return") == 1
     (mark,) = [marker for marker in there(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
-    assert (mark.t_s, mark.text) == (10.0, "the last chance to reach all goals, SERVER_A ▸ Switch on")
+    assert (mark.t_s, mark.text) == (10.0, "the last chance to reach all goals, SERVER_A ▸ Power on")
 
 
 def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:

@@ -155,7 +155,7 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
     do(world, f"power-off {P}", then_s=1.0)
     view.show_world(world)
     labels = [action.text() for action in view.actions_for(server(P))]
-    assert labels[0] == "Switch on"
+    assert labels[0] == "Power on"
     assert "Cut the power" not in labels
 
 

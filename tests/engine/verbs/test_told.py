@@ -15,7 +15,7 @@ ASKED = {"cause": ["The witness.", "The cable."]}
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("power-on SERVER_A", "SERVER_A ▸ Switch on"),
+        ("power-on SERVER_A", "SERVER_A ▸ Power on"),
         ("mend SERVER_A SERVER_B", "SERVER_A – SERVER_B ▸ Repair"),
         ("sql SERVER_A#2 SELECT 1\n    FROM x", "SELECT 1 FROM x on SERVER_A"),
         ("ps NODE_1 Get-ClusterNode", "Get-ClusterNode on NODE_1"),

@@ -141,7 +141,7 @@ def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
     assert since < began
     assert exposed.retry_tick == retry.find_retry_tick(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
-    assert goal.cause == "Never done: SERVER_A ▸ Switch on"
+    assert goal.cause == "Never done: SERVER_A ▸ Power on"
     step = next(s for s in there(found.reference).steps if "power-on" in s.line)
     assert goal.cause_tick == step.tick
     assert goal.retry_tick == retry.find_retry_tick(step.tick, parse_line(step.line), ()) < step.tick - 1000
