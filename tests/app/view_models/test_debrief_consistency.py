@@ -176,7 +176,15 @@ def replay(drill: Drill, lesson: RunSegment) -> Drill:
     return run
 
 
-@pytest.mark.parametrize(("name", "player"), one_in(37, ANALYZED))
+@pytest.mark.parametrize(
+    ("name", "player"),
+    [
+        *one_in(37, (run for run in ANALYZED if run[1] != "random")),
+        *(
+            pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED if run[1] == "random"
+        ),  # up to 29 s each
+    ],
+)
 def test_the_verdict_is_that_of_the_run(name: str, player: str) -> None:
     drill = play(name, player)
     report = drill.report()
