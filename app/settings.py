@@ -111,9 +111,7 @@ class WindowSettings:
         return stored if isinstance(stored, kind) else key.default
 
     def json(self, key: WindowSettingKey[str]) -> Any:
-        """Parse the text of a setting as JSON; None if it is invalid, nested too deeply, or contains NaN or
-        infinity.
-        """
+        """Parse the text of a setting as JSON; None if invalid, nested too deeply, or with NaN or infinity."""
         try:
             return json.loads(self.get(key), parse_constant=_no_number)
         except (ValueError, RecursionError):
@@ -134,9 +132,7 @@ class WindowSettings:
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """Return the object that blocks the path of *file*, or of Qt's lock next to it, and is not a file; None if
-    there is none.
-    """
+    """Return the object that is not a file and blocks the path of *file* or of Qt's lock next to it; None if free."""
     return next(filter(no_file, (file, file.with_name(file.name + ".lock"))), None)
 
 

@@ -50,8 +50,9 @@ _SMALLEST: Final = 1 << 1074
 
 
 def remainder(number: float, divisor: float) -> float:
-    """Return the exact remainder of the division, with the sign of *number*. Raise ZeroDivisionError if *divisor*
-    is 0.
+    """Return the exact remainder of the division, with the sign of *number*.
+
+    Raise ZeroDivisionError if *divisor* is 0.
     """
     above, below = number.as_integer_ratio()
     times, of = divisor.as_integer_ratio()
@@ -67,7 +68,7 @@ def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
 
 
 def exp(x: float) -> float:
-    """e to the power of x. OverflowError if that is more than a float holds."""
+    """E to the power of x. OverflowError if that is more than a float holds."""
     if abs(x) <= fixed_point.EXP_MAX and (found := fixed_point.exp(x)) is not None:
         return found
     if not math.isfinite(x):

@@ -42,8 +42,7 @@ def say(template: str, /, **args: Argument) -> LocalizableMessage:
 
 
 def shorten(text: str, length: int) -> str:
-    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` keeps its template, its arguments
-    are cut."""
+    """Cut *text* to *length* characters and an ellipsis; a `LocalizableMessage` gets its arguments cut."""
     if len(text) <= length:
         return text
     if isinstance(text, LocalizableMessage):
@@ -73,8 +72,10 @@ def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessa
 
 @lru_cache(1024)  # a search says the same times of a drill over and over
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
-    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min. *form* is that of less than a
-    minute; with "g" the rest is without needless figures, too: 2 min, 1 h."""
+    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
+
+    *form* is that of less than a minute; with "g" the rest is without needless figures, too: 2 min, 1 h.
+    """
     if abs(float(format(seconds, form))) < 60.0:
         return format_quantity(seconds, form, "s")
     whole = round(abs(seconds))

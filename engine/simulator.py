@@ -177,12 +177,13 @@ def advance(
     to_event: bool = False,
     to_change: bool = False,
 ) -> list[Event]:
-    """Run *world* to tick *until*, with *to_event* no further than the first tick with an event, with *to_change* no
-    further than the first at which anything happens besides time passing or a level of the flow is passed; returns the
-    events.
+    """Run *world* to tick *end_tick* and return the events.
 
-    *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run cut
-    into any slices is the same run.
+    With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick at which
+    the world changes by more than the passing of time, or a level of the flow is passed.
+
+    *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run that is
+    cut into any slices is the same run.
     """
     waiting = list(reversed(inputs))
     before = world.settlings

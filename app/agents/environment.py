@@ -165,15 +165,19 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         }
 
     def _info(self, refused: str = "") -> dict[str, Any]:
-        """total: the score as it stands; journal: what plays the game again, as `mirrordrill run --inputs` takes it;
-        refused: why the last line could not be done."""
+        """Return additional facts about the current state.
+
+        total: the current score; journal: replays the game, in the form of `mirrordrill run --inputs`; refused:
+        the reason why the last line was refused.
+        """
         journal = [item.line for item in self.drill.journal]
         return {"total": self._total, "journal": journal, "refused": refused}
 
 
 def _answers(event: Event) -> list[str]:
-    """Return the output of a batch in a window: its results, one line per row with tabs between columns, and its
-    messages.
+    """Return the output of a batch in a window: its results and its messages.
+
+    A row is one line, with tabs between its columns.
     """
     shown: list[tuple[int, int, str]] = []
     for place, said in enumerate(event.get("messages") or ()):

@@ -89,8 +89,9 @@ class LogCheck:
 
 
 def archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises
-    InvalidSeatLogError.
+    """Everything of a class but its keys: what was played, every log, and the board that they come to.
+
+    Raises InvalidSeatLogError.
 
     Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a seat; then
     it is what the record has of that one alone, and what was said to it.

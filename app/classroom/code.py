@@ -77,8 +77,10 @@ def grouped(code: str) -> str:
 
 
 def invitation(text: str) -> Invitation:
-    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas. Without an address
-    the network is asked for it. Raises InvalidJoinCodeError."""
+    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas.
+
+    Without an address the network is asked for it. Raises InvalidJoinCodeError.
+    """
     typed, _, where = text.strip().partition("@")
     code = typed.upper().translate(_MISREAD)
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):

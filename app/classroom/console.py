@@ -89,8 +89,9 @@ def request(line: str) -> Request:
 
 
 def requests(line: str) -> list[Request]:
-    """Return the requests that a line means; a log that is handed in takes several messages. Raises
-    ConsoleCommandError.
+    """Return the requests that a line means; a log that is handed in takes several messages.
+
+    Raises ConsoleCommandError.
     """
     file = _HAND_IN.fullmatch(line)
     if file is None:
@@ -126,8 +127,10 @@ def _parse_ticks(text: str) -> int:
 
 @asynccontextmanager
 async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnection]:
-    """A console's connection to a host of *the_class*, on this computer or where it was last. Raises
-    HostUnavailableError."""
+    """A console's connection to a host of *the_class*, on this computer or where it was last.
+
+    Raises HostUnavailableError.
+    """
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
         host, _, port = address.rpartition(":")
@@ -167,8 +170,10 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
 
 
 def steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], object]) -> None:
-    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end. Raises
-    HostUnavailableError."""
+    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end.
+
+    Raises HostUnavailableError.
+    """
     asyncio.run(_steer(the_class, lines, show))
 
 

@@ -125,8 +125,11 @@ class ClassReview:
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
-    """Of every seat, in the order of their numbers. Without *names* seats and groups are called by their numbers, also
-    in what was typed. *part*: instead of the one that the class is at, with those alone who took part in it."""
+    """Of every seat, in the order of their numbers.
+
+    Without *names* seats and groups are called by their numbers, also in what was typed. *part*: instead of the
+    one that the class is at, with those alone who took part in it.
+    """
     one = part or record.the_class()
     if one is None:
         return []
@@ -156,8 +159,11 @@ def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None)
 
 
 def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
-    """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most, and *curve_s*
-    of wall time for what each act and wait cost. *words*: the language, of which a process of its own knows nothing."""
+    """Replay a seat's run without the parts that an instructor has rewound.
+
+    This takes some seconds at most, and *curve_s* of wall time for the cost of each action and wait. *words*: the
+    language, which a separate process does not know.
+    """
     language.use(language_code)
     try:
         with guarded():
@@ -271,8 +277,9 @@ def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> Class
 
 
 def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
-    """Find mistakes that several seats share. Mistakes are equal if the better action is equal, as figures in their
-    own texts differ.
+    """Find mistakes that several seats share.
+
+    Mistakes are equal if the better action is equal, as figures in their own texts differ.
     """
     made: dict[str, list[tuple[int, MistakeMade]]] = {}
     for seat in reviews:

@@ -28,8 +28,10 @@ def is_installed() -> bool:
 
 
 async def announce(fingerprint: str, listening: str, address: str, port: int) -> None:
-    """Answer to who asks for the class, until cancelled. *listening*: the address on which the host takes
-    connections; *address*: by which others reach it."""
+    """Answer to who asks for the class, until cancelled.
+
+    *listening*: the address on which the host takes connections; *address*: by which others reach it.
+    """
     if not is_installed():
         return
     from zeroconf import Error, InterfaceChoice, ServiceInfo

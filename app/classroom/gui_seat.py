@@ -30,8 +30,10 @@ class GuiSeat:
     def __init__(
         self, where: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
     ) -> None:
-        """Dial, or begin without a network. *part*: at which the class is, where that is known. Raises
-        InvalidSeatLogError."""
+        """Dial, or begin without a network.
+
+        *part*: at which the class is, where that is known. Raises InvalidSeatLogError.
+        """
         self._kept = SeatLog(folder_of(where), name)
         if part is not None:
             self._kept.turn_to(part)

@@ -348,8 +348,9 @@ class ClassHost:
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
     async def _steer(self, message: client_messages.OfPace) -> None:
-        """Change the limits and the speed of seats. Store the change before any seat receives it. Raises
-        RequestRefusedError.
+        """Change the limits and the speed of seats.
+
+        Store the change before any seat receives it. Raises RequestRefusedError.
         """
         lines = (
             select_seats(message, self._lines)

@@ -26,8 +26,11 @@ def check_answers(
     earlier_entries: Iterable[LogEntry],
     instructions: Mapping[int, ClassInstruction],
 ) -> None:
-    """Raises LogMismatchError where one of *new*, which follow the log *before* of *seat*, is no answer to the
-    instruction that it names. Each instruction is answered once, unless its answer was taken back."""
+    """Check the answers of *seat* to instructions.
+
+    Each instruction is answered once, unless its answer was rewound. Raises LogMismatchError if one of *entries*,
+    which follow *earlier_entries*, is no answer to the instruction that it names.
+    """
     log = list(earlier_entries)
     for act in entries:
         if act.instruction:

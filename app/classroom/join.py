@@ -55,7 +55,9 @@ def take_part(
     consent: bool = False,
 ) -> Participation:
     """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
-    Raises JoinFailedError, InvalidSeatLogError."""
+
+    Raises JoinFailedError, InvalidSeatLogError.
+    """
     kept = SeatLog(folder_of(origin), name)
     try:
         while True:
@@ -111,8 +113,10 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
 
 
 def _play(run: SeatRun, player: Player) -> None:
-    """To the end of the run; from an earlier moment whenever the instructor sends the seat back. Raises
-    ClassEndedError."""
+    """To the end of the run; from an earlier moment whenever the instructor sends the seat back.
+
+    Raises ClassEndedError.
+    """
     while True:
         try:
             run.obey()
@@ -123,8 +127,9 @@ def _play(run: SeatRun, player: Player) -> None:
 
 
 def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdict | None:
-    """Wait for the host's verdict on the whole log. Return None if it does not arrive in time, or if the host
-    rewinds the seat.
+    """Wait for the host's verdict on the whole log.
+
+    Return None if it does not arrive in time, or if the host rewinds the seat.
     """
     run.end()
     until = time.monotonic() + END_S

@@ -118,8 +118,9 @@ class HostLink(threading.Thread):
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
     async def _find_addresses(self, fingerprint: str) -> list[str]:
-        """Return the addresses of the class that the network reports. Ask anew for each attempt, as an address may
-        change.
+        """Return the addresses of the class that the network reports.
+
+        Ask anew for each attempt, as an address may change.
         """
         if not discovery.is_installed():
             self._refuse(tr(NEEDS_ADDRESS))

@@ -67,7 +67,6 @@ def reference(run: SeatRun, input_count: int) -> None:
 
 def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
     """Each of *lines* as it comes, until the run is over or they end."""
-
     read: SimpleQueue[str | None] = SimpleQueue()
 
     def listen() -> None:

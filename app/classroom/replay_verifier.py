@@ -39,8 +39,11 @@ class ReplayVerifier:
         judged: Callable[[int, LogVerdict], Awaitable[None]],
         weighed: Callable[[int, float, float], None],
     ) -> None:
-        """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to,
-        *weighed* a second of its run and the points that it can still reach from there."""
+        """Create a verifier for *the_class*.
+
+        *log_of* reads all actions of a seat. *judged* receives the result of a seat. *weighed* gets a
+        second of its run and the points that are still reachable from there.
+        """
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
@@ -65,8 +68,11 @@ class ReplayVerifier:
         self._workers.close()
 
     def add(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Acts of a seat that are to be judged; those that are waiting already may be among them, as the record was
-        read while another host wrote to it. A run that was given up is not played again."""
+        """Queue actions of a seat for verification.
+
+        Some may be queued already, if the record was read while another host wrote to it. An abandoned run is not
+        replayed.
+        """
         if self._breaks.get(number, 0) >= BREAKS_MAX:
             return
         place = self._workers.get_worker(number)

@@ -97,8 +97,10 @@ class SeatRun:
     def __init__(
         self, kept: SeatLog, link: HostLink, speed: float | None, show: Callable[[InstructionMessage], object]
     ) -> None:
-        """Play again what *kept* holds. *speed*: simulated seconds a second, None as fast as it goes. *show* gets the
-        instructor's messages."""
+        """Play again what *kept* holds.
+
+        *speed*: simulated seconds a second, None as fast as it goes. *show* gets the instructor's messages.
+        """
         given = kept.given
         assert given is not None, "the host has said what is played"
         self._scenario = loaded(given.text, given.scenario)

@@ -133,8 +133,9 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """Read the assignment of seats without a network from the file that `format_handout` made. Raises
-    InvalidSeatLogError.
+    """Read the assignment of seats without a network from the file that `format_handout` made.
+
+    Raises InvalidSeatLogError.
     """
     try:
         with file.open("rb") as opened:
@@ -169,8 +170,9 @@ def _json(line: bytes) -> object:
 
 
 def folder_of(origin: Invitation | SeatAssignment) -> Path:
-    """Return the folder in which this computer stores its seats of a class. Its key is the fingerprint of the host,
-    or the digest of an assignment that is played without a host.
+    """Return the folder in which this computer stores its seats of a class.
+
+    Its key is the fingerprint of the host, or the digest of an assignment that is played without a host.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return default_folder() / "classes" / key

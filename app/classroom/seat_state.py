@@ -99,8 +99,9 @@ def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
 def build_tile(
     seat: SeatState, pace: ClassPace, instructions: Collection[ClassInstruction], hands: list[int]
 ) -> Tile:
-    """Build the tile of a seat: the verdict on its log and its current status. *hands* are the seats with raised
-    hands, in their order.
+    """Build the tile of a seat: the verdict on its log and its current status.
+
+    *hands* are the seats with raised hands, in their order.
     """
     due = [
         one.number

@@ -1,5 +1,6 @@
-"""Messages of a host, as JSON: to a seat, and to the instructor's dashboard. client_messages.py has the messages to
-a host.
+"""Messages of a host, as JSON: to a seat, and to the instructor's dashboard.
+
+client_messages.py has the messages to a host.
 """
 
 from __future__ import annotations
@@ -120,8 +121,9 @@ class InstructionMessage(TypedDict):
 
 
 class Attention(TypedDict):
-    """Current attention of the instructor to this seat. It is sent again after every interruption of the
-    connection.
+    """Current attention of the instructor to this seat.
+
+    It is sent again after every interruption of the connection.
     """
 
     kind: Literal["attention"]

@@ -127,8 +127,10 @@ def _drawn_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """The class of *record*: begun as *wanted* if there is none. Raises ClassMismatchError; None: there is none at
-    all."""
+    """The class of *record*: begun as *wanted* if there is none.
+
+    Raises ClassMismatchError; None: there is none at all.
+    """
     there = record.parts()
     if not there:
         if not wanted:
@@ -165,9 +167,11 @@ def serve(
     nats: str | None = None,
     owner_pipe: TextIO | None = None,
 ) -> None:
-    """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open. Where the class has
-    several hosts, *nats* is the URL over which they hear one another. *show* gets one line with the invitation. Raises
-    NoPort, BusUnavailableError."""
+    """Hold the class until SIGTERM or SIGINT, or the end of *held_by*, which its window has open.
+
+    Where the class has several hosts, *nats* is the URL over which they hear one another. *show* gets one line
+    with the invitation. Raises NoPort, BusUnavailableError.
+    """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(
             tr("the class is being held already, at {address}").format(address=the_class.address)
@@ -301,8 +305,10 @@ def has_live_host(the_class: ClassPart) -> bool:
 def server_of(
     app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
 ) -> _StoppableServer:
-    """Takes connections to *app* over TLS with that certificate and its key, both PEM. *port* is told which of its
-    connections have joined."""
+    """Takes connections to *app* over TLS with that certificate and its key, both PEM.
+
+    *port* is told which of its connections have joined.
+    """
     context = own_certificate.context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
     vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for it

@@ -63,8 +63,10 @@ class GroupComparison:
 
 
 def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
-    """Everyone who has a group in *lesson*, by name, from exported classes. Raises InvalidSeatLogError, also for
-    what was altered."""
+    """Everyone who has a group in *lesson*, by name, from exported classes.
+
+    Raises InvalidSeatLogError, also for what was altered.
+    """
     groups = {one.name: one.group for one in _honest(lesson) if one.group}
     if not groups:
         raise InvalidSeatLogError(tr("{file}: no seat has a group").format(file=lesson))
@@ -75,8 +77,10 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
 
 
 def people_of(file: Path) -> list[Person]:
-    """Everyone in an exported class of several parts, by seat. Raises InvalidSeatLogError, also for what was
-    altered."""
+    """Everyone in an exported class of several parts, by seat.
+
+    Raises InvalidSeatLogError, also for what was altered.
+    """
     found = _honest(file)
     if not any(one.part for one in found):
         raise InvalidSeatLogError(

@@ -64,8 +64,10 @@ class Rerun:
         return twin
 
     def play(self, acts: Iterable[LogEntry]) -> None:
-        """Go on with *acts*, those after the ones that were played. What cannot be played is noted as where the run
-        has parted."""
+        """Go on with *acts*, those after the ones that were played.
+
+        What cannot be played is noted as where the run has parted.
+        """
         for act in acts:
             if is_rewind(act):
                 self._rewind(act.tick)
@@ -175,8 +177,7 @@ class Rerun:
 
 
 def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
-    """The verdict on a run of *acts* entries that cannot be judged, from *t_s* on, and *why*: none of *goals* is
-    reached."""
+    """Return the verdict on a run that cannot be verified from *t_s* on: none of *goals* is reached."""
     return LogVerdict(
         acts=acts,
         t_s=t_s,

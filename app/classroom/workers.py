@@ -133,8 +133,9 @@ class Workers:
         return seat % self.count
 
     async def replay(self, worker: int, logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
-        """Replay further entries of a worker's seats and return the verdicts. Seats whose whole log the worker
-        needs are missing.
+        """Replay further entries of a worker's seats and return the verdicts.
+
+        Seats whose whole log the worker needs are missing.
         """
         pool = self._pools.get(worker)
         if pool is None:
@@ -148,8 +149,10 @@ class Workers:
             return {}
 
     async def reachable(self, worker: int, seat: int) -> tuple[tuple[float, float] | None, bool]:
-        """Position of a seat's run in its worker, in seconds, and the points that it can still reach, or None if
-        that is unknown; and whether the worker has ended meanwhile."""
+        """Return the position of a seat's run in its worker, and whether the worker has ended.
+
+        The position is in seconds, with the points that are still reachable; it is None if that is unknown.
+        """
         pool = self._pools.get(worker)
         if pool is None:
             return None, False

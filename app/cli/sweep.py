@@ -80,8 +80,10 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
-    """Each once. Rows go by the name, which the file's name is. Raises Unusable, ScenarioNotFoundError,
-    ScenarioError."""
+    """Each once.
+
+    Rows go by the name, which the file's name is. Raises Unusable, ScenarioNotFoundError, ScenarioError.
+    """
     found: dict[str, Scenario] = {}
     for scenario in map(loaded, names):
         if found.setdefault(scenario.name, scenario).text != scenario.text:
@@ -146,9 +148,11 @@ def _scenario(name: str, text: str) -> Scenario:
 def outcomes_of(
     jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None
 ) -> list[RunOutcome]:
-    """The outcomes in the order of *jobs*, whatever plays them: *workers* processes of this computer (None: one for
-    each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed; after Ctrl-C those of the
-    first ones. Raises Unusable."""
+    """Yield the outcomes in the order of *jobs*.
+
+    *workers* processes of this computer play them (None: one for each processor), or the workers of a Dask cluster, on
+    which Mirrordrill must be installed. After Ctrl-C, yield only the first ones. Raises Unusable.
+    """
     from joblib import Parallel, delayed
 
     processes = workers or min(len(jobs), os.cpu_count() or 1)

@@ -123,8 +123,11 @@ class Helper:
 
 
 class Crew:
-    """This process and its helpers. Whoever is free does the next job; what is found is told in the order of the jobs,
-    so that it is the same however many they are."""
+    """This process and its helpers.
+
+    Whoever is free does the next job; what is found is told in the order of the jobs, so that it is the same
+    however many they are.
+    """
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[Helper]) -> None:
         self._drill = (scenario.name, scenario.text, seed)

@@ -61,8 +61,9 @@ def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Itera
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed. The first Ctrl-C ends the work in order, a second
-    at once.
+    """Yield a function that returns whether Ctrl-C was pressed.
+
+    The first Ctrl-C ends the work in order, a second at once.
     """
     stopped: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
@@ -74,8 +75,10 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def unstoppable() -> Iterator[None]:
-    """Processes that start while it is open ignore Ctrl-C, which reaches all of a terminal: who has started them
-    decides."""
+    """Make processes that start in this context ignore Ctrl-C.
+
+    Ctrl-C reaches all processes of a terminal; the process that started them decides.
+    """
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

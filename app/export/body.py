@@ -213,8 +213,10 @@ def _better(better: str) -> str:
 
 
 def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
-    """(title, content) of each section that has something to say. *curve* stands for the drawing of what could still be
-    reached."""
+    """(title, content) of each section that has something to say.
+
+    *curve* stands for the drawing of what could still be reached.
+    """
     sections = (
         (tr("Compared with the best possible"), _best(source, curve)),
         (tr("Score by rule"), _score(source)),

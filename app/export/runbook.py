@@ -19,8 +19,9 @@ WIDTH: Final = 100
 
 
 def runbook(source: ExportSource) -> str:
-    """Return the inputs of the run in their order. SQL that the servers accepted is SQL; all other inputs are
-    comments.
+    """Return the inputs of the run in their order.
+
+    SQL that the servers accepted is SQL; all other inputs are comments.
     """
     refused = {
         (batch["t_s"], batch["window"]): next(m for m in batch["messages"] if m["severity"] > 10)

@@ -46,8 +46,9 @@ def write(file: Path, content: bytes | str) -> None:
 
 
 def _mode(file: Path) -> int | None:
-    """Return the permissions of the existing file, which the new file keeps; None if there is no file. Raises
-    OSError.
+    """Return the permissions of the existing file, which the new file keeps; None if there is no file.
+
+    Raises OSError.
     """
     if not os.path.lexists(file) or file.is_symlink():
         return None

@@ -205,8 +205,10 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
 
 
 def remove(key: str) -> None:
-    """Remove all that was taken in of a bundle. Raises ScenarioNotFoundError if there is no such bundle,
-    BundleStoreError."""
+    """Remove all that was taken in of a bundle.
+
+    Raises ScenarioNotFoundError if there is no such bundle, BundleStoreError.
+    """
     folder = scenario_files.bundles_folder() / key
     if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
         raise ScenarioNotFoundError(tr("There is no bundle {key} here.").format(key=key))

@@ -14,8 +14,9 @@ FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 
 
 def no_file(path: Path) -> bool:
-    """Return whether *path* exists and is not a regular file. Reading would wait on a pipe and never end on a
-    device.
+    """Return whether *path* exists and is not a regular file.
+
+    Reading would wait on a pipe and never end on a device.
     """
     return os.path.lexists(path) and not os.path.isfile(path)
 
@@ -35,8 +36,6 @@ def keep_private(file: Path) -> None:
 
 
 def default_folder() -> Path:
-    """Return the default folder of the profile: the user's data folder of this system, unless a variable sets
-    another.
-    """
+    """Return the default folder of the profile: the user's data folder, unless a variable sets another."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else user_data_path("mirrordrill", appauthor=False)

@@ -65,8 +65,10 @@ class GeneratedDrill:
 def candidates(
     generators: Iterable[Scenario], wanted: str, draw_seed: Callable[[], int] = any_seed
 ) -> Iterator[tuple[Scenario, int]]:
-    """(scenario, seed) of which each picks something else; of the generator first whose shipped variant was measured
-    nearest to *wanted*, one of LEVELS."""
+    """Yield (scenario, seed), each of a different selection.
+
+    The generator whose shipped variant was measured nearest to *wanted*, one of LEVELS, comes first.
+    """
     for generator in sorted(
         generators, key=lambda each: _level_distance(proof.level(each.name) or each.level, wanted)
     ):
@@ -81,11 +83,13 @@ def candidates(
 def generate_drill(
     candidates: Iterable[tuple[Scenario, int]], wanted: str = ""
 ) -> Slices[GeneratedDrill | None]:
-    """The first of the *candidates* (scenario, seed) that is proved and as difficult as *wanted* (one of
-    LEVELS; empty: whatever it is); after TRIES the one that is proved and nearest to it. None: none is.
+    """Return the first of the *candidates* that is proved and has the difficulty *wanted*.
 
-    Proved is what `check` has nothing against: the reference is fair, reaches every goal and is as good as any plan
-    that was found, and doing nothing is not.
+    A candidate is (scenario, seed); *wanted* is one of LEVELS, or empty for any level. After TRIES, return the
+    proved candidate that is nearest to *wanted*; None if there is none.
+
+    A candidate is proved if `check` has no objection: the reference is fair, reaches every goal and is as good as
+    any plan that was found, and doing nothing is worse.
     """
     others: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):

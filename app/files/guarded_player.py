@@ -96,8 +96,10 @@ class GuardedPlayer:
             self.drill.do(line)
 
     def play(self, inputs: Iterable[Input], tick: Tick) -> None:
-        """Apply *inputs* at their times, pass over those that are refused, and go on to *tick*. Raises
-        UnplayableError."""
+        """Apply *inputs* at their times, pass over those that are refused, and go on to *tick*.
+
+        Raises UnplayableError.
+        """
         for item in inputs:
             self.advance_to(item.tick)
             try:

@@ -72,8 +72,10 @@ class JournalFile:
 
 
 def read(raw: bytes) -> dict[str, object]:
-    """Inputs, end and hashes of a run that was cut off, as its report has them; nothing is played. Raises ValueError,
-    KeyError and TypeError for what is none; a last line that is not whole does not count."""
+    """Inputs, end and hashes of a run that was cut off, as its report has them; nothing is played.
+
+    Raises ValueError, KeyError and TypeError for what is none; a last line that is not whole does not count.
+    """
     first, *entries = [json.loads(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     begun = first["begun"]
     if not all(type(entry["tick"]) is int and isinstance(entry["line"], str) for entry in entries):

@@ -43,8 +43,9 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
 
 
 def context(certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> ssl.SSLContext:
-    """Return a server's TLS context. OpenSSL reads certificate and key from a file, which exists only during this
-    call.
+    """Return a server's TLS context.
+
+    OpenSSL reads certificate and key from a file, which exists only during this call.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = oldest

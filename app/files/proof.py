@@ -73,11 +73,12 @@ def difficulty(certificate: Certificate) -> str:
 
 
 def chance(certificate: Certificate) -> float | None:
-    """The chance that somebody blunders who does anything on offer, as often as the reference solution acts or answers;
-    None: too little was tried.
+    """Return the chance that a random action is a blunder; None if too few actions were tried.
 
-    It measures without users how hard a drill is: the share of blunders among what is on offer where one has to move
-    foretells human errors better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    A random player acts as often as the reference solution acts or answers.
+
+    This measures without users how hard a drill is: the share of blunders among the offered actions predicts
+    human errors better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
     if share is None or certificate["acts_tried"] < TRIED_MIN:

@@ -66,8 +66,10 @@ def read(file: Path) -> tuple[Report, str]:
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
-    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises
-    RunFileError."""
+    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages.
+
+    Raises RunFileError.
+    """
     if len(raw) > BYTES_MAX:
         raise RunFileError(
             tr("{file} is larger than the limit for a run ({most} MB).").format(

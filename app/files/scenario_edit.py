@@ -29,8 +29,9 @@ class ScenarioEditError(ValueError):
 
 
 def value_at(text: str, path: Path) -> Any:
-    """Return the value at *path* in plain types; None if there is none. Raises ScenarioEditError if the text is not
-    TOML.
+    """Return the value at *path* in plain types; None if there is none.
+
+    Raises ScenarioEditError if the text is not TOML.
     """
     try:
         data = tomllib.loads(text)  # seven times as fast as tomlkit, which is for changes

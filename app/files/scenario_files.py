@@ -56,8 +56,9 @@ def own_folder() -> Path:
 
 
 def bundles_folder() -> Path:
-    """Return the folder of scenarios from bundles. Each bundle has a subfolder, named after the start of its
-    SHA-256.
+    """Return the folder of scenarios from bundles.
+
+    Each bundle has a subfolder, named after the start of its SHA-256.
     """
     return own_folder() / "bundles"
 
@@ -111,9 +112,7 @@ def _shipped() -> Iterator[ScenarioFile]:
 
 
 def label(folder: Path) -> dict[str, object]:
-    """Return the label of a bundle's folder: its title, author and origin; only the title if the label is
-    incomplete.
-    """
+    """Return the label of a bundle's folder: title, author and origin; only the title if the label is incomplete."""
     said: dict[str, object] = {}
     if not no_file(folder / LABEL):
         with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:

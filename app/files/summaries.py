@@ -1,5 +1,4 @@
-"""Cache of scenario summaries, stored next to the profile because parsing the whole library would delay every
-start.
+"""Cache of scenario summaries, stored next to the profile because parsing the whole library would delay every start.
 
 The file contains nothing unique. If it is missing or invalid, the program reads the scenarios themselves.
 """

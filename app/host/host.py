@@ -1,6 +1,7 @@
 """Holds a run: turns wall time into ticks, and wishes into input lines that are recorded before they are shown.
 
-What is on screen is the run as it stands, or a past moment of it, which can only be looked at."""
+What is on screen is the run as it stands, or a past moment of it, which can only be looked at.
+"""
 
 from __future__ import annotations
 
@@ -406,9 +407,7 @@ class Host:
     # --- frames ---------------------------------------------------------------------------------------------
 
     def on_frame(self, elapsed_ms: float) -> None:
-        """Process the inbox, then the work that is due after *elapsed_ms* of wall time, within the budget of a
-        frame.
-        """
+        """Process the inbox, then the work due after *elapsed_ms* of wall time, within the budget of a frame."""
         self.take_in()
         if self._work is not None:
             self._go_on_working(self._work)

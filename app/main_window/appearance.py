@@ -208,8 +208,11 @@ class Appearance(QObject):
             self._store.set(self._key(self._desk.narrow), self._desk.state())
 
     def _key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
-        """A profile has a layout for each size of screen, and for a narrow desk one beside its usual one, so that
-        each comes back as it was: places of a large screen leave the picture no room on a small one."""
+        """Return the key of the layout for this screen size.
+
+        A profile has a layout for each size of screen, and for a narrow desk a second one, so that each is
+        restored exactly: the arrangement for a large screen leaves the picture no room on a small one.
+        """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout
         return settings.layout_key(f"{kind} {screen.width()}x{screen.height()}")

@@ -101,8 +101,11 @@ class Classes(QObject):
         return dialog
 
     def start(self, name: str, mode: str, frozen: bool, tests: bool = False, reflect: bool = False) -> None:
-        """Hold a class in a process of its own; the board comes at once, the code some seconds later. *tests*: before
-        the lesson, after it, and once more some weeks later. *reflect*: people are asked before points are shown."""
+        """Hold a class in a process of its own; the board comes at once, the code some seconds later.
+
+        *tests*: before the lesson, after it, and once more some weeks later. *reflect*: people are asked before
+        points are shown.
+        """
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"

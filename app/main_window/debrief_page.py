@@ -491,8 +491,9 @@ def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
 
 
 def _files(kind: str, source: ExportSource, file: Path) -> list[Path]:
-    """Return the files that the export writes. Tables are three files, and the chosen name is the prefix of their
-    names.
+    """Return the files that the export writes.
+
+    Tables are three files, and the chosen name is the prefix of their names.
     """
     if kind != "csv":
         return [file]

@@ -222,8 +222,9 @@ class Desk(QMainWindow):
             view.show_world(world)
 
     def show_pace(self, running: bool, fast: bool) -> None:
-        """Show whether time runs, and whether it runs too fast for animation. When time stops, update all views to
-        that time.
+        """Show whether time runs, and whether it runs too fast for animation.
+
+        When time stops, update all views to that time.
         """
         self._fast = running and fast
         if not running and self._world is not None:

@@ -152,9 +152,7 @@ class RunFacts(QLabel):
 
 
 class DeskConnection(QObject):
-    """Connection between session and views: it forwards the session's signals to the views, and their requests
-    back.
-    """
+    """Connection between session and views: it forwards the session's signals to the views, and their requests back."""
 
     def __init__(
         self,

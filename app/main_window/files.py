@@ -65,8 +65,9 @@ class Files(QObject):
             self.open(name)
 
     def open(self, name: str) -> None:
-        """Open the file *name*: a scenario, a bundle, a recorded run or a script. Show the problem if it cannot be
-        opened.
+        """Open the file *name*: a scenario, a bundle, a recorded run or a script.
+
+        Show the problem if it cannot be opened.
 
         A script opens in the run on screen. All other files leave the run.
         """

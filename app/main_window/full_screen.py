@@ -9,8 +9,11 @@ from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
 
 
 class FullScreen(QObject):
-    """Panels grow with the window and shrink with it, which leaves their borders some pixels off: a user who has moved
-    nothing on the full screen gets them back to the pixel."""
+    """Restores the exact sizes of the panels after full-screen mode.
+
+    Panels grow and shrink with the window, which moves their borders by some pixels. A user who has moved nothing
+    in full-screen mode gets them back to the pixel.
+    """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:
         """*window*: what fills the screen."""

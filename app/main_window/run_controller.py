@@ -38,8 +38,9 @@ RETRY_SPEED_MAX: Final = 1.0
 
 
 class RunController(QObject):
-    """Controller that executes the pages' requests with the session and writes into the profile (None: nothing is
-    saved).
+    """Controller that executes the pages' requests with the session and writes into the profile.
+
+    Without a profile (None) nothing is saved.
     """
 
     began = Signal(object)
@@ -124,8 +125,10 @@ class RunController(QObject):
         self._open(history, self._record(history.drill))
 
     def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
-        """A run of a class, which *recorder* alone records; nobody goes back in it. *reflects*: the person is asked
-        what they think of it before its points are shown."""
+        """A run of a class, which *recorder* alone records; nobody goes back in it.
+
+        *reflects*: the person is asked what they think of it before its points are shown.
+        """
         self.leave()
         self.attending, self.reflects = True, reflects
         self._open(history, recorder)
@@ -180,8 +183,7 @@ class RunController(QObject):
     # --- going back -----------------------------------------------------------------------------------------
 
     def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
-        """A branch that leaves the run at *tick*, to go its own way; that time went back is written into it, and *said*
-        is told."""
+        """Start a branch that leaves the run at *tick*, note the rewind in it, and log *said*."""
         if self.branches is None:
             return
 
@@ -196,8 +198,10 @@ class RunController(QObject):
         )
 
     def retry(self, t_s: float, message: str = "") -> None:
-        """The run once more from *t_s* on, where *said* is told; from the start it is a run of its own. An exam becomes
-        practice."""
+        """The run once more from *t_s* on, where *said* is told; from the start it is a run of its own.
+
+        An exam becomes practice.
+        """
         if self.branches is None:
             return
         self._slow_down()

@@ -75,9 +75,7 @@ class Scripts(QObject):
                 self._console.tabs.name_after(window, escape_invisible(written.name))
 
     def save_results(self) -> None:
-        """Save the results of the batch in the front window: its result sets as a table, or all of its output as
-        text.
-        """
+        """Save the results of the batch in the front window: its result sets as a table, or all its output as text."""
         window = self._console.current
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:

@@ -184,8 +184,9 @@ class ClientPorts(QObject):
 
 
 def _read_client_input(event: Event) -> ClientInput | None:
-    """Return the journal's entry about a client, or None if the event is about something else. Include error
-    responses.
+    """Return the journal's entry about a client, or None if the event is about something else.
+
+    Include error responses.
     """
     name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
     if CLIENT not in name:

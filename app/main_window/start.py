@@ -130,8 +130,10 @@ def _import(names: Sequence[str]) -> None:
 
 
 def windows_modules() -> Iterator[str]:
-    """The modules of panels and parts, few at a time. Those of plots are not among them: pyqtgraph, which takes 120 ms,
-    comes with the first plot."""
+    """The modules of panels and parts, few at a time.
+
+    Those of plots are not among them: pyqtgraph, which takes 120 ms, comes with the first plot.
+    """
     yield from (dock.view.partition(":")[0] for dock in DOCKS)
     parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
     yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))

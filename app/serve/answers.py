@@ -26,7 +26,9 @@ def encode_answer(
     more_results: bool = False,
 ) -> bytes:
     """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
-    *more*: the answers to further calls of the same message follow."""
+
+    *more*: the answers to further calls of the same message follow.
+    """
     inner = tokens.DONE_IN_PROC if request.call else tokens.DONE
     back: Said | None = None
     if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
@@ -113,7 +115,9 @@ def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said
 
 def _is_unsupported(message: Said) -> bool:
     """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state.
-    Options that drivers set by habit at each login are no reason to turn them away."""
+
+    Options that drivers set by habit at each login are no reason to turn them away.
+    """
     told = bool(message.get("severity") or message.get("state"))
     about = message["text"].removeprefix(NOT_SIMULATED)
     return told and message["number"] == 0 and about != message["text"] and not about.startswith("SET ")

@@ -1,4 +1,4 @@
-"""SQL Server Browser: tells clients of `127.0.0.1\\SERVER_A` which port an instance has [MC-SQLR 2.2]."""
+r"""SQL Server Browser: tells clients of `127.0.0.1\SERVER_A` which port an instance has [MC-SQLR 2.2]."""
 
 from __future__ import annotations
 

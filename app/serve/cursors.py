@@ -1,5 +1,8 @@
-"""Cursors that a driver opens on the server, read-only: rows as they were at the opening, fetched in blocks
-[DOC: sp_cursoropen (Transact-SQL)], [DOC: sp_cursorfetch (Transact-SQL)]. All bytes, no world."""
+"""Read-only cursors that a driver opens on the server [DOC: sp_cursoropen (Transact-SQL)].
+
+The rows are those at the time of the opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)]. The
+module handles bytes only, no world.
+"""
 
 from __future__ import annotations
 

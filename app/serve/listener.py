@@ -262,9 +262,11 @@ class Listener:
         return HOST, self.ports[server]
 
     def partner(self, server: str, database: str) -> str:
-        """The mirror as a driver on this computer reaches it: by the name of the instance (`127.0.0.1\\SERVER_B`), as a
-        server tells it, where the browser answers; else `127.0.0.1,14332`. Empty where there is none to tell
-        [MS-TDS 2.2.7.9]."""
+        r"""Return the address at which a driver on this computer reaches the mirror [MS-TDS 2.2.7.9].
+
+        This is the name of the instance (`127.0.0.1\SERVER_B`) if the browser answers, else `127.0.0.1,14332`. It is
+        empty if there is no mirror to name.
+        """
         copy = self.world.copies.get((server, database))
         if (
             copy is None

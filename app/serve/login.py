@@ -34,7 +34,7 @@ NAME_MAX: Final = 128
 
 
 def negotiate_version(client_version: int, product: int) -> int:
-    """The TDS version for a client that asks for one and a product of the version 2005, 2008 …"""
+    """Return the TDS version for the version that a client requests and a product version, for example 2005."""
     newest = NEWEST.get(product, TDS_7_4)
     client_version = TDS_7_4 if client_version == TDS_8 else client_version  # 8.0 is 7.4 with TLS below it
     return max(

@@ -381,9 +381,7 @@ class TdsSession:
         return True
 
     def _changes(self, text: str) -> bytes:
-        """Encode the changes by a request with this *text*: the database, the language, and whether a transaction
-        is open.
-        """
+        """Encode the changes by a request with this *text*: the database, the language, an open transaction."""
         session, out = self._session(), b""
         if session.database != self._database:
             out += tokens.encode_environment(tokens.DATABASE, session.database, self._database)

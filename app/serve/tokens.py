@@ -45,8 +45,10 @@ def _long(text: str) -> bytes:
 def encode_done(
     kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2, changes: bool = False
 ) -> bytes:
-    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8]. *changes*: the count is of an INSERT, UPDATE or DELETE, which
-    JDBC tells from a SELECT alone."""
+    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8].
+
+    *changes*: the count is of an INSERT, UPDATE or DELETE, which JDBC tells from a SELECT alone.
+    """
     status |= 0 if count is None else COUNT
     command = 0 if count is None else INSERT if changes else SELECT
     return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
@@ -138,8 +140,10 @@ _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
 def columns_of_cursor(result: Row, tds: int) -> bytes:
-    """The columns of a cursor and the hidden one behind them that says whether the row is there; TABNAME and COLINFO
-    [MS-TDS 2.2.7.22, 2.2.7.3] say that no column is of a table and which is hidden."""
+    """Encode the columns of a cursor and the hidden last column, which says whether the row exists.
+
+    TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] say that no column belongs to a table and which one is hidden.
+    """
     names = [*result["columns"], ROW_STATUS]
     out = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
     told = b"".join(

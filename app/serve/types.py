@@ -170,9 +170,11 @@ def _moment(kind: SqlType, text: str) -> bytes:
 
 
 def column(type_name: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> WireColumn:
-    """The column of a type as T-SQL writes it, or as its *values* look if it is not known or each has its own, for a
-    version of TDS.
-    *parameter*: before TDS 7.2 a value that is handed back has no more than 8,000 bytes."""
+    """Return the wire column of a T-SQL type for a version of TDS.
+
+    For an unknown type, or a type of each value, the *values* decide. *parameter*: before TDS 7.2 a returned
+    value has at most 8,000 bytes.
+    """
     kind = _guess_type(values) if type_name in ("", "null", "sql_variant") else type_of(type_name)
     if kind.name in ("decimal", "numeric"):
         kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)

@@ -179,9 +179,7 @@ def _refuse(fault: str | None, file: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
-    """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`; empty if there are
-    none.
-    """
+    """Return the errors that SQLite finds by `quick_check` or the thorough `integrity_check`."""
     try:
         found = [row[0] for row in connection.execute(f"PRAGMA {pragma}")]
     except sqlite3.DatabaseError as error:  # damage that not even the check can read past
@@ -192,9 +190,7 @@ def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> li
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Return the identity of a file, which distinguishes it from another file of the same name; None if it is
-    missing.
-    """
+    """Return the identity of a file, which distinguishes it from another file of the same name; None if missing."""
     try:
         found = file.stat()
     except OSError:

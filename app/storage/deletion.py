@@ -23,8 +23,10 @@ def finished(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _leave_tree(db: sqlite3.Connection, run_id: RunId) -> None:
-    """A run that left this one has left its parent now, where the earlier of the two did; without a parent the
-    eldest is the first of the tree, as they all share its past up to there."""
+    """Attach the branches of a run to its parent, at the earlier of the two branch points.
+
+    Without a parent the eldest branch becomes the first of the tree, as all share its history up to that time.
+    """
     own = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
     if own is None:
         return

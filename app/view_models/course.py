@@ -71,7 +71,9 @@ class RunTimeline:
         has_protection: bool = True,
     ) -> None:
         """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed.
-        *has_protection*: False where no copy could take over, as on a failover cluster instance."""
+
+        *has_protection*: False where no copy could take over, as on a failover cluster instance.
+        """
         self.has_protection = has_protection
         self._clients = ClientService(clients or {})
         self._asynchronous = set(asynchronous)
@@ -177,8 +179,7 @@ class RunTimeline:
 
 
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
-    """Databases that begin with a mirror or a secondary in step, each of those that are described together by a
-    count."""
+    """List the databases that begin with a synchronized mirror or secondary; similar ones as a count."""
     each = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
     for group in scenario.groups:

@@ -66,8 +66,10 @@ class ReplicaRow:
 
 
 class Positions:
-    """Rows of sys.dm_hadr_database_replica_states on a server as a result grid shows them, each made when it is looked
-    at: of a hundred databases a screen shows a few."""
+    """Rows of sys.dm_hadr_database_replica_states on a server, as a result grid shows them.
+
+    Each row is made when it is shown: of a hundred databases a screen shows a few.
+    """
 
     def __init__(self, world: World, group: AvailabilityGroup, server: str) -> None:
         self.server = server

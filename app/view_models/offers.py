@@ -1,5 +1,6 @@
-"""Actions that make sense for a target now, as input lines with labels. Menus, toolbar and keys share this list. No
-Qt.
+"""Actions that make sense for a target now, as input lines with labels.
+
+Menus, toolbar and keys share this list. No Qt.
 """
 
 from __future__ import annotations

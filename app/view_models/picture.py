@@ -87,8 +87,9 @@ def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
 
 
 def hide_unknown(picture: Picture) -> Picture:
-    """Reduce *picture* to the facts that are visible without asking a server: names, power and complaints. For
-    exams.
+    """Reduce *picture* to the facts that are visible without asking a server: names, power and complaints.
+
+    For exams.
     """
     return Picture(
         servers=tuple(

@@ -82,8 +82,9 @@ class Columns:
         return self._values[: self.count]
 
     def agree(self, samples: Samples, count: int) -> int:
-        """Return how many of the first *count* entries of *samples* are already known. Add the remaining entries
-        with `add`.
+        """Return how many of the first *count* entries of *samples* are already known.
+
+        Add the remaining entries with `add`.
         """
         if self.samples is None or samples is not self.samples:
             self.count = (

@@ -145,8 +145,10 @@ def format_cost(move: RunSegment) -> str:
 def format_move(
     move: RunSegment, choices_by_question: Mapping[str, Sequence[str]], chance: LastChance | None = None
 ) -> str:
-    """When, and what was done. *asked*: question -> its choices. *chance*: of the run, the last one to reach all
-    goals."""
+    """When, and what was done.
+
+    *asked*: question -> its choices. *chance*: of the run, the last one to reach all goals.
+    """
     if move.line != WAITING:
         return f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
     if chance is not None and is_last_chance(move, chance):

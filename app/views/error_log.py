@@ -89,9 +89,7 @@ class ErrorLog(EventTable):
         )
 
     def events_of(self, drill: Drill) -> Iterable[Event]:
-        """Return the ERRORLOG lines from before the run, such as the startup of SQL Server, and the lines since
-        then.
-        """
+        """Return the ERRORLOG lines from before the run, such as the startup, and the lines since then."""
         before = [
             Event(tick, "errorlog", server, None, text, tuple(zip(FIELDS, fields, strict=True)))
             for server, lines in drill.errorlog_before.items()

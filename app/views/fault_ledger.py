@@ -249,8 +249,11 @@ class FaultLedger(QWidget):
         self._refresh()
 
     def _share_width(self) -> None:
-        """Three times are always in sight; what they leave goes to the words of the fault, then to when it was
-        requested, which seldom differs from when it was active, and to its effect."""
+        """Share the width among the columns.
+
+        The three times are always visible. The remaining width goes to the text of the fault, then to the time of
+        the request, which seldom differs from the time of activation, and then to the effect.
+        """
         others = sum(self.table.columnWidth(place) for place in range(ALWAYS) if place != FAULT)
         left, metrics = self.table.viewport().width() - others, self.fontMetrics()
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))

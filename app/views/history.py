@@ -218,9 +218,7 @@ class RunHistoryPage(QWidget):
         return next(iter(self.selected_runs), None)
 
     def _pair(self) -> tuple[FinishedRun, FinishedRun] | None:
-        """Return the runs to compare, earlier one first: the two selected runs, or the selected run and its
-        predecessor.
-        """
+        """Return the runs to compare, earlier one first: the two selected ones, or one and its predecessor."""
         chosen = self.selected_runs
         if len(chosen) == 2:
             return chosen[1], chosen[0]

@@ -193,8 +193,11 @@ class ProgressPage(QWidget):
         current_time: datetime,
         answers: Calibration | None = None,
     ) -> None:
-        """*following*: what to take next, the most needed first; *titles*: of scenarios by name; *answers*: how sure
-        they were given."""
+        """Show the skills and the recommended drills.
+
+        *following*: the recommendations, most needed first; *titles*: titles of scenarios by name; *answers*: the
+        confidence of the answers.
+        """
         rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace(rows)
         known = sum(row.standing.runs > 0 for row in rows)

@@ -301,9 +301,7 @@ class TopologyTable(QWidget):
             self.table.selectRow(place)
 
     def fill_menu(self, menu: QMenu) -> bool:
-        """Fill the menu with the commands for the selected rows; for several rows, only the commands that fit each
-        of them.
-        """
+        """Fill the menu with the commands that fit all selected rows; return whether there are any."""
         targets = list(dict.fromkeys(row.target for row in self.selected()))
         if self._world is None or not targets:
             return False

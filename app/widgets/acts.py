@@ -15,8 +15,9 @@ from engine.model import World
 
 
 class SharedActions(QObject):
-    """Shared QAction objects for the input lines that make sense for a target. The same line always has the same
-    QAction.
+    """Shared QAction objects for the input lines that make sense for a target.
+
+    The same line always has the same QAction.
     """
 
     requested = Signal(str)
@@ -113,7 +114,10 @@ class SharedActions(QObject):
 
 
 def put_heading(menu: QMenu, text: str) -> None:
-    """A title inside *menu*. (The text of a section is not drawn under a style sheet that draws separators.)"""
+    """A title inside *menu*.
+
+    (The text of a section is not drawn under a style sheet that draws separators.)
+    """
     title = menu.addAction(text)
     title.setEnabled(False)
     title.setFont(theme.sized(menu.font(), 1.0, bold=True))

@@ -1,5 +1,8 @@
-"""Input that was meant for what stood there before: a key or a click on what has only just appeared does nothing, nor
-does the second click of a double click on a button."""
+"""Guard against input that was meant for the previous content of the screen.
+
+A key or a click on something that has only just appeared does nothing, nor does the second click of a double
+click on a button.
+"""
 
 from __future__ import annotations
 

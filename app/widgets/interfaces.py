@@ -52,6 +52,9 @@ def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface |
 
 @cache
 def register_scroll_areas() -> None:
-    """Qt's own interface of a scroll area reads beyond the end of its children (and crashes, Qt 6.11) when it is asked
-    for a scroll bar that has just gone, as it is by a reader that walks through a page which is left."""
+    """Replace Qt's accessible interface of scroll areas.
+
+    Qt's own interface reads beyond the end of its children and crashes (Qt 6.11) if a screen reader asks for a
+    scroll bar that has just gone, for example while it walks through a page that closes.
+    """
     register_factory(_create_area_interface)

@@ -127,8 +127,9 @@ class NoticeBar(QFrame):
         self.setGeometry(min((place.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
-        """Return the degree of disturbance by a notice at *rect*. Covering the pointer counts more than covering
-        the focus.
+        """Return the degree of disturbance by a notice at *rect*.
+
+        Covering the pointer counts more than covering the focus.
         """
         page = self._page
         pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))

@@ -15,8 +15,11 @@ class Prose(QTextBrowser):
     link_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
-        """*whole*: as high as its text, for a page that scrolls itself. *ours*: a text of the program, with tables;
-        a stranger's would make cells without end out of a line of bars."""
+        """*whole*: as high as its text, for a page that scrolls itself.
+
+        *ours*: a text of the program, with tables; a stranger's would make cells without end out of a line of
+        bars.
+        """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature
         tables = feature.MarkdownDialectGitHub if ours else feature.MarkdownNoHTML

@@ -26,8 +26,11 @@ def name_box(box: QComboBox, name: str) -> None:
 
 
 def follow_selection(view: QAbstractItemView) -> None:
-    """The one row that is selected is the current one, too: who selects by a screen reader's own action has moved no
-    keyboard there, and what a page shows or does is about the current row."""
+    """Make the only selected row the current row.
+
+    A selection by a screen reader's own action does not move the current row, but the page shows and changes the
+    current row.
+    """
     selection = view.selectionModel()
 
     def follow() -> None:

@@ -32,8 +32,10 @@ def scrolling(widget: QWidget) -> ScrollContainer:
 
 
 class ScrollContainer(QScrollArea):
-    """Shrinks further than what it holds, with scroll bars from there on. What gets the keyboard comes into sight,
-    however it got it."""
+    """Shrinks further than what it holds, with scroll bars from there on.
+
+    What gets the keyboard comes into sight, however it got it.
+    """
 
     def __init__(self) -> None:
         super().__init__()

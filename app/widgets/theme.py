@@ -298,8 +298,11 @@ def _faint(colours: ThemeTokens) -> QColor:
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Python's collector deletes windows that have been closed and are held by nobody; Qt would go on to them, since it
-    goes through a list of all widgets here."""
+    """Pause Python's garbage collector.
+
+    It deletes closed windows without references, while Qt walks through a list of all widgets and would access
+    them.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:

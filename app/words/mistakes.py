@@ -9,9 +9,7 @@ from engine.drill.judging.mistakes import Mistake
 
 
 def cause(mistake: Mistake) -> str:
-    """Describe the cause of a mistake: the action or event before it with its time, or the omission; empty if it
-    has none.
-    """
+    """Describe the cause of a mistake: the earlier action or event with its time, or the omission; "" if none."""
     words = localize(mistake.cause)
     if mistake.omission or not words:
         return words

@@ -1,4 +1,7 @@
-"""A group changes its primary: admission, redo, promotion of all its databases. [DOC: failover modes]"""
+"""A group changes its primary: admission, redo, promotion of all its databases.
+
+[DOC: failover modes]
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def ready(group: AvailabilityGroup, server: str) -> bool:
 
 
 def automatic_target(group: AvailabilityGroup, server: str) -> bool:
-    """The current primary and *server* both have automatic failover. [DOC: failover modes, failover sets]"""
+    """The current primary and *server* both have automatic failover.
+
+    [DOC: failover modes, failover sets]
+    """
     ends = (group.replica(group.primary), group.replica(server))
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
 
@@ -296,6 +302,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
 
 def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
     """After a forced failover data movement to every other copy is suspended until it is resumed there.
+
     [DOC: forced failover]
     """
     for place in group.joined:
@@ -378,7 +385,10 @@ def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
 
 
 def watch(world: World) -> None:
-    """After anything has happened: an instance that continues learns what it has missed. [DOC: lease timeout]"""
+    """After anything has happened: an instance that continues learns what it has missed.
+
+    [DOC: lease timeout]
+    """
     for (server, guid), state in sorted(world.replicas.items()):
         if not state.owed or not world.instances[server].answering:
             continue
@@ -410,7 +420,10 @@ def listen(world: World, server: str, listener: AvailabilityListener) -> None:
 
 
 def register(world: World, server: str, listener: AvailabilityListener) -> None:
-    """RegisterAllProvidersIP and HostRecordTTL count from now on. [DOC: availability group listeners]"""
+    """RegisterAllProvidersIP and HostRecordTTL count from now on.
+
+    [DOC: availability group listeners]
+    """
     world.listeners[listener.name] = server
     node = config.node_of(world, server)
     subnet = node.subnet if node is not None else ""

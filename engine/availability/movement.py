@@ -123,8 +123,10 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
 
 
 def hang_up(world: World, server: str) -> None:
-    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again. Derived. A partner that
-    nothing reaches finds it out by its session timeout."""
+    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again.
+
+    Derived. A partner that nothing reaches finds it out by its session timeout.
+    """
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
         told = me == server or network.is_passing(world, me, peer)
@@ -133,8 +135,9 @@ def hang_up(world: World, server: str) -> None:
 
 
 def lose(world: World, key: Key, server: str) -> None:
-    """The primary *key* goes on without the secondary on *server*, once the cluster has been told. [DOC: availability
-    modes] Until then commits wait: that copy might become primary with what it has.
+    """The primary *key* goes on without the secondary on *server*, once the cluster has been told.
+
+    [DOC: availability modes] Until then commits wait: that copy might become primary with what it has.
     """
     was = world.copies[key].availability.peer(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -148,8 +151,10 @@ def lose(world: World, key: Key, server: str) -> None:
 
 
 def stop(world: World, key: Key) -> None:
-    """The database is closed here, and its log flows no more; the other databases of its group go on. A secondary that
-    was in step stays ready for failover: nothing has been committed since. Documented (KB 2857849).
+    """The database is closed here, and its log flows no more; the other databases of its group go on.
+
+    A secondary that was in step stays ready for failover: nothing has been committed since. Documented (KB
+    2857849).
     """
     mine = world.copies[key].availability
     if mine.role is ReplicaRole.PRIMARY:
@@ -176,6 +181,7 @@ def forget(world: World, key: Key, server: str) -> None:
 
 def fit_modes(world: World, guid: int, primary: str) -> None:
     """Availability modes have changed: a pair that is synchronous no more does not count as in step.
+
     [DOC: availability modes]
     """
     for copy in replicas.copies(world, primary, guid):
@@ -193,7 +199,10 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-    """A primary's own row. [DOC: database replica states]"""
+    """A primary's own row.
+
+    [DOC: database replica states]
+    """
     guid = world.copies[key].availability.guid
     replica = replicas.find_own_replica(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
@@ -320,6 +329,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
     """After a forced failover the secondary learns that its copy is suspended, and the primary that it knows.
+
     [DOC: forced failover]
     """
     guid, place = world.copies[key].availability.guid, (key[1], key[0])
@@ -333,9 +343,9 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
 
 
 def _strand(world: World, primary: Key, secondary: Key) -> None:
-    """Suspend a secondary that shares no recovery fork with the primary: after repeated forced failovers, of which each
-    copy tracks two forks.
-    The page of forced failover names 1408, state 103. [DOC: forced failover]
+    """Suspend a secondary that shares no recovery fork with the primary, after repeated forced failovers.
+
+    Each copy tracks two forks. The page of forced failover names 1408, state 103. [DOC: forced failover]
     """
     reason = SuspendReason.XRF_UPDATE
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
@@ -363,7 +373,10 @@ def reverted(world: World, guid: int, server: str, database: str) -> None:
 
 
 def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """Primary and secondary are both in synchronous-commit mode. [DOC: availability modes]"""
+    """Primary and secondary are both in synchronous-commit mode.
+
+    [DOC: availability modes]
+    """
     guid = lead.availability.guid
     group = replicas.group_of(world, lead.server, guid) if guid is not None else None
     ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
@@ -371,8 +384,11 @@ def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def required(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """The primary *lead* has fewer synchronized secondaries than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT says, so
-    its commits wait for the synchronous one on *server*, connected or not. [DOC: CREATE AVAILABILITY GROUP]"""
+    """Return whether commits of the primary *lead* wait for the secondary on *server*, connected or not.
+
+    This is so if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT demands.
+    [DOC: CREATE AVAILABILITY GROUP]
+    """
     mine = lead.availability
     group = replicas.group_of(world, lead.server, mine.guid) if mine.guid is not None else None
     if group is None or not group.required_synchronized or mine.role is not ReplicaRole.PRIMARY:

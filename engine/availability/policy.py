@@ -105,8 +105,11 @@ class AvailabilityPolicy(groups.Policy):
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
-        """While data movement is suspended connections stay, and new ones are refused [DOC: suspend an availability
-        database]; since 2014 both are served without a primary [DOC: readable secondaries]."""
+        """Return whether clients can read the copy, with *read_intent* or without.
+
+        While data movement is suspended, existing connections stay and new ones are refused [DOC: suspend an
+        availability database]. Since 2014 both are served without a primary [DOC: readable secondaries].
+        """
         mine = copy.availability
         if mine.role is ReplicaRole.PRIMARY:
             return mine.primary_connections == "ALL" or not read_intent
@@ -119,9 +122,13 @@ class AvailabilityPolicy(groups.Policy):
         return allowed and (moving or (still and stays))
 
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
-        """With read intent, the first server of the primary's routing list that can be read now; 982 if there is none.
-        Servers of one inner list take turns [DOC: read-only routing]. Without, from a secondary that lets all in, the
-        primary, if it has a READ_WRITE_ROUTING_URL [DOC: read/write connection redirection]."""
+        """Return the server to which the listener routes a connection; None if it stays.
+
+        With read intent, this is the first server of the primary's routing list that is readable; 982 if there is
+        none. Servers of an inner list take turns [DOC: read-only routing]. Without read intent, a secondary that
+        allows all connections routes to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write connection
+        redirection].
+        """
         if not read_intent:
             return self._writer(world, copy)
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
@@ -137,7 +144,10 @@ class AvailabilityPolicy(groups.Policy):
         return None
 
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
-        """Move the round robin of the routing list on by one login. [DOC: read-only routing]"""
+        """Move the round robin of the routing list on by one login.
+
+        [DOC: read-only routing]
+        """
         state = world.replicas.get((copy.server, copy.availability.guid or 0))
         if state is not None and self.can_write(copy):
             world.replicas[state.server, state.guid] = replace(state, routed=state.routed + 1)
@@ -216,21 +226,29 @@ class AvailabilityPolicy(groups.Policy):
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """A secondary takes log backups and copy-only ones [DOC: active secondaries], that of a basic group none [DOC:
-        basic availability groups]."""
+        """Return whether a secondary can take this backup: log backups and copy-only ones [DOC: active secondaries].
+
+        A secondary of a basic group takes none [DOC: basic availability groups].
+        """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return 0
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
-        """The primary has to agree, so the two have to be in touch. [DOC: active secondaries]"""
+        """The primary has to agree, so the two have to be in touch.
+
+        [DOC: active secondaries]
+        """
         in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
 
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
-        """A primary or secondary gives snapshots in any synchronization state and whomever it lets in, a RESOLVING one
-        does not. [DOC: database snapshots of availability databases]"""
+        """Return whether the copy allows snapshots.
+
+        A primary or secondary does in any synchronization state and for any connection; a RESOLVING one does not.
+        [DOC: database snapshots of availability databases]
+        """
         if copy.availability.role is not ReplicaRole.SECONDARY:
             return None
         half_made = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)

@@ -1,5 +1,6 @@
-"""Preconditions of the automatic failover of an availability group: requirements for each secondary, and where to
-check them.
+"""Preconditions of an automatic failover of an availability group.
+
+They list the requirements for each secondary and where to check them.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def targets(group: AvailabilityGroup) -> list[str]:
 
 
 def _cluster(world: World, group: AvailabilityGroup) -> Iterator[FailoverPrecondition]:
-    """Return the preconditions of the group as a whole. [DOC: flexible failover policy]"""
+    """Return the preconditions of the group as a whole.
+
+    [DOC: flexible failover policy]
+    """
     found = roles.find(world, group.name)
     forced = any(node.config.forced for node in world.nodes.values() if node.partition)
     yield FailoverPrecondition(

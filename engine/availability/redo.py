@@ -45,7 +45,9 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
 
 def note_schema_change(world: World, key: Key) -> None:
     """Redo of a changed table needs a Sch-M lock at each secondary, and waits for queries that read there.
-    [DOC: active secondaries]"""
+
+    [DOC: active secondaries]
+    """
     lead = world.copies[key]
     for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]

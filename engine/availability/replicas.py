@@ -76,7 +76,7 @@ the types of sys.server_permissions. [DOC: automatic failover problems]
 
 
 def permit_system(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
-    """GRANT, REVOKE or DENY for NT AUTHORITY\\SYSTEM."""
+    r"""Execute GRANT, REVOKE or DENY for NT AUTHORITY\SYSTEM."""
     lacks = {*world.instances[server].system_lacks} - {*permissions}
     world.update_instance(server, system_lacks=tuple(sorted(lacks if granted else lacks | {*permissions})))
 

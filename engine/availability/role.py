@@ -198,7 +198,9 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
 def role_of(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
-    """The role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]
+    """The role of a group in its cluster, with the resources of its listener.
+
+    [DOC: WSFC and SQL Server]
 
     The network name needs one of its addresses.
     """
@@ -215,7 +217,10 @@ def role_of(
 
 
 def _lease_s(group: AvailabilityGroup) -> float:
-    """A process that signals nothing loses its lease at every failure condition level. [DOC: lease timeout]"""
+    """A process that signals nothing loses its lease at every failure condition level.
+
+    [DOC: lease timeout]
+    """
     return group.lease_timeout_ms / 2000.0
 
 
@@ -236,7 +241,10 @@ _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
-    """The resource cannot look after the instance: it does not come online there. [DOC: automatic failover problems]"""
+    """The resource cannot look after the instance: it does not come online there.
+
+    [DOC: automatic failover problems]
+    """
     head = _HEAD.format(group.name)
     for text in (
         "Failed to run diagnostics command",

@@ -1,4 +1,7 @@
-"""Automatic seeding: a secondary gets the databases that it lacks from the primary. [DOC: automatic seeding]"""
+"""Automatic seeding: a secondary gets the databases that it lacks from the primary.
+
+[DOC: automatic seeding]
+"""
 
 from __future__ import annotations
 
@@ -240,8 +243,10 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
 
 
 def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
-    """The log of the primary goes on where the restored copy ends. The rules of mirroring (facts 1.8).
-    1464, 1412, 1478."""
+    """The log of the primary goes on where the restored copy ends.
+
+    The rules of mirroring (facts 1.8). 1464, 1412, 1478.
+    """
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(1464, copy.database)
     end = streams.end_of_log_kb(world, copy)

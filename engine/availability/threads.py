@@ -1,5 +1,7 @@
-"""Worker threads that availability groups take, and what happens when there are not enough. [DOC: thread usage of
-groups]"""
+"""Worker threads that availability groups take, and what happens when there are not enough.
+
+[DOC: thread usage of groups]
+"""
 
 from __future__ import annotations
 

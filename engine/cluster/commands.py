@@ -1,5 +1,6 @@
-"""Commands for a cluster: stop and start nodes, force quorum, set votes and owners, move roles. They raise
-InputError.
+"""Commands for a cluster: stop and start nodes, force quorum, set votes and owners, move roles.
+
+They raise InputError.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, Wo
 
 
 def stop(world: World, name: str) -> None:
-    """The cluster service stops in good order: its vote is handed over, its roles move. [DOC: Stop-ClusterNode]"""
+    """The cluster service stops in good order: its vote is handed over, its roles move.
+
+    [DOC: Stop-ClusterNode]
+    """
     node = world.nodes[name]
     there = [other for other in config.members(world, node.partition) if other != name]
     _leave(world, name, there)
@@ -64,7 +68,10 @@ def start(world: World, name: str, prevent: bool = False) -> None:
 
 
 def force_quorum(world: World, name: str) -> None:
-    """The node forms the cluster alone; its database counts from now on. [DOC: Start-ClusterNode]"""
+    """The node forms the cluster alone; its database counts from now on.
+
+    [DOC: Start-ClusterNode]
+    """
     node = world.nodes[name]
     if not world.computers[name].powered or node.service in ("off", "starting"):
         raise InputError(say("{node} is off", node=name))
@@ -108,7 +115,7 @@ def evict(world: World, name: str) -> None:
 
 
 def set_weight(world: World, name: str, weight: int) -> None:
-    """(Get-ClusterNode name).NodeWeight = weight"""
+    """Execute `(Get-ClusterNode name).NodeWeight = weight`."""
     first = _writer(world, world.nodes[name].cluster)
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     config.update(world, first.name, weights=weights)
@@ -123,7 +130,9 @@ WITNESS_KINDS: Final = {
 
 
 def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
-    """Set-ClusterQuorum: another witness, or none with an empty *kind*. [DOC: Set-ClusterQuorum]
+    """Set-ClusterQuorum: another witness, or none with an empty *kind*.
+
+    [DOC: Set-ClusterQuorum]
 
     A share is named by its path: the computer in it must be there and be reached. A disk or a storage
     account is taken as it is named: neither is simulated on its own.
@@ -240,7 +249,10 @@ def move_disk(world: World, name: str, role_name: str) -> None:
 
 
 def add_dependency(world: World, name: str, provider: str) -> None:
-    """Add-ClusterResourceDependency: *name* needs *provider*, a resource of the same role. [DOC: add dependencies]"""
+    """Add-ClusterResourceDependency: *name* needs *provider*, a resource of the same role.
+
+    [DOC: add dependencies]
+    """
     node, role, resource = _resource(world, name)
     needed = role.resource(provider)
     if needed is None or needed.name == resource.name:
@@ -287,8 +299,10 @@ def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
-    """Set-ClusterOwnerNode for a role: the preferred owners, best first. Those of a group last until SQL Server sets
-    them at the next failover."""
+    """Set-ClusterOwnerNode for a role: the preferred owners, best first.
+
+    Those of a group last until SQL Server sets them at the next failover.
+    """
     node, role = _role(world, name)
     config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
 

@@ -1,4 +1,7 @@
-"""Failover cluster instances: SQL Server runs where its role is owned. [DOC: failover cluster instances]"""
+"""Failover cluster instances: SQL Server runs where its role is owned.
+
+[DOC: failover cluster instances]
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def instance_of(role: ClusterRole) -> str:
 
 
 def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
-    """Disk, address, name, SQL Server and Agent with their dependencies. [DOC: failover cluster instances]"""
+    """Disk, address, name, SQL Server and Agent with their dependencies.
+
+    [DOC: failover cluster instances]
+    """
     rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (disk := f"Cluster Disk {number}", "Physical Disk", ()),
         (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
@@ -131,7 +137,10 @@ class InstanceRole(roles.RoleKind):
         return ""
 
     def node_left(self, world: World, node: str) -> None:
-        """Without quorum the cluster takes its instances down. [DOC: WSFC quorum]"""
+        """Without quorum the cluster takes its instances down.
+
+        [DOC: WSFC quorum]
+        """
         for name in [name for name in world.instances_on(node) if world.instances[name].clustered]:
             if world.instances[name].service is not Service.STOPPED:
                 service.kill(world, name)

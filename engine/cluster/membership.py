@@ -1,5 +1,6 @@
-"""Membership of a cluster: missed heartbeats, regroup, loss of quorum, forming and joining. [DOC: failover
-clustering quorum]
+"""Membership of a cluster: missed heartbeats, regroup, loss of quorum, forming and joining.
+
+[DOC: failover clustering quorum]
 """
 
 from __future__ import annotations
@@ -205,7 +206,10 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
 
 
 def _log_unreachable(world: World, node: str, lost_node: str) -> None:
-    """Another node was not heard within the threshold. [DOC: group health events]"""
+    """Another node was not heard within the threshold.
+
+    [DOC: group health events]
+    """
     number = world.nodes[lost_node].number
     ends = [f"{config.address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
@@ -257,7 +261,10 @@ def count(world: World, name: str) -> None:
 
 
 def hand_over_vote(world: World, name: str) -> None:
-    """Count the votes without a node that leaves in good order. [DOC: failover clustering quorum]"""
+    """Count the votes without a node that leaves in good order.
+
+    [DOC: failover clustering quorum]
+    """
     node = world.nodes[name]
     cluster, left = world.clusters[node.cluster], config.members(world, node.partition)
     left = [other for other in left if other != name]
@@ -323,7 +330,10 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
-    """Waiting nodes learn at the witness that the cluster has a newer database than they have. [DOC: manage quorum]"""
+    """Waiting nodes learn at the witness that the cluster has a newer database than they have.
+
+    [DOC: manage quorum]
+    """
     for side in _find_separate_groups(world, cluster):
         known = witnesses.read_database(world, _find_newest_config(world, side), side)
         newer = witnesses.read_tag(world, known, side) > known.epoch

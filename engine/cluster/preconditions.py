@@ -1,5 +1,6 @@
-"""Preconditions of the automatic move of a failover cluster instance to another node. [DOC: failover policy of
-instances]
+"""Preconditions of the automatic move of a failover cluster instance to another node.
+
+[DOC: failover policy of instances]
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Votes: who has one, who is counted, when a side may go on. [DOC: failover clustering quorum; WSFC quorum]"""
+"""Votes: who has one, who is counted, when a side may go on.
+
+[DOC: failover clustering quorum; WSFC quorum]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Roles: how the cluster watches them, restarts them, moves them, and gives up. [DOC: WSFC and SQL Server]"""
+"""Roles: how the cluster watches them, restarts them, moves them, and gives up.
+
+[DOC: WSFC and SQL Server]
+"""
 
 from __future__ import annotations
 
@@ -212,8 +215,9 @@ def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
 
 
 def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
-    """Write the lines of the resource, its host and the resource manager at the owner of a failed role. [DOC: group
-    health events]
+    """Write the lines of the resource, its host and the resource manager at the owner of a failed role.
+
+    [DOC: group health events]
     """
     for level, text in signs:
         clusterlog.write(world, role.owner, level, "RES", text)
@@ -225,7 +229,10 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
 
 
 def threshold(world: World, cluster: str, role: ClusterRole) -> int:
-    """Failures of the role within the failure period that are answered by a move. [DOC: WSFC and SQL Server]"""
+    """Failures of the role within the failure period that are answered by a move.
+
+    [DOC: WSFC and SQL Server]
+    """
     most = role.failover_threshold
     return len(world.clusters[cluster].nodes) - 1 if most is None else most
 

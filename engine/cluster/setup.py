@@ -1,5 +1,7 @@
-"""Setup of SQL Server on the nodes of failover cluster instances: service packs, added nodes. [DOC: failover cluster
-instances]"""
+"""Setup of SQL Server on the nodes of failover cluster instances: service packs, added nodes.
+
+[DOC: failover cluster instances]
+"""
 
 from __future__ import annotations
 

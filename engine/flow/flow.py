@@ -237,8 +237,10 @@ class Flow:
         return streams
 
     def adopt(self, source: int, steady_flow: Flow, checkpoint_phase: float) -> None:
-        """Takes over the state of *alone*, in which that source stands first and has run until *checkpoint_phase*, its
-        log moved to where the redone log of its streams is."""
+        """Take over the state of *steady_flow*, in which that source is the first and has run until *checkpoint_phase*.
+
+        Its log is moved to the redone position of its streams.
+        """
         self._begin_change("adopt", source, checkpoint_phase)
         streams = self.streams_of(source)
         s, steady = self.sources[source], steady_flow.sources[0].copy()
@@ -374,8 +376,10 @@ class Flow:
         return float(self.sources[source, k.QUEUED])
 
     def workers_left(self, host: int) -> float:
-        """Worker threads of an instance that mirroring and groups leave to requests; infinite where no log has been
-        written or received yet, so that its row has no values."""
+        """Return the worker threads of an instance that mirroring and availability groups leave to requests.
+
+        The number is infinite if no log has been written or received yet: the row then has no values.
+        """
         known = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
         return float(self.hosts[host, k.WORKERS]) if known else math.inf
 

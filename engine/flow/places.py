@@ -91,8 +91,11 @@ groups]."""
 
 
 def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
-    """Threads that availability groups take on each instance: one a primary database captures its log, one sends it to
-    each secondary; a secondary database has its redo manager and its redo workers. [DOC: thread usage of groups]"""
+    """Return the worker threads that availability groups use on each instance.
+
+    A primary database uses one to capture its log and one for each secondary to send it. A secondary database
+    uses its redo manager and its redo workers. [DOC: thread usage of groups]
+    """
     threads: dict[int, int] = {}
     workers: dict[int, int] = {}
     grouped = [

@@ -54,8 +54,10 @@ def _need_quorum(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_connection(world: World, copy: DatabaseCopy) -> None:
-    """1447, also while either copy is in recovery after a start: its partner can be reached, and is not up yet. No page
-    has a number for that moment; derived from the message's text, and the answer a moment earlier."""
+    """1447, also while either copy is in recovery after a start: its partner can be reached, and is not up yet.
+
+    No page has a number for that moment; derived from the message's text, and the answer a moment earlier.
+    """
     both = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
     if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in both):
         raise SqlError(1447, copy.database)

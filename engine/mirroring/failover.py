@@ -122,7 +122,10 @@ def consider(world: World, guid: int) -> None:
 
 
 def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
-    """Redo goes on meanwhile; the decision comes when all log is redone and the witness agrees. [WP, failover]"""
+    """Redo goes on meanwhile; the decision comes when all log is redone and the witness agrees.
+
+    [WP, failover]
+    """
     why = _refusal(world, mirror)
     if why:
         _give_up(world, failover, why)
@@ -346,7 +349,10 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
-    """Lines of recovery; only the manual way starts the database up anew, with analysis. [WP, failover]"""
+    """Lines of recovery; only the manual way starts the database up anew, with analysis.
+
+    [WP, failover]
+    """
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":

@@ -146,8 +146,9 @@ def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
-    """Return the time at which the oldest unsent log was written: between the last row that ends before it and the
-    next row.
+    """Return the time at which the oldest unsent log was written.
+
+    It lies between the last row that ends before it and the next row.
     """
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:

@@ -58,8 +58,10 @@ def read(world: World, server: str, database: str, page: int) -> None:
 
 
 def _tries(world: World, copy: DatabaseCopy) -> bool:
-    """Both partners are of 2008 or later and connected; a principal tries only while SYNCHRONIZED [DOC: automatic page
-    repair], a mirror whenever redo meets the page.
+    """Return whether the copy attempts an automatic page repair.
+
+    Both partners must be of version 2008 or later and connected. A principal tries only while SYNCHRONIZED [DOC:
+    automatic page repair], a mirror whenever redo meets the page.
     """
     partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
@@ -183,7 +185,10 @@ def _check_done(
 def log_check(
     world: World, server: str, name: str, quiet: bool, login: str, errors: int, started_tick: int
 ) -> None:
-    """Write the result of DBCC CHECKDB into the ERRORLOG. [DOC: DBCC CHECKDB]"""
+    """Write the result of DBCC CHECKDB into the ERRORLOG.
+
+    [DOC: DBCC CHECKDB]
+    """
     seconds = (world.tick - started_tick) // TICKS_PER_S
     options = " WITH no_infomsgs" if quiet else ""
     elapsed = (seconds // 3600, seconds % 3600 // 60, seconds % 60)
@@ -196,8 +201,9 @@ def system_check(name: str) -> list[Message]:
 
 
 def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
-    """Return the text of error 824 for a page with a wrong checksum. Both checksums are derived from the page's
-    number.
+    """Return the text of error 824 for a page with a wrong checksum.
+
+    Both checksums are derived from the page's number.
     """
     expected, actual = (
         (page * 2_654_435_761 + 0x9E3779B9) & 0xFFFFFFFF,

@@ -1,5 +1,6 @@
-"""Prerequisites of a new mirroring session: editions, versions, endpoints that answer, a suitable mirror. Facts
-1.2, 0.2.
+"""Prerequisites of a new mirroring session: editions, versions, endpoints that answer, a suitable mirror.
+
+Facts 1.2, 0.2.
 """
 
 from __future__ import annotations

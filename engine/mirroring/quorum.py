@@ -65,8 +65,10 @@ def witness_agrees(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def witness_fits(world: World, copy: DatabaseCopy) -> bool:
-    """An older witness takes no part in an automatic failover: it works again once the witness has been upgraded
-    [DOC: upgrading mirrored instances]."""
+    """Return whether the witness is recent enough to take part in an automatic failover.
+
+    An older one must be upgraded first [DOC: upgrading mirrored instances].
+    """
     return (
         world.instances[copy.mirroring.witness or copy.server].version >= world.instances[copy.server].version
     )

@@ -106,8 +106,11 @@ def files_of(copy: DatabaseCopy) -> dict[str, object]:
 def trouble_with_files(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
-    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None. Without
-    the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo meets it is derived."""
+    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None.
+
+    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo meets it
+    is derived.
+    """
     computer = world.computer_of(copy.server)
     missing = encryption.missing_certificate(world.instances[copy.server], lead.encryption_key)
     if missing is not None:
@@ -175,8 +178,9 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
 
 
 def mended(world: World, mirror: Key) -> bool:
-    """Return whether the cause that stopped redo is gone: every drive is there and every page is whole. RESUME asks
-    this.
+    """Return whether the cause that stopped redo is gone: every drive is there and every page is whole.
+
+    RESUME asks this.
     """
     copy = world.copies[mirror]
     lead = world.copies.get((copy.mirroring.partner or "", copy.database))

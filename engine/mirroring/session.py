@@ -286,8 +286,9 @@ def meet(world: World, guid: int) -> None:
 
 
 def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
-    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [DOC: role
-    switching, risks of forcing service]
+    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves.
+
+    [DOC: role switching, risks of forcing service]
     """
     key = copy.key
     streams.stop_log(world, copy)
@@ -345,6 +346,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
 
 def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
     """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
+
     [DOC: role switching, risks of forcing service]
     """
     keeps_its_log = mirror.stream is None and mirror.mirroring.state is MirrorState.SUSPENDED

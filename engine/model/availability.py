@@ -18,7 +18,10 @@ class CommitMode(IntEnum):
 
 
 class FailoverMode(IntEnum):
-    """failover_mode of sys.availability_replicas. [DOC: availability group views]"""
+    """failover_mode of sys.availability_replicas.
+
+    [DOC: availability group views]
+    """
 
     AUTOMATIC = 0
     MANUAL = 1

@@ -163,7 +163,10 @@ PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 
 
 def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
-    """net start and net stop, with /forcequorum or /fq and /pq for the cluster service. [DOC: forced quorum]"""
+    """Net start and net stop, with /forcequorum or /fq and /pq for the cluster service.
+
+    [DOC: forced quorum]
+    """
     switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
     switch = switches.get((option or "").lower(), "")
     if option and not switch:

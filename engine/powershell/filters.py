@@ -1,4 +1,7 @@
-"""Cmdlets that process the objects of a pipeline: choose, sort, count, show. [DOC: about pipelines]"""
+"""Cmdlets that process the objects of a pipeline: choose, sort, count, show.
+
+[DOC: about pipelines]
+"""
 
 from __future__ import annotations
 

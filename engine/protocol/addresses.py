@@ -41,8 +41,9 @@ def host_of(world: World, address: str) -> str | None:
 
 
 def leads_to(world: World, address: str | None, server: str) -> bool:
-    """Return whether a call to *address* reaches the mirroring endpoint of *server*. None is an address that nobody
-    gave.
+    """Return whether a call to *address* reaches the mirroring endpoint of *server*.
+
+    None is an address that nobody gave.
 
     A call by IP address reaches only an endpoint that listens on exactly that address (LISTENER_IP) [DOC: server
     network address].

@@ -319,7 +319,10 @@ def _need_compression(server: Instance) -> None:
 def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
-    """The copy, if it may be backed up; *as_secondary*: also at a secondary replica. [DOC: active secondaries]"""
+    """The copy, if it may be backed up; *as_secondary*: also at a secondary replica.
+
+    [DOC: active secondaries]
+    """
     if snapshots.find(world, server, database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
     copy = next(
@@ -358,8 +361,9 @@ def _refused_by_role(
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
-    """Return the location of the file: server, and path in the spelling of an earlier file there. Raise 3201, 3202,
-    3241.
+    """Return the location of the file: server, and path in the spelling of an earlier file there.
+
+    Raise 3201, 3202, 3241.
     """
     try:
         host, local = files.locate(world, server, path)

@@ -1,5 +1,6 @@
-"""ALTER DATABASE … MODIFY FILE: path, name, size and growth of a database file. [DOC: move user databases;
-ALTER DATABASE file options]
+"""ALTER DATABASE … MODIFY FILE: path, name, size and growth of a database file.
+
+[DOC: move user databases; ALTER DATABASE file options]
 """
 
 from __future__ import annotations

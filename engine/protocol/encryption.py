@@ -51,8 +51,10 @@ def thumbprint(number: int) -> bytes:
 
 
 def need_key(instance: Instance, number: int, title: str) -> None:
-    """Raise 33111 where the private key of the certificate *number* is missing; 0: the backup needs none. A backup of a
-    database with an encryption key needs it also while its encryption is off."""
+    """Raise 33111 where the private key of the certificate *number* is missing; 0: the backup needs none.
+
+    A backup of a database with an encryption key needs it also while its encryption is off.
+    """
     missing = missing_certificate(instance, number)
     if missing is not None:
         raise SqlError(*missing, also=(3013,), title=title, state=3)

@@ -83,8 +83,9 @@ class Policy:
         return False
 
     def role_sequence(self, copy: DatabaseCopy) -> int:
-        """Return the number of role changes that the copy knows of. Of two copies that claim to lead, the higher
-        one is right.
+        """Return the number of role changes that the copy knows of.
+
+        Of two copies that claim to lead, the higher one is right.
         """
         return 1
 
@@ -101,15 +102,17 @@ class Policy:
         return False
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
-        """The role of the copy lets clients read in it, with ApplicationIntent=ReadOnly or without; those that are
-        *connected* already, or new ones."""
+        """Return whether the role of the copy allows reads, with ApplicationIntent=ReadOnly or without.
+
+        *connected*: for existing connections, else for new ones.
+        """
         return self.can_write(copy)
 
     def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
-        """The server to which a login is sent on, with read intent from the copy that writes, without from another;
-        None: it stays.
+        """Return the server to which a login is redirected; None if it stays.
 
-        Raises SqlError where it may neither stay nor be sent on.
+        With read intent a primary redirects, without it a secondary. Raises SqlError if the login can neither
+        stay nor be redirected.
         """
         return None
 
@@ -137,8 +140,7 @@ class Policy:
         """The receiver of *stream* has applied all the log that it has."""
 
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
-        """Return the log that the group keeps, under its log_reuse_wait_desc, and the position from which it keeps
-        it.
+        """Return the log that the group keeps: by log_reuse_wait_desc, the position from which it is kept.
 
         *ends_kb* are the hardened ends of the copies that receive the log.
         """
@@ -157,8 +159,9 @@ class Policy:
         return False
 
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
-        """Return whether a snapshot of a copy that no client may use is allowed. None: only of a copy that clients
-        may use.
+        """Return whether a snapshot of a copy that no client may use is allowed.
+
+        None: only of a copy that clients may use.
         """
         return None
 

@@ -1,4 +1,6 @@
-"""The name server, and what clients make of a listener with several addresses. [DOC: availability group listeners]
+"""The name server, and what clients make of a listener with several addresses.
+
+[DOC: availability group listeners]
 
 The name of a listener leads to all its addresses (RegisterAllProvidersIP = 1, as SQL Server makes it) or to the one
 that is online. A client keeps the answer for the time to live of the record. With several addresses a driver asks all
@@ -36,8 +38,7 @@ def resolve(world: World, client: Client, name: str) -> Client:
 
 
 def detour_s(world: World, client: Client, name: str) -> float:
-    """Return the time that a login of *client* spends on dead addresses before it calls the address of the
-    listener.
+    """Return the time that a login of *client* spends on dead addresses before it calls the address of the listener.
 
     Infinite if it never calls that address. The name server returns the addresses in random order.
     """
@@ -60,5 +61,5 @@ def leads(world: World, client: Client, name: str) -> bool:
 
 
 def flush(world: World, client: str) -> None:
-    """ipconfig /flushdns on the computer of an application."""
+    """Ipconfig /flushdns on the computer of an application."""
     world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)

@@ -218,15 +218,15 @@ def _note_refusal(
 
 
 def timeout_s(world: World, guid: int) -> int:
-    """Return the time that the instances of group *guid* wait for an answer: the partner timeout of a mirroring
-    session.
-    """
+    """Return the time that the instances of group *guid* wait for an answer: the partner timeout of a session."""
     return groups.policy_of(world, guid).timeout_s(world, guid)
 
 
 def sessions_changed(world: World, guid: int) -> None:
-    """`reassess` where session *guid* has come, has gone or has another witness. That concerns the others only where
-    processors are busy, which have more or fewer pings to send from now on."""
+    """`reassess` where session *guid* has come, has gone or has another witness.
+
+    That concerns the others only where processors are busy, which have more or fewer pings to send from now on.
+    """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
     reassess(world, None if busy else guid)
 

@@ -84,8 +84,11 @@ def _delayed_durability(world: World, key: Key, value: str) -> None:
 
 
 def _trustworthy(world: World, key: Key, value: str) -> None:
-    """Kept by each server for its own copy: the mirror's is OFF until it is set there [DOC: set up a mirror
-    database to use the TRUSTWORTHY property]."""
+    """Set TRUSTWORTHY on this server's own copy.
+
+    The mirror's copy is OFF until it is set there [DOC: set up a mirror database to use the TRUSTWORTHY
+    property].
+    """
     world.update_copy(key, trustworthy=value == "ON")
 
 
@@ -113,8 +116,10 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
 
 
 def model_recovery(server: Instance) -> RecoveryModel:
-    """The recovery model of the database model, which new databases get. It depends on the edition [DOC: model
-    database]; that only Express has SIMPLE is known."""
+    """The recovery model of the database model, which new databases get.
+
+    It depends on the edition [DOC: model database]; that only Express has SIMPLE is known.
+    """
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
@@ -124,8 +129,11 @@ def level_of(world: World, copy: DatabaseCopy) -> int:
 
 
 def keep_levels(world: World, server: str, version: int) -> None:
-    """An upgrade to *version* leaves each database the level that it has, or raises it to the least that the new
-    version knows [DOC: ALTER DATABASE compatibility level]."""
+    """Set the compatibility levels after an upgrade to *version*.
+
+    A database keeps its level, or gets the lowest one that the new version supports [DOC: ALTER DATABASE
+    compatibility level].
+    """
     for key, copy in list(world.copies.items()):
         if key[0] == server:
             level = max(level_of(world, copy), COMPATIBILITY_MIN[version])
@@ -157,8 +165,9 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
 
 
 def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
-    """Return *copy* with the properties that RESTORE and attach leave: the level is kept, TRUSTWORTHY is OFF, the
-    owner is new.
+    """Return *copy* with the properties after RESTORE or attach.
+
+    The compatibility level is kept, TRUSTWORTHY is OFF, and the owner is new.
     """
     return replace(
         copy,

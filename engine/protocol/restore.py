@@ -332,8 +332,9 @@ def restore_log(
 
 
 def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
-    """Return the log position of a backup at a time: written evenly, and with every commit of a window at its own
-    time.
+    """Return the log position of a backup at a time, in KB.
+
+    Log is written evenly, and every commit of a window has its own time.
     """
     whole = max(1, backup_set.started_tick - backup_set.from_tick)
     share = min(1.0, (stop_tick - backup_set.from_tick) / whole)

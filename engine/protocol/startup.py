@@ -128,7 +128,7 @@ def begin(world: World, server: str) -> None:
 
 
 def open_transports(world: World, server: str) -> None:
-    """tempdb is there, the endpoints listen."""
+    """Tempdb is there, the endpoints listen."""
     _write(world, server, _transports(world.instances[server]))
 
 

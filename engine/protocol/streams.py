@@ -1,5 +1,6 @@
-"""Connection between the protocol and the flow model: which copy writes which log, which receives it, and their
-places.
+"""Connection between the protocol and the flow model.
+
+It decides which copy writes which log, which copy receives it, and their indexes.
 """
 
 from __future__ import annotations
@@ -274,8 +275,11 @@ WATCHED: Final = {
 
 
 def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
-    """The streams of *source*. A log of a session has one even while no copy receives it: what waits there is the send
-    queue; a log of none has none that no copy receives."""
+    """The streams of *source*.
+
+    A log of a session has one even while no copy receives it: what waits there is the send queue; a log of none
+    has none that no copy receives.
+    """
     streams = world.flow.streams_of(source)
     if copy.group_kind:
         return streams or (_add_stream(world, source),)
@@ -292,8 +296,9 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """Return the cause that prevents log reuse, under its log_reuse_wait_desc, and the position from which. Facts
-    6.5.
+    """Return the cause that prevents log reuse, under its log_reuse_wait_desc, and the position from which.
+
+    Facts 6.5.
     """
     model = world.flow
     carried_kb = [

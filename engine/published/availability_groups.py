@@ -132,9 +132,7 @@ def planned_s() -> float:
 
 @cache
 def commits_pause_s() -> float:
-    """Return the time that a primary under load answers no commit after a synchronous secondary has stopped
-    responding.
-    """
+    """Return the time for which a primary under load commits nothing after a synchronous secondary stops responding."""
     world = group_world(THREE, USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source

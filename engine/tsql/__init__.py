@@ -1,8 +1,10 @@
-"""T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text;
-`connect`, `batch`, `reset` and `disconnect` of programs that log in over the network.
+"""T-SQL on the simulated instances.
 
-What is behind this door is a hundred modules, which come with the first world that runs: a module that only needs
-to know the door, as the views of a window do, gets it at once.
+`submit` a batch from a window, `cancel` it, check and complete its text; `connect`, `batch`, `reset` and
+`disconnect` programs that log in over the network.
+
+This facade loads its hundred modules with the first world that runs. A module that needs only the facade, such as
+the views of a window, loads at once.
 """
 
 from __future__ import annotations

@@ -144,8 +144,11 @@ def hold(
     listen: str | None,
     show: Callable[[str], object],
 ) -> Participation:
-    """Let members in until the drill is over, or SIGTERM or SIGINT ends the program. *play* runs the world; *show* gets
-    the code, which is the same after a restart. Raises NoPort, and what *play* raises."""
+    """Let members in until the drill is over, or SIGTERM or SIGINT ends the program.
+
+    *play* runs the world; *show* gets the code, which is the same after a restart. Raises NoPort, and what
+    *play* raises.
+    """
     kept = _load_credentials(folder / "team.json")
     listening = open_socket(listen or ("0.0.0.0:0" if not kept["address"] else None), kept["address"])
     address, port = listening.getsockname()[:2]

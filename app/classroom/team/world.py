@@ -149,8 +149,10 @@ class TeamWorld:
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """A player, as app/classroom/join.py has them. The world begins with the first member. Raises
-        JoinFailedError."""
+        """A player, as app/classroom/join.py has them.
+
+        The world begins with the first member. Raises JoinFailedError.
+        """
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team"))
         self._run = run

@@ -80,8 +80,11 @@ def judge_run(
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
 ) -> Verdict | None:
-    """Return what the run teaches; None while that is not known. *account*: V of the run. *lessons*: those of the
-    account, with plans at a person's pace where that was worked out."""
+    """Return what the run teaches; None while that is not known.
+
+    *account*: V of the run. *lessons*: those of the account, with plans at a person's pace where that was
+    worked out.
+    """
     if not report["score"]["scored"]:
         return None if review is None else _unscored(review)
     if account is None:

@@ -202,8 +202,9 @@ class Briefing(QScrollArea):
                 before = stop
 
     def _make_room(self) -> None:
-        """Make room for the shelf. The visible text keeps its position and can be scrolled out from under the
-        shelf.
+        """Make room for the shelf.
+
+        The visible text keeps its position and can be scrolled out from under the shelf.
         """
         height = 0 if self.shelf.isHidden() else self.shelf.height()
         above = height if self.shelf.at_top else 0

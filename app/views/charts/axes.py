@@ -24,9 +24,7 @@ def axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> flo
 
 
 def headroom(pixels: float, label_px: float = LABEL_PX) -> float:
-    """Return the factor from the top value to the end of an axis of *pixels* that leaves room for a label of
-    *label_px*.
-    """
+    """Return the factor from the top value to the end of an axis, so that a label of *label_px* has room."""
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
 

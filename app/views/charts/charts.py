@@ -136,8 +136,10 @@ class Charts(QWidget):
         self._tick_counters()
 
     def making_plots(self) -> Iterator[None]:
-        """Make the plots in steps of some milliseconds. They need pyqtgraph, so they are made when the charts are shown
-        first, or before, in idle time."""
+        """Make the plots in steps of some milliseconds.
+
+        They need pyqtgraph, so they are made when the charts are shown first, or before, in idle time.
+        """
         if self._view is not None:
             return
         import pyqtgraph as pg

@@ -34,8 +34,9 @@ wrong.
 
 
 class AxisStrip(QWidget):
-    """Strip above the charts on their time axis. It is painted by hand because its text must not stretch with the
-    axis.
+    """Strip above the charts on their time axis.
+
+    It is painted by hand because its text must not stretch with the axis.
     """
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:

@@ -46,7 +46,6 @@ LINES_A_TURN: Final = 100
 
 def columns_of(result: Rowset) -> list[TableColumn]:
     """Columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
-
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
     def column(index: int, title: str) -> TableColumn:

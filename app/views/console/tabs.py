@@ -169,7 +169,8 @@ class QueryTabs(QTabWidget):
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
         """A window on *server* with the text of *window*, in its place; the connection of before is closed.
 
-        Cursor and selection stay, so that what was just chosen can be run over there."""
+        Cursor and selection stay, so that what was just chosen can be run over there.
+        """
         place, text = self.indexOf(window), window.editor.toPlainText()
         chosen = window.editor.textCursor()
         self.closing.emit(window)

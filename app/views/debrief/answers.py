@@ -40,9 +40,7 @@ def _format_answer(row: Row) -> str:
 
 
 def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
-    """Build the comparison of the trainee's confidence with the share of right answers; empty without stated
-    confidence.
-    """
+    """Build the comparison of the trainee's confidence with the share of right answers; empty without confidence."""
     found = calibration(rows)
     return [] if found is None else build_calibration(found, narrow)
 

@@ -140,8 +140,9 @@ def _build_move_texts(
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
-    """Build the text about a move and the best alternative. *chance*: the move was the last one that could reach
-    all goals.
+    """Build the text about a move and the best alternative.
+
+    *chance*: the move was the last one that could reach all goals.
     """
     words = _column(label(format_move(move, choices_by_question, chance), 1.0, bold=True))
     if chance is not None:

@@ -47,8 +47,10 @@ def muted(text: str) -> QLabel:
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
 ) -> QWidget:
-    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text. *narrow*: what
-    stands in a row is put below one another, behind its first column."""
+    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text.
+
+    *narrow*: what stands in a row is put below one another, behind its first column.
+    """
     if narrow:
         return _list(head, rows)
     box, grid = _grid(18, 7)
@@ -101,8 +103,7 @@ def format_loss(points: float) -> str:
 
 
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
-    """Each with a mark, such as the points that were lost, and what that is called in a column of its own, and words
-    beside it."""
+    """Rows with a mark, such as the lost points, its name in a separate column, and a text next to it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
         side.setFixedWidth(max(each.sizeHint().width() for each in sides))

@@ -32,8 +32,10 @@ def _format_amount(name: str, value: float) -> str:
 
 
 def figures(report: Report, review: Review | None, summary: Summary, narrow: bool = False) -> list[QWidget]:
-    """Return the figures of the first screen beside the reference's, and those of each database where there are
-    several."""
+    """Return the figures of the first screen next to the reference's.
+
+    Several databases each have their own figures.
+    """
     totals = report["availability"]
     reference = review.reference if review is not None else None
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
@@ -131,8 +133,9 @@ def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
 
 
 def _format_obstacles(outage: Outage, review: Review) -> str:
-    """Return the obstacles to an automatic failover, each with its start; the table names the places that showed
-    them.
+    """Return the obstacles to an automatic failover, each with its start.
+
+    The table names the places that showed them.
     """
     if outage.by in ("automatic", "manual"):
         return ""

@@ -313,9 +313,7 @@ class ScenarioEditor(QWidget):
         return super().event(event)
 
     def _on_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
-        """Update a view that receives the focus, because it must show the current text instead of the text read
-        last.
-        """
+        """Update a view that receives the focus: it must show the current text, not the text read last."""
         for view in (self.form, self.timeline):
             if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
                 view.show_text(self.text.toPlainText())

@@ -70,8 +70,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the file: plain keys, one table, or (*many*) an array of tables. *models*: which table it may be;
-    none for the pools of variants."""
+    """A part of the file: plain keys, one table, or (*many*) an array of tables.
+
+    *models*: which table it may be; none for the pools of variants.
+    """
 
     key: str
     title: str

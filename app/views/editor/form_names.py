@@ -41,8 +41,9 @@ def names(data: Mapping[str, object], kind: str) -> list[str]:
 
 
 def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> list[str]:
-    """Return the completions of a field after the text *prefix*. Input lines and conditions are completed word by
-    word.
+    """Return the completions of a field after the text *prefix*.
+
+    Input lines and conditions are completed word by word.
     """
     if field_kind in GO_ON:
         return GO_ON[field_kind](prefix, lambda kind: names(data, kind))

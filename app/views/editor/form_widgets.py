@@ -90,8 +90,9 @@ class Completion(QObject):
         self._completer.complete(place)
 
     def _get_text_before_cursor(self) -> str:
-        """Return the text before the cursor, which completion needs. If any word is possible, a list would only be
-        a distraction.
+        """Return the text before the cursor, which completion needs.
+
+        If any word is possible, a list would only be a distraction.
         """
         field = self._field
         if isinstance(field, QLineEdit):

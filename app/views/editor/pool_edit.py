@@ -75,8 +75,10 @@ def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str
 
 
 def edited(pool: Pool, column: int, typed: str) -> Pool:
-    """*pool* with what was typed into a column: name, entries, group. Raises ScenarioEditError for what can be no
-    name."""
+    """*pool* with what was typed into a column: name, entries, group.
+
+    Raises ScenarioEditError for what can be no name.
+    """
     typed = typed.strip()
     if column == 1:
         entries = entries_of(typed)

@@ -28,8 +28,9 @@ _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
 def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
-    """Return the latest possible time or delay of an entry, in seconds: the length of the drill, or the maximum
-    delay.
+    """Return the latest possible time or delay of an entry, in seconds.
+
+    This is the length of the drill, or the maximum delay.
     """
     return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
 
@@ -59,9 +60,7 @@ def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
 
 
 def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry]) -> Path | None:
-    """Return the path of the fault after the first of *removed_entries*, or of the last fault; None if none
-    remains.
-    """
+    """Return the path of the fault after the first of *removed_entries*, or of the last fault; None if none remains."""
     here = plan.faults.index(removed_entries[0])
     left = [fault.path for fault in plan.faults if fault not in removed_entries]
     if not left:

@@ -113,8 +113,9 @@ def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float)
 
 
 def find_grip(layout: FaultLayout, x: float) -> str | None:
-    """Return the part of an entry at *x*: an end of a window, or the whole entry. Its label counts as the whole
-    entry.
+    """Return the part of an entry at *x*: an end of a window, or the whole entry.
+
+    Its label counts as the whole entry.
     """
     if layout.end > layout.start:
         inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)

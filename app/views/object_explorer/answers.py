@@ -84,7 +84,7 @@ def format_client_message(number: int, name: str) -> str:
 
 
 def server_label(world: World, server: Instance) -> str:
-    """`SERVER_A (SQL Server 9.0.5000 - CORP\\dba)`, as Management Studio writes it."""
+    r"""Return `SERVER_A (SQL Server 9.0.5000 - CORP\dba)`, as Management Studio writes it."""
     numbers = [int(part) for part in PRODUCT[server.version][0].split(".")[:3]]
     version = ".".join(str(number) for number in numbers)
     return f"{server.name} (SQL Server {version} - {world.computers[server.computer].domain}\\dba)"

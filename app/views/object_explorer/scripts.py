@@ -22,12 +22,12 @@ def scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
 
 
 def quoted(name: str) -> str:
-    """`[name]`"""
+    """Return *name* in brackets: `[name]`."""
     return f"[{name.replace(']', ']]')}]"
 
 
 def literal(text: str) -> str:
-    """`N'text'`"""
+    """Return *text* as a literal: `N'text'`."""
     return "N'" + text.replace("'", "''") + "'"
 
 

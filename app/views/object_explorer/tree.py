@@ -48,7 +48,7 @@ class TreeNode:
 
     @property
     def title(self) -> str:
-        """`Databases of SERVER_A`"""
+        """Title in the form `Databases of SERVER_A`."""
         if self.kind == "server":
             return self.name
         return tr("{what} of {server}").format(

@@ -44,8 +44,9 @@ TABLES: Final = {
 
 
 def facts_of(contents: Contents) -> list[Fact]:
-    """Return the facts about a scenario that nobody has run. All text is plain, and invisible characters are made
-    visible.
+    """Return the facts about a scenario that nobody has run.
+
+    All text is plain, and invisible characters are made visible.
     """
     unverified = tr("{text} (according to the file; not verified)")
     author = unverified.format(text=contents.author) if contents.author else tr("not named in the file")

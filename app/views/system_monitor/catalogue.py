@@ -159,5 +159,5 @@ class CounterChoice:
 
     @property
     def path(self) -> str:
-        """`\\\\SERVER_A\\SQLServer:Databases(Sales)\\Transactions/sec`"""
+        r"""Path in the form `\\SERVER_A\SQLServer:Databases(Sales)\Transactions/sec`."""
         return f"\\\\{self.server}\\{OBJECTS[self.group]}({self.instance})\\{self.name}"

@@ -96,8 +96,10 @@ class LinkItem(QGraphicsItem):
         self._place = None
 
     def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
-        """Words stand where they hide behind no card and, if possible, no other link runs through them; among many
-        links only those of a chosen one and of trouble stand there at all."""
+        """Place the texts where no card hides them and, if possible, no other link crosses them.
+
+        If there are many links, only a selected link and links with trouble have texts.
+        """
         self.prepareGeometryChange()
         self._crowded = crowded
         self._cards, self._crossing, self._place = cards, lines, None

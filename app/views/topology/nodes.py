@@ -159,8 +159,9 @@ class ServerNode(NodeItem[ServerFace]):
         return -(-len(self._counts()) // LEGEND_COLUMNS[self.style.narrow])
 
     def _counts(self) -> list[tuple[StatusSign, int]]:
-        """Return the number of cells per sign, most frequent first. The cells are counted only after the grid
-        changes.
+        """Return the number of cells per sign, most frequent first.
+
+        The cells are counted only after the grid changes.
         """
         if self._counted[0] is not self.face.grid:
             counts = Counter(sign for _, sign in self.face.grid)

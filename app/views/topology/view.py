@@ -151,8 +151,9 @@ class Topology(TopologyCanvas):
 
     @property
     def summary(self) -> str:
-        """Description of the selected item, or of all items, in sentences. Created on request because it changes
-        each frame.
+        """Description of the selected item, or of all items, in sentences.
+
+        Created on request because it changes each frame.
         """
         item = self._selected()
         if item is not None:

@@ -1,4 +1,6 @@
-"""Common checks of the statements about availability groups: feature, group, role. [DOC: ALTER AVAILABILITY GROUP]
+"""Common checks of the statements about availability groups: feature, group, role.
+
+[DOC: ALTER AVAILABILITY GROUP]
 
 Order: feature and cluster, group, role, databases; derived where it is not documented.
 """

@@ -1,4 +1,7 @@
-"""Options of a group and of its replicas: SET, ADD, MODIFY and REMOVE REPLICA. [DOC: ALTER AVAILABILITY GROUP]"""
+"""Options of a group and of its replicas: SET, ADD, MODIFY and REMOVE REPLICA.
+
+[DOC: ALTER AVAILABILITY GROUP]
+"""
 
 from __future__ import annotations
 
@@ -322,7 +325,10 @@ def check_nodes(world: World, group: AvailabilityGroup) -> None:
 
 
 def _possible_nodes(world: World, replica: Replica, node: str) -> tuple[str, ...]:
-    """Nodes on which the instance is or may come online: possible owners of its SQL Server resource. [DOC: 19405]"""
+    """Nodes on which the instance is or may come online: possible owners of its SQL Server resource.
+
+    [DOC: 19405]
+    """
     role = instances.role_of(world, replica.server) if _clustered(world, replica) else None
     found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
     return tuple(dict.fromkeys((node, *(found[0] if found else ()))))
@@ -384,7 +390,10 @@ def remove_replica(
 
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:
-    """The possible owners of the role are the nodes of the replicas. [DOC: WSFC and SQL Server]"""
+    """The possible owners of the role are the nodes of the replicas.
+
+    [DOC: WSFC and SQL Server]
+    """
     found = roles.find(world, group.name)
     if found is None:
         return

@@ -1,4 +1,7 @@
-"""CREATE, JOIN and DROP AVAILABILITY GROUP. [DOC: CREATE AVAILABILITY GROUP; DROP AVAILABILITY GROUP]"""
+"""CREATE, JOIN and DROP AVAILABILITY GROUP.
+
+[DOC: CREATE AVAILABILITY GROUP; DROP AVAILABILITY GROUP]
+"""
 
 from __future__ import annotations
 
@@ -107,8 +110,9 @@ def _plan_group(
 
 
 def join(world: World, server: str, name: str, options: Options) -> list[Message]:
-    """JOIN at a server that the group has as a replica. 41044 unknown in the cluster, 41106 joined already, 41136 the
-    group is not online, 41158 around an error.
+    """JOIN at a server that the group has as a replica.
+
+    41044 unknown in the cluster, 41106 joined already, 41136 the group is not online, 41158 around an error.
     """
     checks.node(world, server)
     version = world.instances[server].version

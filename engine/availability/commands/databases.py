@@ -1,4 +1,7 @@
-"""Databases of a group: ADD, REMOVE DATABASE at the primary, SET HADR at each copy. [DOC: ALTER DATABASE SET HADR]"""
+"""Databases of a group: ADD, REMOVE DATABASE at the primary, SET HADR at each copy.
+
+[DOC: ALTER DATABASE SET HADR]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""FAILOVER, FORCE_FAILOVER_ALLOW_DATA_LOSS and OFFLINE of a group. [DOC: planned failover; forced failover]"""
+"""FAILOVER, FORCE_FAILOVER_ALLOW_DATA_LOSS and OFFLINE of a group.
+
+[DOC: planned failover; forced failover]
+"""
 
 from __future__ import annotations
 
@@ -81,8 +84,9 @@ def forced_failover(world: World, server: str, name: str) -> list[Message]:
 
 
 def offline(world: World, server: str, name: str) -> list[Message]:
-    """OFFLINE at the primary: nobody serves until the role is brought online. 19416 a synchronous-commit replica whose
-    databases are not all synchronized.
+    """OFFLINE at the primary: nobody serves until the role is brought online.
+
+    19416 a synchronous-commit replica whose databases are not all synchronized.
     """
     group = checks.primary(world, server, name, "offline", "group")
     modes = {replica.server: replica.mode for replica in group.replicas}

@@ -1,5 +1,7 @@
-"""The listener of a group: ADD, MODIFY, RESTART, REMOVE LISTENER. [DOC: ALTER AVAILABILITY GROUP;
-availability group listeners]"""
+"""The listener of a group: ADD, MODIFY, RESTART, REMOVE LISTENER.
+
+[DOC: ALTER AVAILABILITY GROUP; availability group listeners]
+"""
 
 from __future__ import annotations
 

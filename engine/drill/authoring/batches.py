@@ -55,8 +55,9 @@ def is_story_window(window: str) -> bool:
 
 
 def summarize_batch(batch: Event) -> Event:
-    """Reduce a batch to its text and its errors, which are all that conditions ask for. Its messages and results
-    stay in the record.
+    """Reduce a batch to its text and its errors, which are all that conditions ask for.
+
+    Its messages and results stay in the record.
     """
     failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
     return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))

@@ -65,14 +65,14 @@ class Facts:
     """Cache of values derived from the world. They stay valid as long as these facts are used."""
 
     def serving(self, database: str) -> list[DatabaseCopy]:
-        """`availability.serving_copies`"""
+        """Return `availability.serving_copies`, cached."""
         known: list[DatabaseCopy] | None = self.found.get(("serving", database))
         if known is None:
             known = self.found["serving", database] = availability.serving_copies(self.world, database)
         return known
 
     def principal(self, database: str) -> DatabaseCopy | None:
-        """`principal`"""
+        """Return the copy that is `principal`."""
         if ("principal", database) not in self.found:
             found = principal(self.world, database, self.serving(database))
             self.found["principal", database] = found
@@ -243,7 +243,7 @@ def runs_on(world: World, instance: str, computer: str) -> bool:
 
 
 def client_is(facts: Facts, client: str, server: str | None) -> bool:
-    """`APP [on SERVER_B] is CONNECTED`"""
+    """Evaluate `APP [on SERVER_B] is CONNECTED`."""
     connected = facts.world.clients[client].connected_to
     return connected is not None and server in (None, connected)
 
@@ -391,8 +391,9 @@ def _owners(facts: Facts, server: str) -> float:
 
 
 def _read_from_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
-    """Build a reader of a value from a database's availability group, by the newest copy of the cluster database; 0
-    without a group.
+    """Build a reader of a value from a database's availability group; the value is 0 without a group.
+
+    It reads the newest copy of the cluster database.
     """
 
     def of_database(facts: Facts, database: str) -> float:

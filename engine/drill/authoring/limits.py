@@ -39,8 +39,9 @@ _PIECE: Final = re.compile(
 
 
 def find_excess(text: str) -> tuple[int, str, str] | None:
-    """Find the first place where *text* exceeds a limit. Return an index into it, the actual size and the allowed
-    size.
+    """Find the first place where *text* exceeds a limit.
+
+    Return an index into it, the actual size and the allowed size.
     """
     if len(text) > SIZE_MAX:
         return (

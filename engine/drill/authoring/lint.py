@@ -148,8 +148,9 @@ def _names_something(verb: Verb) -> bool:
 
 
 def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Report names in a hint's input lines that the scenario does not have. A copied drill easily keeps an old
-    name.
+    """Report names in a hint's input lines that the scenario does not have.
+
+    A copied drill easily keeps an old name.
     """
     names = names_of(scenario)
     known = {*names.servers, *names.databases, *names.clients}

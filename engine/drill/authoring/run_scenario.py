@@ -218,8 +218,9 @@ def _build_hint(goal: str) -> dict[str, object]:
 
 
 def _propose_goals(drill: Drill, acts: Sequence[Input]) -> list[dict[str, Any]]:
-    """Propose goals from the facts at the end of the run. A goal counts from the first action on, not before
-    anything breaks.
+    """Propose goals from the facts at the end of the run.
+
+    A goal counts from the first action on, not before anything breaks.
     """
     after_s = acts[0].tick / TICKS_PER_S
     found = []

@@ -88,7 +88,7 @@ class _Scan:
         return path
 
     def _entry(self, table: Path) -> None:
-        """`key = value`"""
+        """Read `key = value`."""
         self._skip(_SPACE)
         start = self.at
         path: Path = (*table, *self._keys())

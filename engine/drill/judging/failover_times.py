@@ -70,8 +70,11 @@ loss = {loss!r}
 
 
 def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
-    """A world as *plan* has it, in which one of CAUSES happens; None: by itself nothing takes over there, or it is a
-    workload of one's own, of which only the rates are known."""
+    """Build a world according to *plan*, in which one of CAUSES happens.
+
+    Return None if no automatic failover follows, or if the workload is user-defined: of these only the rates are
+    known.
+    """
     site = next((name for name, each in SITES.items() if each == plan.site), None)
     if (
         plan.safety is not SafetyMode.FULL

@@ -203,8 +203,11 @@ def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mappin
 
 
 def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
-    """Place of the input that brought about what was seen at *tick*: the order of a failover that was then done, else
-    the statement that was then done, else the last act shortly before."""
+    """Return the index of the input that caused the event seen at *tick*.
+
+    This is the command of the failover that was then executed, else the statement that was then executed, else
+    the last action shortly before.
+    """
     if loss is not None and (index := _find_ordering_statement(drill, tick, loss.condition)) is not None:
         return index
     window = range(tick - TICKS_PER_S, tick + 1)

@@ -174,8 +174,10 @@ def _programs(drill: DrillState) -> set[str]:
 
 
 def _with_row_counts(event: Event, programs: Container[str]) -> dict[str, object]:
-    """The results of a program's batch with a number instead of their rows: one that asks every second for an hour is
-    answered a hundred megabytes, which the run gives again when it is replayed."""
+    """Return the results of a program's batch with a row count instead of their rows.
+
+    A program that queries every second for an hour receives a hundred megabytes, which a replay produces again.
+    """
     if event.kind != "sql_done" or event.get("window") not in programs:
         return {}
     return {"results": [{**one, "rows": len(one["rows"])} for one in event.get("results")]}
@@ -232,8 +234,9 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
 
 
 def team_json(drill: DrillState) -> list[Row]:
-    """List the calls between the roles of a team. Include whether a call was correct and true only when that may be
-    revealed.
+    """List the calls between the roles of a team.
+
+    Include whether a call was correct and true only when that may be revealed.
     """
     may_reveal = drill.finished or drill.terms.answers_at_once
     return [

@@ -23,8 +23,10 @@ LEAD_S_MAX: Final = 60.0
 
 
 def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
-    """So long before *tick* that *act* can still be typed (None: whatever it may be); acts of the *journal* before that
-    moment are kept where there is time for a look after them."""
+    """Return the latest tick that leaves enough time before *tick* to type *act* (None: any action).
+
+    If there is time for a look after them, actions of the *journal* before that tick are kept.
+    """
     typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
     early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
     done = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]

@@ -51,8 +51,9 @@ def find_pointless_actions(
 
 
 def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    """List the faults that the trainee injected needlessly. Whether and when one was reverted does not matter, so
-    that waiting brings no advantage.
+    """List the faults that the trainee injected needlessly.
+
+    Whether and when one was reverted does not matter, so that waiting brings no advantage.
 
     A fault can be necessary for a server that something else has already hit. For example, a trainee powers off
     an instance that hangs, or keeps an unreachable server from returning.

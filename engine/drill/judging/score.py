@@ -133,8 +133,9 @@ def score(run: ScoredRun) -> Score:
 
 
 def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
-    """Return a limit that no continuation exceeds: lost points stay lost, and all others can still be earned. The
-    amount by which the bound exceeds *threshold* does not matter.
+    """Return a limit that no continuation exceeds: lost points stay lost, and all others can still be earned.
+
+    The amount by which the bound exceeds *threshold* does not matter.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = total_of_goals(run.scenario, goals)
@@ -578,8 +579,9 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for faults and commands that had no purpose. Like hints, they cost at most the points earned
-    besides the goals.
+    """Deduct points for faults and commands that had no purpose.
+
+    Like hints, they cost at most the points earned besides the goals.
     """
     pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:

@@ -69,8 +69,11 @@ def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
 
 
 def summaries(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]]:
-    """A row for each scenario and player in the order in which they come: runs, failures, and of each measure its
-    mean and percentiles over the runs that have it (None: no run has)."""
+    """Return a row for each scenario and player, in the order in which they appear.
+
+    A row has the runs, the failures, and mean and percentiles of each measure over the runs that have it (None:
+    no run has it).
+    """
     grouped: dict[tuple[str, str], list[RunOutcome]] = {}
     for each in outcomes:
         grouped.setdefault((each.scenario, each.player), []).append(each)

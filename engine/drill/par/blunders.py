@@ -1,5 +1,6 @@
-"""Share of blunders among the available actions at each action of a plan. After a blunder no known continuation
-comes near the plan's score.
+"""Share of blunders among the available actions at each action of a plan.
+
+After a blunder no known continuation comes near the plan's score.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ STRIDE: Final = 47
 
 @dataclass(slots=True)
 class Blunders:
-    """`steps` goes on with it; the figures can be read at any time. A moment of choice is just before each act of the
-    plan that is a choice, so that it does not matter how much is seen in between, or how long is waited."""
+    """`steps` goes on with it; the figures can be read at any time.
+
+    A moment of choice is just before each act of the plan that is a choice, so that it does not matter how much
+    is seen in between, or how long is waited.
+    """
 
     trials: Trials
     plan: SearchPlan
@@ -65,8 +69,7 @@ class Blunders:
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
-        """Every choice that could be made at a moment of choice: the run as it stands there, the act, and what is left
-        of the plan."""
+        """Every possible choice at a decision point: the run at that time, the action, and the remaining plan."""
         answers: set[str] = set()
         run = self.trials.begun.fork()
         for number, act in enumerate(self.plan.acts):

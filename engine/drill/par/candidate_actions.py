@@ -25,8 +25,10 @@ CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
 
 
 def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
-    """The lines that the scenario itself knows, without times: its solution and what its hints say to type; *looking*:
-    with those that only look."""
+    """List the lines that the scenario itself contains, without times: its solution and the lines in its hints.
+
+    *looking*: also lines that only inspect the world.
+    """
     texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
     texts += [hint.type for hint in scenario.hints]
     lines: dict[str, None] = {}
@@ -43,10 +45,9 @@ def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str,
 
 
 def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
-    """Every line worth a try now: answers, repairs, what may be told a mirroring session or an availability group,
-    what is *known*.
+    """List every line worth trying now: answers, repairs, mirroring and availability group commands, known lines.
 
-    A repair or chore is offered where a menu would offer it, and only if it has something to work on.
+    A repair or chore is offered where a menu would offer it, and only if it would have an effect.
     """
     if drill.finished:
         return []
@@ -81,8 +82,9 @@ def list_emergency_actions(world: World) -> list[str]:
 
 
 def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
-    """List the remaining statements that set up a removed session again, the mirror's first. A copy that is still
-    RESTORING needs no new backup.
+    """List the remaining statements that set up a removed session again, the mirror's first.
+
+    A copy that is still RESTORING needs no new backup.
     """
     found = (world.copies.get((server, session.database)) for server in (session.principal, session.mirror))
     copies = [copy for copy in found if copy is not None and world.instances[copy.server].running]
@@ -142,8 +144,9 @@ def _list_repair_lines(world: World) -> Iterator[str]:
 
 
 def _list_statements(world: World) -> Iterator[str]:
-    """List the statements that the DBA can send to a server for each database in a group. Leave out statements that
-    are impossible now.
+    """List the statements that the DBA can send to a server for each database in a group.
+
+    Leave out statements that are impossible now.
     """
     for (server, database), copy in world.copies.items():
         if not world.instances[server].running:
@@ -185,8 +188,9 @@ def _list_session_statements(world: World, server: str, database: str) -> Iterat
 
 
 def _is_applicable(world: World, line: str) -> bool:
-    """Return whether *line* can be applied and has an object to act on. A server decides this for its own
-    statements.
+    """Return whether *line* can be applied and has an object to act on.
+
+    A server decides this for its own statements.
     """
     try:
         item: Input = simulator.resolve(world, parse_line(line, world.tick))

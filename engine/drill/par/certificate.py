@@ -1,5 +1,6 @@
-"""Results that a search proves for a drill: fair par, the clairvoyant bound, the score of the reference, and their
-plans.
+"""Results that a search proves for a drill.
+
+These are fair par, the clairvoyant bound, the score of the reference, and their plans.
 """
 
 from __future__ import annotations
@@ -79,8 +80,11 @@ class CertificateBuilder:
         spread: Spread | None = None,
         before: Mapping[str, Any] | None = None,
     ) -> None:
-        """*spread*: what tries the decisions of either search; None: this process. *before*: an earlier certificate of
-        the same drill, whose plans are played first, so that the new one proves as much at least."""
+        """*spread*: what tries the decisions of either search; None: this process.
+
+        *before*: an earlier certificate of the same drill, whose plans are played first, so that the new one
+        proves as much at least.
+        """
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
         self.now = self.fair

@@ -1,5 +1,7 @@
-"""Continuations from a moment of a run, built from known possibilities: every remaining part of the reference
-solution and of plans. Each action is applied in its order, when it is first allowed.
+"""Continuations from a moment of a run, built from known possibilities.
+
+These are every remaining part of the reference solution and of plans. Each action is applied in its order, when
+it is first allowed.
 """
 
 from __future__ import annotations
@@ -101,8 +103,10 @@ class PrunedRollout:
 
 @dataclass(slots=True)
 class BaselineRun:
-    """A run in which nothing more is done, as far as it was asked for, and what the ways come to that leave it: from
-    whatever moment they are asked for, they are played once."""
+    """Run in which nothing more is done, played as far as needed, and the values of the continuations that leave it.
+
+    Each continuation is played once, whatever the moments from which it is requested.
+    """
 
     begun: InitVar[SearchDrill]
     _head: SearchDrill = field(init=False)
@@ -225,8 +229,10 @@ def find_best_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """The best of the *known* ways from *moment*, or the first that is worth *enough*; fewer acts where two are worth
-    the same."""
+    """Find the best of the *candidates* from *moment*, or the first whose value reaches *threshold*.
+
+    Of two continuations with equal values, the one with fewer actions is better.
+    """
     best_rollout: Rollout | None = None
     for play in candidates:
         way = yield from baseline.evaluate(
@@ -243,8 +249,10 @@ def find_best_rollout(
 def find_last_chances(
     baseline: BaselineRun, low: Tick, high: Tick, candidates: Iterable[Continuation]
 ) -> Iterator[float | tuple[Tick, Rollout]]:
-    """Ways that reach every goal and the ticks at which they leave the run, each later than the one before, the last to
-    NEAR_S: one of the *known* ways does from *low*, and none from *high*. Between them a share of the work, ever again.
+    """Find continuations that reach every goal, with the tick at which each leaves the run, in ascending order.
+
+    The last tick is exact to NEAR_S. One of the *candidates* reaches every goal from *low*, none does from
+    *high*. Yield the share of the work that is done in between.
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
@@ -267,8 +275,11 @@ def rank(rollout: Rollout) -> tuple[float, bool, int]:
 
 
 def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Every rest, whole ones first, and nothing more; where the run itself has broken something also once that was
-    taken back, and where it has removed or suspended a session also with what mends it, before it or after."""
+    """Yield every remaining part of *plans*, complete ones first.
+
+    If the run itself has broken something, also yield parts that begin with its repair. If the run has removed or
+    suspended a session, also yield parts with its repair, before or after.
+    """
     yield from list_whole_continuations(moment, plans)
     continuations = [
         *(list_suffixes(moment, plans) if not moment.finished else ()),
@@ -333,9 +344,7 @@ def list_own_fault_reversals(moment: SearchDrill) -> list[str]:
 
 
 def list_recoveries(world: World) -> list[str]:
-    """List statements that are never offered automatically: recovery of a copy that waits for backups and has no
-    session.
-    """
+    """List statements that are never offered: recovery of a copy that awaits backups, without a session."""
     return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
@@ -527,8 +536,10 @@ def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
 def _run_repairs(
     run: Run, lines: Sequence[str], serve: bool = False, continuation: Continuation | None = None
 ) -> Iterator[None]:
-    """First the *lines*, then what sessions lack, each as soon as it may be done; *serve*: or what gives service; and
-    *then* what follows once they lack nothing."""
+    """Apply the *lines*, then the repairs that the sessions need, each as soon as it is allowed.
+
+    *serve*: or the commands that restore service. *continuation* follows when the sessions need nothing more.
+    """
     assert isinstance(run, SearchDrill)
     drill, patient = run, RetryingRun(run)
     for line in lines:

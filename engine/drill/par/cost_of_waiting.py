@@ -31,8 +31,11 @@ the shipped drills one of them finds a later one, most of them among the first h
 
 @dataclass(slots=True)
 class WaitingCost:
-    """`steps` goes on with it; what is known can be told at any time. It is never too much: V is what some plan has
-    come to, and the point of no return is where one that reaches all goals begins."""
+    """`steps` goes on with it; what is known can be told at any time.
+
+    It is never too much: V is what some plan has come to, and the point of no return is where one that reaches
+    all goals begins.
+    """
 
     scenario: Scenario
     seed: int

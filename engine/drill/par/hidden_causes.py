@@ -77,8 +77,7 @@ class HiddenCauses:
         return bool(self._looks[()].rivals)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:
-        """The first act or answer of *plan* that another cause, of which the seat has seen the same, would not want;
-        None: there is none."""
+        """Return the first action of *plan* that is wrong for another cause with the same observations; else None."""
         doubt = self._looks[()]
         for number, item in enumerate(plan):
             belief = _advance_and_filter(doubt, item)

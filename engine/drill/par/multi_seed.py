@@ -159,8 +159,9 @@ def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
 def _find_due_tick(
     run: SearchDrill, reaction: Reaction, planned: frozenset[Tick], earliest_tick: Tick
 ) -> Tick:
-    """Find the tick at which the reaction is due by current knowledge, not before *earliest_tick*. It is never due
-    while something must happen before it.
+    """Find the tick at which the reaction is due by current knowledge, not before *earliest_tick*.
+
+    It is never due while something must happen before it.
     """
     if reaction.item.verb == "answer":
         asked = run.answers[reaction.item.args[0]].asked_tick

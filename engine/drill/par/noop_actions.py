@@ -23,9 +23,9 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
-    """Return whether the last action of *current_run* was a statement without effect that no rule of the score
-    covers. It follows *previous_run* at the same tick. No later action can score more than without the
-    statement.
+    """Return whether the last action of *current_run* was a statement without effect that no rule of the score covers.
+
+    *current_run* follows *previous_run* at the same tick. No later action can score more than without the statement.
     """
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False

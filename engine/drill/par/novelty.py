@@ -1,5 +1,7 @@
-"""Novelty of a plan's results. Among plans with equal points, those come first that meet more parts of goals. Among
-these, plans with new facts come first.
+"""Novelty of a plan's results.
+
+Among plans with equal points, those come first that meet more parts of goals. Among these, plans with new facts
+come first.
 
 Lipovetzky and Geffner, Best-first width search (AAAI 2017), with width 1: a state is new if it has a fact that
 no earlier state had.
@@ -24,8 +26,9 @@ PARTS: Final = (
 
 
 def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
-    """Collect the facts at the end of *drill* that differ from *idle*, without numbers, and the errors that servers
-    returned.
+    """Collect the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
+
+    Facts have no numbers.
     """
     found = {f"{batch.server} {number}" for batch in drill._batches for number in batches.errors(batch)}
     for part in PARTS:

@@ -1,5 +1,6 @@
-"""Observations that the seat could have made by a moment of a run. They come only from its own events, never from
-the list of faults.
+"""Observations that the seat could have made by a moment of a run.
+
+They come only from its own events, never from the list of faults.
 """
 
 from __future__ import annotations
@@ -57,8 +58,10 @@ def next_whole_second(tick: Tick) -> Tick:
 
 
 def needs_no_evidence(item: Input) -> bool:
-    """An act that gives nothing away of what is still unseen: an answer to what is asked, a word to a role of the team,
-    or a look."""
+    """Return whether an action reveals nothing that the seat has not seen.
+
+    Such actions are an answer to a question, a message to a role of the team, and an inspection.
+    """
     return item.verb in EVERY_ROLE or is_inspection(item)
 
 
@@ -111,7 +114,8 @@ def find_premature_inputs(
 
 
 def _precedes_input(event: Event, item: Input) -> bool:
-    """Return whether *event* precedes *item*. An event at the same tick may result from the input; only a question
-    of the story counts as earlier.
+    """Return whether *event* precedes *item*.
+
+    An event at the same tick may result from the input; only a question of the story counts as earlier.
     """
     return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

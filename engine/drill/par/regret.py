@@ -200,9 +200,11 @@ def build_account(
     on_progress: Callable[[Account], None] = lambda _: None,
     node_limit: int = HARDER,
 ) -> Slices[Account]:
-    """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
-    *doubting*: where V is low it is searched whether there is more, with *harder* plans from a moment. *drawn* is told
-    what is known before that, and before the last chance is sought to the second.
+    """The account of a run that has ended, in slices.
+
+    *plans*: what a search has found for its scenario and seed. *doubting*: where V is low it is searched
+    whether there is more, with *harder* plans from a moment. *drawn* is told what is known before that, and
+    before the last chance is sought to the second.
 
     It is played again as practice without charts; the run itself is not touched.
     """
@@ -257,8 +259,10 @@ def compute_accuracy(regret: float) -> float:
 def _build_account(
     moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
 ) -> Slices[Account]:
-    """The account by what is *known* at each moment; the last chance to the second by shifts of *plans*, if there are
-    any."""
+    """Build the account from what is *known* at each moment.
+
+    Shifts of *plans*, if there are any, make the last chance exact to the second.
+    """
     baseline = moments[-1].still
     own = yield from baseline.evaluate(moments[-1].run, continuations.build_idle_continuation())
     assert isinstance(own, Rollout), "nothing is asked of it"
@@ -300,11 +304,11 @@ def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> Bo
 
 
 def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
-    """Of the run, as long as there was something to lose; a wait between two acts counts once, into however many it was
-    split.
+    """Return the accuracy of the run while there was something to lose.
 
-    The mean of two means [Lichess, AccuracyPercent.scala]: the harmonic one, and one in which a move counts the more
-    the more V changes around it.
+    A wait between two actions counts once, into however many parts it was split. The result is the mean of two
+    means [Lichess, AccuracyPercent.scala]: the harmonic one, and one whose weights grow with the changes of V
+    around a move.
     """
     counted = [move for move in moves if move.before >= LABELS[-1][0]]
     stretches = [
@@ -339,8 +343,11 @@ def _compute_deviation(values: Sequence[float]) -> float:
 def _find_rollouts(
     moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> Slices[list[Rollout]]:
-    """The best way from each moment. Between two that are worth the same nothing is played: V does not rise. *quick*:
-    of few ways, and no more is looked for than what the moment before is worth."""
+    """The best way from each moment.
+
+    Between two that are worth the same nothing is played: V does not rise. *quick*: of few ways, and no more is
+    looked for than what the moment before is worth.
+    """
     rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
     while spans:
@@ -518,8 +525,10 @@ def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) ->
 def _search_from_moment(
     moment: RunMoment, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
 ) -> Slices[Rollout]:
-    """*way*, or a better one that patience or a search finds from its moment; the search also begins with everything
-    mended at once."""
+    """Return *way*, or a better continuation that waiting or a search finds from its moment.
+
+    The search also begins with all repairs applied at once.
+    """
     run, done_count = moment.run, len(moment.run.journal)
     rollout = yield from _improve_rollout(
         moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
@@ -588,8 +597,10 @@ Worth = tuple[Tick, Rollout]
 def _find_last_chance(
     moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
-    """The last chance, sought between *moment*, from which *way* reaches every goal, and *after*, from which none does;
-    and the best from there and from soon after it."""
+    """Find the last chance to reach every goal: after *moment*, from which *way* does, and before *after*.
+
+    Also find the best continuation from there and from soon after it.
+    """
     baseline, low = moment.still, moment.run.tick
     own = continuations.build_plan_continuation(rollout.acts[rollout.done :])
     for step in continuations.find_last_chances(

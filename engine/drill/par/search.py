@@ -111,8 +111,11 @@ class ParSearch:
         return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
 
     def blunders(self) -> Blunders:
-        """Among the acts on offer where the reference acts, whatever was searched; where it shows no fair way to every
-        goal, along the best plan. They are still to be tried."""
+        """Return the blunders among the offered actions at the decision points of the reference, whatever was searched.
+
+        If the reference has no fair continuation to every goal, the decision points are those of the best plan.
+        The actions are still to be tried.
+        """
         assert self._trials is not None and self.best is not None, "steps begins"
         shown = self.reference is not None and self.reference.fair and self.reference.reached
         plan = self.reference if self.reference is not None and shown else self.best

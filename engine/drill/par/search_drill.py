@@ -22,8 +22,7 @@ GROWING: Final = ("journal", "events", "_batches", "_operations")
 
 
 class SearchDrill(Drill):
-    """A drill without samples, hashes, charts, comparisons and a verdict among its events; its score is that of the
-    whole drill."""
+    """Drill without samples, hashes, charts, comparisons and a verdict event; its score is that of the full drill."""
 
     events: list[Event]  # type: ignore[assignment]  # a list is forked in no time, and written without a table
 

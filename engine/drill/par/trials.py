@@ -156,8 +156,11 @@ class Trials:
     def try_neighbors(
         self, decision: Decision, rules: Rules, known_states: Container[bytes] = (), part: Part = WHOLE
     ) -> Iterator[Trial | None]:
-        """Every neighbour of a plan at one of its decision points, but those whose state is *known*; None for each of
-        these, so that who has to can look at the clock. *part*: of the neighbours that one."""
+        """Yield a trial of every neighbor of a plan at one of its decision points.
+
+        Neighbors whose state is in *known_states* yield None, so that the caller can check the clock. *part*: the
+        share of the neighbors to try.
+        """
         crossing = self._get_decision_state(decision, rules)
         run, neighbours = crossing.run, crossing.neighbours
         number, of = part

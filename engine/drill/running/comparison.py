@@ -39,8 +39,9 @@ def find_published_time(world: World, failover: Failover) -> tuple[float, str] |
 
 
 def explain_difference(world: World, failover: Failover) -> str:
-    """Explain the differences between the failover and the paper's conditions to the trainee. Return an empty text
-    if it is comparable.
+    """Explain the differences between the failover and the paper's conditions to the trainee.
+
+    Return an empty text if it is comparable.
 
     The paper's conditions: synchronous with witness, one database, Workload1 or no load, 2005 on its hardware, a
     local network. Nothing is slowed down, and the cause is one of the table's six.

@@ -114,8 +114,9 @@ class ConditionPoller(DrillState):
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
-        """Return whether a condition holds now. A poll evaluates each condition only once. Raises ConditionError
-        for an invalid condition.
+        """Return whether a condition holds now.
+
+        A poll evaluates each condition only once. Raises ConditionError for an invalid condition.
         """
         if not self._looking:
             return super().holds(text)
@@ -133,8 +134,10 @@ class ConditionPoller(DrillState):
         return self._known
 
     def _poll_conditions(self) -> None:
-        """Once a second: what has come true, and whether the drill is over; nothing is asked anew where the conditions
-        that would be asked are as they were, and it is not the time for anything either."""
+        """Evaluate once a second which conditions have become true, and whether the drill is over.
+
+        Evaluate nothing while the facts behind the conditions are unchanged and no condition depends on the time.
+        """
         self._has_changed()
         self._looking, watch = True, self._watch
         facts = self._facts()
@@ -162,8 +165,7 @@ class ConditionPoller(DrillState):
         self._looking = self._changed = False
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
-        """The conditions in which a look could find something new, and the next whole second at which it could do so
-        although they stay as they are."""
+        """Return the conditions that could change, and the next whole second at which time can change one."""
         tick, texts = self.world.tick, [each.when for each in self._unfired.values()]
         moments = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:

@@ -95,8 +95,7 @@ class Drill(ConditionPoller):
     # --- time and deeds -------------------------------------------------------------------------------------
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
-        event; returns what happened."""
+        """Advance to *tick* or the end of the drill, with *to_event* to the first event at most; return the events."""
         first_event, world = len(self.events), self.world
         while world.tick < tick and not self.finished and not (to_event and len(self.events) > first_event):
             begun, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S

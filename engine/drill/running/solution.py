@@ -25,9 +25,7 @@ Begin = Callable[[Scenario, int | None], Drill]
 
 
 def default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
-    """Return the default end of a headless run: the scenario's length, or some time after *last_tick* and the
-    timeline.
-    """
+    """Return the default end of a headless run: the scenario's length, or some time after the last input or fault."""
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]

@@ -104,8 +104,9 @@ class DrillState:
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """At tick 0, nothing of the story scheduled. *seed* None: the scenario's own; *mode* None: practice, or free
-        play without a rubric.
+        """At tick 0, nothing of the story scheduled.
+
+        *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric.
 
         The seed also picks the variant, which is then the drill's scenario.
         """

@@ -1,5 +1,6 @@
-"""Rules for the information that a seat may receive in addition to the servers' responses. No other module decides
-this.
+"""Rules for the information that a seat may receive in addition to the servers' responses.
+
+No other module decides this.
 
 In an exam, information comes only from the servers, the brief and the trainee's own actions. Every part of the
 program that reads the true state checks here first.

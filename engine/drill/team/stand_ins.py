@@ -25,8 +25,10 @@ ANSWER_TICKS: Final = ticks(5.0)
 def find_due_line(
     drill: DrillState, role_keys: Collection[str], failed_lines: Collection[str] = ()
 ) -> str | None:
-    """The next line of one of the roles *played*, if one is due now; its role is before it. *vain*: lines that cannot
-    be done."""
+    """The next line of one of the roles *played*, if one is due now; its role is before it.
+
+    *vain*: lines that cannot be done.
+    """
     return next((line for line in _list_due_lines(drill, role_keys) if line not in failed_lines), None)
 
 

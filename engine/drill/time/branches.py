@@ -76,8 +76,10 @@ class Branches:
         return run_to_completion(self._recalling(name))
 
     def recalling(self, *names: str) -> Slices[None]:
-        """Play those of *names*, or of all branches, that are only stored, in slices; then `history_of` has them at
-        once."""
+        """Replay those of *names*, or all branches, that are only stored, in slices.
+
+        Afterward `history_of` has them at once.
+        """
         stored = [name for name in names or self._histories if isinstance(self._find_branch(name), Branch)]
         for number, name in enumerate(stored):
             yield from scale_progress(self._recalling(name), number / len(stored), (number + 1) / len(stored))

@@ -77,8 +77,10 @@ class History:
         return self.drill.events[first_event:]
 
     def do(self, line: str) -> Input:
-        """Do an input line, as the drill does; the moment before it is kept, unless it is a query that a monitoring
-        script may send every second. Raises InputError."""
+        """Apply an input line and store the snapshot before it.
+
+        A query that a monitoring script may send every second stores no snapshot. Raises InputError.
+        """
         item = parse_line(line, self.drill.tick)
         if only_reads(item):
             return self.drill.do_item(item)
@@ -187,8 +189,10 @@ class History:
 
 
 def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
-    """Return the distance of snapshots that are *age* old. The run's replay cost is *total_cost*, and at most
-    *snapshot_limit* snapshots are kept. The distance is even at first and grows with age.
+    """Return the distance of snapshots that are *age* old.
+
+    The run's replay cost is *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is even
+    at first and grows with age.
     """
     return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
 

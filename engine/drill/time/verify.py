@@ -1,5 +1,6 @@
-"""Verification that the replay of a recorded run reaches the same states. A failed check finds the first
-divergence.
+"""Verification that the replay of a recorded run reaches the same states.
+
+A failed check finds the first divergence.
 """
 
 from __future__ import annotations

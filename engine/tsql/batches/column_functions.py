@@ -1,5 +1,7 @@
-"""Functions about columns, indexes and the identity of a table: COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY …
-[DOC: metadata functions]."""
+"""Functions about columns, indexes and the identity of a table [DOC: metadata functions].
+
+These are COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY …
+"""
 
 from __future__ import annotations
 

@@ -118,9 +118,7 @@ class Declared(Struct, frozen=True):
 
 
 class Outside(Struct, frozen=True):
-    """State that a procedure or dynamic SQL restores at its end: database context, options, the existing temp
-    tables.
-    """
+    """State that a procedure or dynamic SQL restores at its end: database context, options, existing temp tables."""
 
     database: str
     options: tuple[tuple[str, str], ...]

@@ -222,7 +222,10 @@ def _file_found(context: Context, path: Scalar) -> Scalar:
 
 
 def _object_permissions(context: Context, name: Scalar) -> Scalar:
-    """The rows of fn_my_permissions of an object: every login is sysadmin here. [DOC: sys.fn_my_permissions]"""
+    """The rows of fn_my_permissions of an object: every login is sysadmin here.
+
+    [DOC: sys.fn_my_permissions]
+    """
     number = _object_id(context, name) if name is not None else None
     rows = [(to_text(name), "", permission) for permission in ON_OBJECT] if number is not None else []
     return json.dumps(rows)

@@ -1,6 +1,4 @@
-"""Records of SQL Server Agent: the steps of its jobs, the requests to start a job, the events that its alerts have
-seen.
-"""
+"""Records of SQL Server Agent: steps of its jobs, requests to start a job, events that its alerts have seen."""
 
 from __future__ import annotations
 
@@ -99,7 +97,10 @@ def note_activity(world: World, server: str, job: str, **values: Scalar) -> None
 
 
 def stop(world: World, server: str, job: str, requester: str) -> None:
-    """Cancel the run of a job. Raises 22022 while the agent or the job does not run. [DOC: sp_stop_job]"""
+    """Cancel the run of a job.
+
+    Raises 22022 while the agent or the job does not run. [DOC: sp_stop_job]
+    """
     if not jobs.agent_runs(world, server):
         raise SqlError(22022, NOT_RUNNING)
     if not is_running(world, server, job):

@@ -197,9 +197,7 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
 
 
 def _is_victim(machine: Machine) -> bool:
-    """Return whether this connection is the deadlock victim: it is in a cycle of waits and has written the least in
-    it.
-    """
+    """Return whether this connection is the deadlock victim: it is in a cycle of waits and has written the least."""
     waits = {
         spid: run.blocked[0]
         for spid, run in find_blocked_batches(machine.world, machine.session.server).items()

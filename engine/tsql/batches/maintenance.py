@@ -138,7 +138,10 @@ STORY_SPID: Final = 50
 
 
 def _input_buffer(machine: Machine, arguments: Arguments) -> None:
-    """Show the last batch of a session. [DOC: DBCC INPUTBUFFER]"""
+    """Show the last batch of a session.
+
+    [DOC: DBCC INPUTBUFFER]
+    """
     spid = int(to_number(arguments[0])) if arguments else 0
     found = next((one for one in user_sessions(machine.context) if one.spid == spid), None)
     if found is None:
@@ -225,8 +228,10 @@ quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_n
 
 
 def _user_options(machine: Machine, arguments: Arguments) -> None:
-    """Options of the connection and their values, in the order of the page; of switches only those that are on
-    [DOC: DBCC USEROPTIONS]."""
+    """Return options of the connection and their values, in the order of the page [DOC: DBCC USEROPTIONS].
+
+    Switches appear only if they are on.
+    """
     culture = machine.settings.culture
     said = dict(machine.session.options)
     level = locks.isolation_of(machine.session)
@@ -244,8 +249,11 @@ def _user_options(machine: Machine, arguments: Arguments) -> None:
 
 
 def _check_identity(machine: Machine, arguments: Arguments) -> None:
-    """CHECKIDENT (table [, NORESEED | RESEED [, value]]): the next row gets *value* if there was none yet, else the one
-    after it. Raises 2501 for no such table, 7997 for one without identity [DOC: DBCC CHECKIDENT]."""
+    """Execute CHECKIDENT (table [, NORESEED | RESEED [, value]]).
+
+    The next row gets *value* if the table never had a row, else the value after it. Raises 2501 if there is no
+    such table, 7997 if it has no identity [DOC: DBCC CHECKIDENT].
+    """
     name, *rest = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
     table = sources.find_user_table(machine, ref)
@@ -344,8 +352,10 @@ _WITH_EFFECT: Final = frozenset(
 
 
 def reconfigure(machine: Machine) -> None:
-    """RECONFIGURE: values that sp_configure has noted take effect; of options that are not dynamic at the next start
-    [DOC: sp_configure], which is not simulated."""
+    """Execute RECONFIGURE: values that sp_configure has stored take effect.
+
+    Options that are not dynamic take effect at the next start [DOC: sp_configure], which is not simulated.
+    """
     at_start = {option.name for option in options(machine.context.version) if not option.dynamic}
     for row in ledger.rows(machine.world, machine.session.server, "options"):
         name, value = to_text(row["name"]), int(str(row["value"]))

@@ -72,7 +72,7 @@ TABLE_FUNCTION: Final = "IF"
 
 
 def type_code(item: UserObject) -> str:
-    """type of sys.objects."""
+    """Type of sys.objects."""
     of_table = isinstance(item, UserFunction) and not item.returns
     return TABLE_FUNCTION if of_table else KINDS[type(item)][0]
 
@@ -409,8 +409,11 @@ def _check_capacity(context: Context, object_key: Place, user_object: UserObject
 
 
 def create(context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE") -> None:
-    """CREATE (2714 if the name is taken, 2760 for an unknown schema), ALTER (208 if there is none of that kind) or
-    CREATE OR ALTER (2010 if there is one of another)."""
+    """Execute CREATE, ALTER or CREATE OR ALTER of an object.
+
+    CREATE raises 2714 if the name is taken and 2760 for an unknown schema. ALTER raises 208 if there is no object
+    of that kind. CREATE OR ALTER raises 2010 if there is one of another kind.
+    """
     old = find(context, parts)
     alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
     schema = schema_of(parts)

@@ -115,8 +115,10 @@ class SubmissionOutput:
         self.tell(f"{NOT_SIMULATED}{feature}", severity=10)
 
     def remark(self, notice: str) -> None:
-        """Something that is not simulated of what was carried out all the same, once in a submission: no error for a
-        program that waits for a result."""
+        """Note, once in a submission, a part of an executed statement that is not simulated.
+
+        It is no error, so that a program that waits for a result continues.
+        """
         text = f"{NOT_SIMULATED}{notice}"
         if all(message.text != text for message in self.messages):
             self.tell(text)

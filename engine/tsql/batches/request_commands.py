@@ -1,4 +1,7 @@
-"""Names of running statements, as `command` of sys.dm_exec_requests shows them. [DOC: sys.dm_exec_requests]"""
+"""Names of running statements, as `command` of sys.dm_exec_requests shows them.
+
+[DOC: sys.dm_exec_requests]
+"""
 
 from __future__ import annotations
 

@@ -148,8 +148,10 @@ class Runner(Machine):
             self._scratch = None
 
     def _end_doomed(self) -> None:
-        """A transaction that can only be rolled back ends with its batch, and 3998 says so unless an error has
-        [DOC: TRY…CATCH, Uncommittable Transactions]."""
+        """Roll back an uncommittable transaction at the end of its batch; report 3998 unless an error was reported.
+
+        [DOC: TRY…CATCH, Uncommittable Transactions]
+        """
         if self.session.doomed:
             transactions.roll_back(self)
             if not (self.messages and self.messages[-1].is_error):
@@ -304,8 +306,9 @@ class Runner(Machine):
             self.note(error=266)
 
     def _hand_down(self, finished_scope: Scope) -> None:
-        """Assign the return value and outputs of a frame to the variables below. Raises an error for values that do
-        not fit their types.
+        """Assign the return value and outputs of a frame to the variables below.
+
+        Raises an error for values that do not fit their types.
         """
         below = self.scopes[-1]
         if finished_scope.returns:

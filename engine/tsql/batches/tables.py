@@ -167,8 +167,9 @@ def _check_identity(
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
-    """Check the source of the identity values: the table, or the statement after SET IDENTITY_INSERT ON. Raises 273
-    for a timestamp.
+    """Check the source of the identity values: the table, or the statement after SET IDENTITY_INSERT ON.
+
+    Raises 273 for a timestamp.
     """
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:

@@ -56,7 +56,5 @@ LOOK_TICKS_MAX: Final = 10
 
 
 def next_poll_tick(tick: int, since_tick: int) -> int:
-    """Return the next tick to check a condition awaited since *since_tick*: soon, and less often the longer the
-    wait takes.
-    """
+    """Return the next tick to check a condition awaited since *since_tick*: less often the longer the wait takes."""
     return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))

@@ -106,8 +106,9 @@ class ResumableComputation(Generic[T]):
         """Work done so far; all of it once `reached` has been True."""
 
     def reached(self, work: int) -> bool:
-        """Return whether the result is complete after *work* units. Continue the computation to that limit, plus at
-        most one step.
+        """Return whether the result is complete after *work* units.
+
+        Continue the computation to that limit, plus at most one step.
         """
         while self._steps is not None and self.spent <= work:
             try:

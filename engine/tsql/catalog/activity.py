@@ -196,7 +196,7 @@ view("sys.dm_os_wait_stats", _waits)
 
 
 def worker_threads(context: Context) -> int:
-    """max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
+    """Max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 

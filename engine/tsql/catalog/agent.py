@@ -197,7 +197,10 @@ view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_colum
 
 
 def _activity(context: Context) -> Iterable[Record]:
-    """The latest run of each job, NULL for one that has not run. [DOC: sysjobactivity]"""
+    """The latest run of each job, NULL for one that has not run.
+
+    [DOC: sysjobactivity]
+    """
     world, server = context.world, context.session.server
     for job in context.server.jobs:
         row = job_ledger.activity_of(world, server, job.name) or {}

@@ -184,8 +184,9 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
 
 
 def _tcp_listeners(context: Context) -> Iterable[Record]:
-    """Return the listeners of the instance: T-SQL, its endpoint, and the availability group listeners that lead to
-    it. [DOC: dm_tcp_listener_states]
+    """Return the listeners of the instance: T-SQL, its endpoint, and its availability group listeners.
+
+    [DOC: dm_tcp_listener_states]
     """
     world, me = context.world, context.session.server
     here = {

@@ -1,4 +1,7 @@
-"""Types of columns as the catalog shows them: numbers, lengths, digits. [DOC: sys.types]"""
+"""Types of columns as the catalog shows them: numbers, lengths, digits.
+
+[DOC: sys.types]
+"""
 
 from __future__ import annotations
 

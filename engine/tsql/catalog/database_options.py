@@ -1,5 +1,6 @@
-"""Database-level settings: database scoped configurations and Query Store. Nobody can change them: all are
-defaults.
+"""Database-level settings: database scoped configurations and Query Store.
+
+Nobody can change them: all are defaults.
 
 Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options]; the numbers are those in
 public output.

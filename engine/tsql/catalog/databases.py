@@ -33,14 +33,12 @@ _STATE: Final = {state: state.name for state in DbState}
 
 
 def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
-    """Return the reason that prevents log reuse for this copy; a copy that does not write its own log has no
-    reason.
-    """
+    """Return the reason that prevents log reuse for this copy; a copy that does not write its own log has no reason."""
     return logspace.reuse_wait(context.world, copy.source)
 
 
 def displayed_state(copy: DatabaseCopy) -> DbState:
-    """state of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
+    """State of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT
     if copy.recovering and copy.db_state is DbState.ONLINE:
@@ -79,7 +77,7 @@ def _target_recovery_s(level: int) -> int:
 
 
 def _find_create_date(context: Context, name: str) -> str:
-    """tempdb is made anew at every start; master and model have the date of every public listing."""
+    """Tempdb is made anew at every start; master and model have the date of every public listing."""
     if name == "tempdb":
         return context.datetime_value(context.server.started_tick)
     if name in ("master", "model"):

@@ -129,8 +129,9 @@ def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
 
 
 def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
-    """Estimate the time at which the log *behind_kb* from the end was written, at the current rate; NULL if none is
-    written. Derived.
+    """Estimate the time at which the log *behind_kb* from the end was written; NULL if none is written. Derived.
+
+    The estimate uses the current rate.
     """
     rate = context.world.flow.reading(source).log_generation_kb_per_s
     if behind_kb <= SMALL_KB:

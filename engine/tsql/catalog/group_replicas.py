@@ -104,8 +104,11 @@ _CONNECTING: Final = {
 
 
 def _attempt(context: Context, peer: str) -> int:
-    """Error of an attempt to connect to a server that the network reaches: 10060 where a firewall drops the packets,
-    10061 where nothing listens, 64 where the handshake is refused after the connection was accepted."""
+    """Return the error of an attempt to connect to a server that the network reaches.
+
+    The error is 10060 if a firewall drops the packets, 10061 if nothing listens, 64 if the handshake is refused
+    after the connection was accepted.
+    """
     world, me = context.world, context.session.server
     there = world.instances[peer]
     if not security.listens(there):
@@ -126,8 +129,9 @@ def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str
 
 
 def _last_error(context: Context, guid: int, peer: str) -> Record:
-    """Return the last connection error with *peer*, or the current one. The choice of the error that a server keeps
-    is derived.
+    """Return the last connection error with *peer*, or the current one.
+
+    The choice of the error that a server keeps is derived.
     """
     world, me = context.world, context.session.server
     contact = world.contacts.get((guid, me, peer))

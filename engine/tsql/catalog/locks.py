@@ -181,7 +181,10 @@ REDO_SPID: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RedoWait:
-    """Redo of a readable secondary that waits for a reader. [DOC: active secondaries]"""
+    """Redo of a readable secondary that waits for a reader.
+
+    [DOC: active secondaries]
+    """
 
     spid: int
     database_id: int

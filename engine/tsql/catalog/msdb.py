@@ -68,7 +68,9 @@ view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
 
 def _suspect_pages(context: Context) -> Iterable[Record]:
     """Pages found damaged: event type 2 (bad checksum); once repaired by the partner 5 on a principal, 4 on a mirror.
-    Documented [DOC: suspect_pages, automatic page repair]."""
+
+    Documented [DOC: suspect_pages, automatic page repair].
+    """
     for copy in context.copies():
         done = 4 if groups.policy(copy).is_follower(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}

@@ -39,9 +39,7 @@ FIRST_WINDOWS_ID: Final = 259
 
 
 def _windows_logins(context: Context) -> list[str]:
-    """Return the logins that exist in addition to the created ones: the system, the services, administrators,
-    applications.
-    """
+    """Return the predefined logins: the system, the services, administrators, applications."""
     server = context.server
     builtin = "BUILTIN\\Administrators" if server.version == 2005 else "NT SERVICE\\MSSQLSERVER"
     names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{context.computer.domain}\\dba"]

@@ -1,4 +1,7 @@
-"""Tables and views that the product has in master and msdb, as objects with columns. [DOC: system tables]"""
+"""Tables and views that the product has in master and msdb, as objects with columns.
+
+[DOC: system tables]
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _SHIPPED_VIEWS: Final = re.compile(
 
 
 def objects_of(context: Context) -> Iterable[Record]:
-    """Tables and views that the product has in master and msdb. [DOC: system tables]"""
+    """Tables and views that the product has in master and msdb.
+
+    [DOC: system tables]
+    """
     for name, full_name in shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {

@@ -29,7 +29,10 @@ def _texts(context: Context) -> Iterable[Record]:
 
 
 def _input_buffers(context: Context) -> Iterable[Record]:
-    """Last batch of each connection. [DOC: sys.dm_exec_input_buffer]"""
+    """Last batch of each connection.
+
+    [DOC: sys.dm_exec_input_buffer]
+    """
     for one in user_sessions(context):
         if one.last_text:
             yield {

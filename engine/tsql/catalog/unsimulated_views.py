@@ -74,7 +74,8 @@ _SINCE: Final = {name: since for since, names in _NAMES.items() for name in name
 
 
 def has_view(name: str, version: int) -> bool:
-    """Return whether *version* has this view or table-valued function; *name*: its full name in lowercase, `sys.x`
-    or `sys.f()`.
+    """Return whether *version* has this view or table-valued function.
+
+    *name*: its full name in lowercase, `sys.x` or `sys.f()`.
     """
     return _SINCE.get(name, 9999) <= version

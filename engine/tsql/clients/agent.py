@@ -58,7 +58,10 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
-    """Tokens of the agent replaced, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`. [DOC: job step tokens]"""
+    """Tokens of the agent replaced, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
+
+    [DOC: job step tokens]
+    """
     known = {**tokens, "JOBNAME": job}
 
     def value(match: re.Match[str]) -> str:

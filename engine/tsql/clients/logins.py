@@ -41,8 +41,9 @@ name through which the program connected; *encrypted*: yes or nothing.
 
 
 def connect(world: World, window: str, text: str) -> None:
-    """Log in as *text* says: a JSON object of SAID. The event `session` tells whether it was let in, why not, or to
-    which server it was sent on.
+    """Log in as *text* says: a JSON object of SAID.
+
+    The event `session` tells whether it was let in, why not, or to which server it was sent on.
 
     Raises InputError, with nothing changed, where no program could have got as far as that.
     """
@@ -146,8 +147,10 @@ def _refusal(
 
 
 def _database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """The database that a login comes to, named or its own, as the server spells it. Raises SqlError if it is not open
-    there."""
+    """The database that a login comes to, named or its own, as the server spells it.
+
+    Raises SqlError if it is not open there.
+    """
     login = security.login_of(world.instances[server], request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
     statements.use_database(world, server, database, _is_read_only(request))
@@ -156,8 +159,9 @@ def _database(world: World, server: str, request: Mapping[str, str]) -> str:
 
 
 def _find_routing_target(world: World, server: str, request: Mapping[str, str]) -> str | None:
-    """Return the server to which routing sends a login, or None if it stays. Raises SqlError 982 [DOC: read-only
-    routing].
+    """Return the server to which routing sends a login, or None if it stays.
+
+    Raises SqlError 982 [DOC: read-only routing].
     """
     listener = request.get("listener", "")
     if world.listeners.get(listener) != server:

@@ -195,9 +195,7 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 
 def _in_command(context: Context, statement: str, last_token: Token) -> set[str]:
-    """Return the words that the grammar accepts next, and names of databases or windows' servers where it accepts a
-    name.
-    """
+    """Return the words that the grammar accepts next, and names of databases or servers where it accepts a name."""
     accepted, words = planner.following(statement)
     if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}

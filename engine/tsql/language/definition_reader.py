@@ -95,7 +95,7 @@ class Definitions(TokenReader):
         self.do(line, s.CreateTable(name, columns))
 
     def create_index(self) -> None:
-        """CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]"""
+        """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
         line = self.token.line
         first = self.place
         self.skim()
@@ -183,7 +183,7 @@ class Definitions(TokenReader):
             self.do(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
     def drop_index(self) -> None:
-        """DROP INDEX index ON table [WITH (…)], … or DROP INDEX table.index, …"""
+        """Parse `DROP INDEX index ON table [WITH (…)], …` or `DROP INDEX table.index, …`."""
         line = self.token.line
         self.place += 1
         if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
@@ -306,7 +306,7 @@ class Definitions(TokenReader):
         return s.UnsimulatedStatement("CREATE SCHEMA with what is made in it")
 
     def procedure(self, verb: str) -> Generator[int, None, s.Statement]:
-        """name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body"""
+        """Parse `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`."""
         name = self.read_qualified_name()
         if self.take_if(";"):
             self.take()
@@ -327,7 +327,7 @@ class Definitions(TokenReader):
         return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
     def function(self, verb: str) -> Generator[int, None, s.Statement]:
-        """name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END, or RETURNS TABLE … RETURN query"""
+        """Parse `name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END`, or `RETURNS TABLE … RETURN query`."""
         name = self.read_qualified_name()
         if not self.take_if("("):
             raise self.problem()

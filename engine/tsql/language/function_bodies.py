@@ -1,4 +1,7 @@
-"""Statements that the body of a scalar function may hold. [DOC: CREATE FUNCTION; Create user-defined functions]"""
+"""Statements that the body of a scalar function may hold.
+
+[DOC: CREATE FUNCTION; Create user-defined functions]
+"""
 
 from __future__ import annotations
 

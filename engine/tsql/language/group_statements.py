@@ -20,8 +20,10 @@ class OnGroup(Statement):
 
 @dataclass(frozen=True, slots=True)
 class AlterGroup(OnGroup):
-    """ALTER AVAILABILITY GROUP: *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT, DENY, or a verb with DATABASE,
-    REPLICA or LISTENER."""
+    """ALTER AVAILABILITY GROUP.
+
+    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT, DENY, or a verb with DATABASE, REPLICA or LISTENER.
+    """
 
     action: str
     options: GroupOptions = ()

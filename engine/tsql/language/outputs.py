@@ -19,9 +19,7 @@ ENDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutputClause:
-    """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if
-    empty.
-    """
+    """Columns to select from the tables inserted and deleted, and their target: an INSERT target, or a grid if ""."""
 
     columns: str
     into: str = ""

@@ -51,7 +51,7 @@ class SetOption(OnDatabase):
 
 @dataclass(frozen=True, slots=True)
 class AlterFiles(OnDatabase):
-    """ALTER DATABASE … ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, MODIFY NAME, COLLATE …"""
+    """ALTER DATABASE with ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, MODIFY NAME, COLLATE and others."""
 
     action: str
     options: Pairs = ()
@@ -532,7 +532,7 @@ class Throw(Statement):
 
 @dataclass(frozen=True, slots=True)
 class DeclareCursor(Statement):
-    """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL …"""
+    """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL and others."""
 
     name: str
     query: str

@@ -80,7 +80,7 @@ _OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
-    """AS type ) in CAST, or CONVERT ( type ,"""
+    """Return whether the token is a type: after AS in `CAST (… AS type)`, or first in `CONVERT (type, …)`."""
     before, behind = tokens[max(0, index - 2) : index], tokens[index + 1 : index + 2]
     if not before or not behind:
         return False

@@ -1,5 +1,7 @@
-"""sp_describe_first_result_set: the columns that a text would show, as drivers ask before they run it
-[DOC: sp_describe_first_result_set]."""
+"""sp_describe_first_result_set: the columns of a batch, which drivers request before they run it.
+
+[DOC: sp_describe_first_result_set]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Procedures that show something: sp_helpdb, sp_who, xp_fixeddrives, sp_readerrorlog …"""
+"""Procedures that return information: sp_helpdb, sp_who, xp_fixeddrives, sp_readerrorlog and others."""
 
 from __future__ import annotations
 
@@ -253,8 +253,11 @@ def _help_text(call: ProcedureCall) -> None:
 
 
 def _read_error_log(call: ProcedureCall) -> None:
-    """sp_readerrorlog, xp_readerrorlog: number of the log (0 the current one), kind, two texts that lines hold, the
-    times between which they were written, order. The lines of an error are two. Kind 2, the log of the Agent, is empty.
+    """Execute sp_readerrorlog or xp_readerrorlog.
+
+    The arguments are the number of the log (0 is the current one), its kind, two texts that lines contain, the
+    times between which they were written, and the order. An error has two lines. Kind 2, the log of the Agent, is
+    empty.
     """
     number, kind = call.number("@p1"), call.number("@p2", 1)
     wanted = [text.casefold() for text in (call.text("@p3"), call.text("@p4")) if text]
@@ -356,7 +359,9 @@ HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
 def _server_diagnostics(call: ProcedureCall) -> None:
-    """sp_server_diagnostics once: components of the instance and its groups. [DOC: sp_server_diagnostics]
+    """sp_server_diagnostics once: components of the instance and its groups.
+
+    [DOC: sp_server_diagnostics]
 
     Only what is simulated can be other than clean: disks, threads that work waits for, groups without a role.
     """

@@ -71,7 +71,10 @@ def _row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Rec
 
 
 def _matches_filters(call: ProcedureCall, row: Record) -> bool:
-    """Return whether the job matches the filters of the call. [DOC: sp_help_job]"""
+    """Return whether the job matches the filters of the call.
+
+    [DOC: sp_help_job]
+    """
     owner, category = call.text("@owner_login_name"), call.text("@category_name")
     if owner and to_text(row["owner"]).casefold() != owner.casefold():
         return False

@@ -85,7 +85,10 @@ def _refuse_unheeded(call: ProcedureCall) -> None:
 
 
 def _note_change(call: ProcedureCall, job: str) -> None:
-    """Count a version of the job, as each change does. [DOC: sysjobs]"""
+    """Count a version of the job, as each change does.
+
+    [DOC: sysjobs]
+    """
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     if row is not None:
         ledger.change(

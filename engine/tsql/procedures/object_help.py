@@ -1,5 +1,7 @@
-"""sp_help, sp_helpindex, sp_helpconstraint: an object in the grids of the product [DOC: sp_help; sp_helpindex;
-sp_helpconstraint]; the words of their grids as seen in public listings."""
+"""sp_help, sp_helpindex, sp_helpconstraint: an object in the grids of the product.
+
+[DOC: sp_help; sp_helpindex; sp_helpconstraint]; the texts of the grids are taken from public listings.
+"""
 
 from __future__ import annotations
 

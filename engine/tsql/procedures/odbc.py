@@ -1,4 +1,4 @@
-"""Catalog procedures, which drivers call for their own catalog functions: sp_tables, sp_columns, sp_pkeys …
+"""Catalog procedures, which drivers call for their own catalog functions: sp_tables, sp_columns, sp_pkeys and others.
 
 Columns and codes as documented for each [DOC: catalog stored procedures]; the type codes are those of ODBC.
 """

@@ -96,7 +96,7 @@ def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 
 
 def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
-    """column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
+    """Column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":

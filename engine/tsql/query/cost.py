@@ -174,8 +174,9 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
 
 
 def estimate_work(query: QueryCost, sizes: Sizes) -> int:
-    """Return the cost of *query* with tables of these sizes. Raises 8623 for queries nested deeper than Python
-    goes.
+    """Return the cost of *query* with tables of these sizes.
+
+    Raises 8623 for queries nested deeper than Python goes.
     """
     try:
         return _cost(query, sizes, {})[1]

@@ -1,5 +1,6 @@
-"""Forms of T-SQL that SQLite has not, written out with others that it has: ANY, ALL, TOP … PERCENT and WITH TIES, the
-limit of a recursion. And what of a query is refused by its form alone: 156, 4145.
+"""Rewrite forms of T-SQL that SQLite lacks: ANY, ALL, TOP … PERCENT and WITH TIES, the limit of a recursion.
+
+The module also rejects queries by their form alone: 156, 4145.
 """
 
 from __future__ import annotations
@@ -145,8 +146,11 @@ RANKING: Final = (
 
 
 def check(tree: exp.Expr) -> None:
-    """Raises SqlSyntaxError for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
-    is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174), a ranking without OVER (10753)."""
+    """Reject a query that sqlglot accepts and SQL Server does not.
+
+    Raises SqlSyntaxError for a SELECT of nothing (156), a condition that is a value (4145), TRUE (207), IN ()
+    (102), MAX(a, b) (174), a ranking without OVER (10753).
+    """
     for node in tree.find_all(
         exp.Select,
         exp.Where,

@@ -1,5 +1,7 @@
-"""FOR XML PATH, RAW and, of one table, AUTO: the rows of a query as one text of XML. Rules from [DOC: FOR XML,
-PATH mode] and its sisters for RAW and AUTO."""
+"""FOR XML PATH, RAW and, of one table, AUTO: the rows of a query as one text of XML.
+
+Rules from [DOC: FOR XML, PATH mode] and its sisters for RAW and AUTO.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT: messages 8120, 8121, 8127, 144, 145, 164 …"""
+"""Rules of GROUP BY, HAVING and DISTINCT for the columns of a SELECT: messages 8120, 8121, 8127, 144, 145, 164."""
 
 from __future__ import annotations
 
@@ -160,9 +160,7 @@ def _is_aggregate(node: exp.Expr) -> bool:
 
 
 def _parts_of(node: exp.Expr) -> list[exp.Expr]:
-    """Return the parts of an expression: for a function with OVER its arguments, for DATEADD all except the name of
-    its part.
-    """
+    """Return the parts of an expression: the arguments of a function with OVER, no name of a part for DATEADD."""
     parts = list(node.iter_expressions())
     if isinstance(node, exp.Window):
         return [part for part in parts if part is not node.this] + list(node.this.iter_expressions())

@@ -1,5 +1,7 @@
-"""GROUP BY of several groupings: ROLLUP, CUBE and GROUPING SETS as one SELECT for each, put together by UNION ALL; and
-what GROUPING and GROUPING_ID say in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID]."""
+"""ROLLUP, CUBE and GROUPING SETS as one SELECT for each grouping, combined by UNION ALL.
+
+Also the values of GROUPING and GROUPING_ID in each. Rules from [DOC: GROUP BY; GROUPING; GROUPING_ID].
+"""
 
 from __future__ import annotations
 

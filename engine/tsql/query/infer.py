@@ -135,7 +135,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {
 
 
 def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
-    """a + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
+    """A + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
         chain.append(chain[-1].this)

@@ -43,7 +43,11 @@ def _names_of(source: exp.Expr, verb: str) -> list[str]:
 
 
 def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
-    """(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p: SELECT g, SUM(CASE k WHEN 'a' THEN v END) …"""
+    """Rewrite PIVOT as GROUP BY with CASE.
+
+    `(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p` becomes `SELECT g, SUM(CASE k WHEN 'a' THEN v END)
+    …`.
+    """
     names = _names_of(source, "PIVOT")
     fields = pivot.args.get("fields") or []
     aggregates = pivot.expressions

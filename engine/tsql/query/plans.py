@@ -1,5 +1,6 @@
-"""Plans of queries as plain data, and the entry point to their translation: sqlglot and the grammar load at first
-use.
+"""Plans of queries as plain data, and the entry point to their translation.
+
+sqlglot and the grammar load at first use.
 """
 
 from __future__ import annotations

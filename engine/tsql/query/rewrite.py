@@ -110,8 +110,11 @@ def _keep_apart(tree: exp.Expr) -> None:
 
 
 def _keep_order(tree: exp.Expr) -> None:
-    """Have SQLite join in the order in which the query is written: each version would choose one of its own, and with
-    it the order of rows and the calls of our functions."""
+    """Make SQLite join in the order in which the query is written.
+
+    Each SQLite version would choose its own order, and with it the order of rows and of the calls of our
+    functions.
+    """
     for join in tree.find_all(exp.Join):
         if not join.side and join.kind.upper() in ("", "INNER", "CROSS"):
             join.set("kind", "CROSS")
@@ -256,7 +259,7 @@ def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
 def _flatten_call(
     name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
 ) -> exp.Expr:
-    """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
+    """A + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
     first = [kind] if kind is not None else []
     same = (
         isinstance(left_operand, exp.Anonymous)

@@ -29,7 +29,10 @@ _JSON: Final = f"{PLAIN}json"
 
 
 def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows. [DOC: OPENJSON]"""
+    """OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows.
+
+    [DOC: OPENJSON]
+    """
     start = find_end_of_brackets(tokens, index + 1)
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
@@ -123,8 +126,10 @@ _QUERY_HINTS: Final = frozenset(
 
 
 def _hints_of_query(tokens: Sequence[Token]) -> dict[int, str]:
-    """Numbers of the tokens of OPTION (…) at the end of a statement, which change no result, but for the limit of
-    recursion, which sqlglot reads behind a SELECT. Raises 102 for a word that is no hint."""
+    """Return the indexes of the tokens of OPTION (…) at the end of a statement, which change no result.
+
+    The exception is the limit of recursion, which sqlglot reads after a SELECT. Raises 102 for an unknown hint.
+    """
     level, found = 0, dict[int, str]()
     for place, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")
@@ -159,7 +164,7 @@ def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 def verb_place(tokens: Sequence[Token]) -> int:
-    """Number of the token that says what a statement does: behind the brackets of WITH name AS (…), …"""
+    """Return the index of the token that names the statement: after `WITH name AS (…), …`."""
     place = 0
     if tokens[0].upper == "WITH":
         while tokens[place].kind != "end" and tokens[place].upper not in _VERBS:

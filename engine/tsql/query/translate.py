@@ -457,8 +457,10 @@ def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tupl
 
 
 def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
-    """The column in which the query gives the number of its base table's row, and that table. Raises 4403, or 4418
-    for a derived table."""
+    """The column in which the query gives the number of its base table's row, and that table.
+
+    Raises 4403, or 4418 for a derived table.
+    """
     if not isinstance(query, exp.Select):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a UNION")
     if any(query.args.get(part) for part in ("group", "having", "distinct")) or has_aggregate(

@@ -1,4 +1,4 @@
-"""Functions of dates: DATEADD, DATEDIFF, DATEPART, DATENAME …"""
+"""Functions of dates: DATEADD, DATEDIFF, DATEPART, DATENAME and others."""
 
 from __future__ import annotations
 
@@ -168,7 +168,10 @@ _OFFSET_KIND: Final = SqlType("datetimeoffset", scale=7)
 
 
 def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the same moment with another offset. [DOC: SWITCHOFFSET]"""
+    """Return the same moment with another offset.
+
+    [DOC: SWITCHOFFSET]
+    """
     if value is None or zone is None:
         return None
     moment, minutes = moment_of(value, _OFFSET_KIND, culture), _minutes_of(zone, "switchoffset")
@@ -177,7 +180,10 @@ def switch_offset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
 
 
 def to_datetimeoffset(culture: Culture, value: Scalar, zone: Scalar) -> Scalar:
-    """Return the same clock with an offset. [DOC: TODATETIMEOFFSET]"""
+    """Return the same clock with an offset.
+
+    [DOC: TODATETIMEOFFSET]
+    """
     if value is None or zone is None:
         return None
     moment = moment_of(value, _OFFSET_KIND, culture)

@@ -25,8 +25,7 @@ def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
 
 
 def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Return the start of the part of *text* that matches behind a leading %, or None if the pattern does not
-    match.
+    """Return the start of the part of *text* that matches behind a leading %, or None if the pattern does not match.
 
     A pattern is a sequence of pieces of fixed length between the %. The leftmost match of each piece is the
     right one, so the search never backtracks and its time is bounded.

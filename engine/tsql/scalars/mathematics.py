@@ -1,4 +1,4 @@
-"""Mathematical functions: ROUND, POWER, LOG, SQRT …"""
+"""Mathematical functions: ROUND, POWER, LOG, SQRT and others."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from engine.tsql.scalars.values import (
 
 
 def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """a *sign* b as a value of the type *kind*. Raises 8115 for one that it does not hold, 8134 for a division by 0."""
+    """A *sign* b as a value of the type *kind*. Raises 8115 for one that it does not hold, 8134 for a division by 0."""
     if a is None or b is None:
         return None
     type_ = type_of(str(kind))
@@ -183,7 +183,7 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(first_value: Scalar, *others: Scalar) -> Scalar:
-    """a + b + c, from left to right, of values whose types are not known."""
+    """A + b + c, from left to right, of values whose types are not known."""
     total = first_value
     for value in others:
         total = _add(total, value)

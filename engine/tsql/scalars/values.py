@@ -519,7 +519,7 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 
 
 def format_value(value: Scalar) -> Scalar:
-    """The value for a result grid: dates without their mark, binary as 0x…"""
+    """Format a value for a result grid: dates without their mark, binary with 0x."""
     if decimals.is_encoded_decimal(value):  # its type is not known: a number, if a float holds it
         digits = decimals.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
