@@ -12,6 +12,7 @@ from app.classroom.link import HostLink
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, folder_of
+from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, next_phase
 from app.classroom.server_messages import SeatWelcome
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import RecordingError
@@ -43,7 +44,8 @@ class GuiSeat:
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
         """The inject that is being carried out."""
-        self._ended = False
+        self.phase = SeatPhase.JOINING
+        self._closed = False
         self.link.start()
 
     @property
@@ -60,8 +62,25 @@ class GuiSeat:
         """There is a run."""
         return self._history is not None
 
+    @property
+    def is_recording(self) -> bool:
+        return self.phase in RECORDING
+
+    @property
+    def is_delivered(self) -> bool:
+        """No connected host lacks an entry of the log."""
+        return not self.link.connected or self.link.acknowledged >= len(self._kept.acts)
+
+    def move(self, event: SeatEvent) -> None:
+        """Change the phase of the seat; a run that is on the desk again is connected as far as the link is."""
+        self.phase = next_phase(self.phase, event)
+        if event is not SeatEvent.END:
+            link_event = SeatEvent.CONNECT if self.link.connected else SeatEvent.DISCONNECT
+            self.phase = next_phase(self.phase, link_event)
+
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
         """The run at its beginning, what was done in it so far, and how far it had come."""
+        self.move(SeatEvent.REPLAY)
         kept = self._kept
         if kept.given is None:
             kept.begin(build_assignment(welcome, kept.name))
@@ -78,6 +97,7 @@ class GuiSeat:
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
         """The run at its beginning, and what was done in it before *tick*."""
+        self.move(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
         acts = [act for act in effective(self._kept.acts) if act.line and act.tick < tick]
@@ -93,8 +113,9 @@ class GuiSeat:
 
     def end(self) -> None:
         """Hang up; the log stays."""
-        if not self._ended:
-            self._ended = True
+        self.move(SeatEvent.END)
+        if not self._closed:
+            self._closed = True
             self.link.end()
             self._kept.close()
 
@@ -106,10 +127,13 @@ class GuiSeat:
             raise RecordingError(tr("A class cannot go back in time."))
         if self.link.held and self._instruction is None:
             raise RecordingError(tr("The instructor has taken over your seat."))
+        if self._instruction is None:
+            self._check_recording()
         number, words = self._instruction or (0, item.line_without_time)
         self._note(tick, words, self._drill.state_hash(), number)
 
     def heartbeat(self, tick: int) -> None:
+        self._check_recording()
         self.link.tick = tick
         last = self._kept.acts[-1].tick if self._kept.acts else 0
         if tick - last >= MARK_TICKS:
@@ -174,12 +198,18 @@ class GuiSeat:
         assert self._history is not None, "a run is recorded"
         return self._history.drill
 
+    def _check_recording(self) -> None:
+        """Raises RecordingError outside of the phases in which the log is written."""
+        if not self.is_recording:
+            raise RecordingError(tr("You have left the class: this run is no longer recorded."))
+
     def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
-        if self._ended:
+        if self._closed:
             raise RecordingError(tr("You have left the class: this run is no longer recorded."))
         try:
             self._kept.append(tick, line, digest, instruction)
         except OSError as problem:
+            self.move(SeatEvent.END)
             raise RecordingError(
                 tr("The log of this seat cannot be written: {why}.").format(why=problem.strerror)
             ) from problem

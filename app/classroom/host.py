@@ -60,6 +60,8 @@ FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
 CANCEL_S: Final = 0.5
 """Wall time in which what goes on in the background has ended, or is told once more."""
+FINISH: Final = "finish"
+"""Input line that ends the run of a seat."""
 BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
 
@@ -365,6 +367,14 @@ class ClassHost:
         if isinstance(message, client_messages.StartNextPart):
             await self._start_next_part()
             return
+        if isinstance(message, client_messages.Finish):  # before the state: seats have it when they stop
+            await self._send_out(
+                [
+                    ClassInstruction(seat_id=line.number, kind=INJECT, text=FINISH)
+                    for line in lines
+                    if not line.over
+                ]
+            )
         try:
             of_class, of_seats = self.pace.plan_changes(message, lines)
         except ValueError as why:

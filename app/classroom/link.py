@@ -31,7 +31,7 @@ from app.classroom.client_messages import (
 from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
 from app.classroom.server_messages import ToSeat
-from app.words.language import tr
+from app.words.language import mark, tr
 
 AGAIN_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
@@ -40,6 +40,9 @@ AT_S: Final = 2.0
 ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
 """Of acts in one message, unless a single one has more."""
+OTHER_VERSION: Final = mark(
+    "this seat and the host have versions that do not understand each other: install the same version on both"
+)
 
 
 class HostLink(threading.Thread):
@@ -50,6 +53,8 @@ class HostLink(threading.Thread):
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
         """Acts that the host has on disk."""
+        self.connected = False
+        """A host has welcomed the seat, and the connection is open."""
         self.refused = ""
         """Reason for which the host refused this seat."""
         self.tick, self.frozen, self.over = 0, False, False
@@ -88,7 +93,10 @@ class HostLink(threading.Thread):
 
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._keep())
+            try:
+                runner.run(self._keep())
+            except (ValueError, LookupError, TypeError, AttributeError):  # no message of this version
+                self._refuse(tr(OTHER_VERSION))
 
     async def _keep(self) -> None:
         wait_s, tries, invitation = AGAIN_S[0], 0, self._invitation
@@ -156,7 +164,7 @@ class HostLink(threading.Thread):
                     self._refuse(tr("the host has more acts of this seat than its log on this computer"))
                     return
                 if said["kind"] == "welcome":
-                    self._welcome_came = True
+                    self._welcome_came = self.connected = True
                     self.acknowledged = said["acknowledged"]
                     self.incoming.put(said)
                     sending = asyncio.create_task(self._send(socket))
@@ -169,6 +177,7 @@ class HostLink(threading.Thread):
                 if self._ended:
                     return
         finally:
+            self.connected = False
             if sending is not None:
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)

@@ -12,6 +12,7 @@ import re
 import secrets
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -242,7 +243,8 @@ class SeatLog:
 
     def close(self) -> None:
         if self.given is not None:
-            self._open.close()
+            with suppress(OSError):  # of a disk that is full: the entry was reported as not written
+                self._open.close()
         self._held.close()
 
     def _write(self, line: str) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from app.classroom.seat_phase import LABELS, SeatPhase
 from app.main_window import actions
 from app.main_window.confirmations import UNDO_S, Confirmations
 from app.main_window.desk import Desk
@@ -125,21 +126,21 @@ class RunFacts(QLabel):
         self._play = play
         self._drill: Drill | None = None
         self._seat = ""
-        """State of the seat in its class, in addition to its membership."""
+        """State of the seat in its class."""
         self.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
         play.began.connect(self._show)
         play.recorded.connect(self._show)
 
     def show_seat(self, text: str) -> None:
         self._seat = text
-        if self._drill is not None:
+        if self._drill is not None and self._play.attending:
             self._show(self._drill)
 
     def _show(self, drill: Drill) -> None:
         self._drill = drill
         kept = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
         if self._play.attending:
-            kept = [tr("in the class"), *([self._seat] if self._seat else [])]
+            kept = [self._seat or tr(LABELS[SeatPhase.ENDED])]
         seed = [tr("seed {number}").format(number=drill.seed)]
         if self._play.attending and drill.mode is DrillMode.EXAM:
             seed = []  # with it the same drill could be rehearsed beside the exam

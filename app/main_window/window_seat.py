@@ -15,6 +15,7 @@ from app.classroom.acts import LogEntry
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
 from app.classroom.seat import HELD, LOOKED_AT, Limit, format_rewind
+from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
 from app.classroom.server_messages import (
     Attention,
     InstructionMessage,
@@ -79,6 +80,7 @@ class WindowSeat(QObject):
         self._history: History | None = None
         self._shown: History | None = None
         """The run of another seat that the instructor shows to all."""
+        self._ran_before_show = False
         self._looked_at = False
         self._frozen = False
         self._told = False
@@ -88,13 +90,16 @@ class WindowSeat(QObject):
         self._limit = Limit()
         self._at_limit, self._behind = False, False
         """The run has come as far as it may; the class clock is behind it."""
-        self._loading = False
-        """The run is being played again up to where it was; nothing that the host says is heard meanwhile."""
+        self._over = False
+        """The instructor has ended the class."""
+        self._label = ""
+        """State of the seat as it was shown last."""
         self._pending: dict[int, InstructionMessage] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
+        QTimer.singleShot(0, self, self._emit_state)
         session.running_changed.connect(self._keep_frozen)
         play.reflected.connect(self._reflect)
 
@@ -104,6 +109,7 @@ class WindowSeat(QObject):
         self._session.running_changed.disconnect(self._keep_frozen)
         self._play.reflected.disconnect(self._reflect)
         self._attendance.end()
+        self.said.emit("")
 
     @property
     def hand(self) -> str | None:
@@ -141,13 +147,22 @@ class WindowSeat(QObject):
 
     def _emit_state(self) -> None:
         link = self._attendance.link
+        if self._attendance.phase is SeatPhase.ENDED and self._over:
+            self._set_label(tr("the class is over"))
+            return
         known = (
+            (True, tr(LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
             (self._looked_at, tr("looked at")),
             (link.held, tr("taken over")),
             (self._frozen, tr("frozen")),
         )
-        self.said.emit("  ·  ".join(words for so, words in known if so))
+        self._set_label("  ·  ".join(words for so, words in known if so))
+
+    def _set_label(self, label: str) -> None:
+        if label != self._label:
+            self._label = label
+            self.said.emit(label)
 
     def _show(self, message: RunShown) -> None:
         """The run of another seat, or one's own again."""
@@ -156,37 +171,58 @@ class WindowSeat(QObject):
             return
         if message["name"] is None:
             if self._shown is not None:
-                self._shown = None
-                self._play.attend(history, self._attendance, self._reflects)
+                self._return_to_own_run()
             return
+        if self._shown is None:
+            self._ran_before_show = self._session.running
         mine = history.drill
         self._shown = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
         apply_actions(shown, message["acts"], 0)
         self._session.watch(shown)
         self._notice.show_info(tr("The instructor shows the run of {name}.").format(name=message["name"]))
 
+    def _return_to_own_run(self) -> None:
+        """Continue the seat's own run after the instructor has shown another one."""
+        assert self._history is not None, "the seat has a run"
+        self._shown = None
+        self._play.attend(self._history, self._attendance, self._reflects)
+        if self._ran_before_show and not (self._frozen or self._at_limit or self._over):
+            self._session.play()
+
+    @property
+    def _exam(self) -> bool:
+        return self._history is not None and not self._history.drill.terms.truth
+
     def _look(self) -> None:
         """Process the host's messages and all instructions that are due."""
-        if self._loading:
+        if self._is_replaying:
             if not self._session.loading:  # the run was dropped for another one
                 self._give_up()
             return
+        if self._attendance.phase is SeatPhase.ENDED and not self._over:
+            self._give_up()  # the log cannot be written
+            return
+        self._attendance.move(SeatEvent.CONNECT if self._attendance.link.connected else SeatEvent.DISCONNECT)
+        self._emit_state()
         mine = (self._history, self._shown)
         if self._history is not None and not any(self._session.history is one for one in mine if one):
-            self._give_up()  # another run is on screen
+            self._attendance.move(SeatEvent.END)  # another run is on screen
+            if self._attendance.is_delivered:
+                self._give_up()
             return
-        while not self._loading:
+        while not self._is_replaying:
             try:
                 self._handle_message(self._attendance.link.incoming.get_nowait())
             except Empty:
                 break
-        if self._loading:
+        if self._is_replaying or not self._timer.isActive():
             return
         self._apply_limit()
         self._carry_out()
+        if self._over and self._attendance.is_recording:
+            self._end_class()
         link = self._attendance.link
-        exam = self._history is not None and not self._history.drill.terms.truth
-        if link.over and self._reflects and exam and self.form is None:
+        if link.over and self._reflects and self._exam and self.form is None:
             self._ask()
         if link.over and not (link.has_host or self._told):
             self._told = True
@@ -220,7 +256,7 @@ class WindowSeat(QObject):
                     self._points = told.format(score=f"{score:g}")
                     self._announce_points()
             case "refused":
-                self._notice.warn(
+                self._give_up(
                     tr("The host of the class refuses this seat: {why}.").format(why=message["text"])
                 )
 
@@ -253,31 +289,52 @@ class WindowSeat(QObject):
         def attend_class(history: History) -> None:
             self._play.attend(history, self._attendance, self._reflects)
             self._notice.show_info(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
-            if not self._frozen:
+            if not (self._frozen or self._over):
                 self._session.play()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
     def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
         """Play the run up to where it was, perhaps over many frames, *then* go on."""
-        self._loading = True
+        self._emit_state()
 
         def on_replayed(history: History) -> None:
-            if self._timer.isActive():  # the class was not left meanwhile
-                self._loading = False
+            if self._is_replaying:  # the class was not left meanwhile
+                self._attendance.move(SeatEvent.REPLAYED)
+                self._emit_state()
                 callback(history)
 
         self._play.leave()
         self._session.work(slices, on_replayed, on_cancel=self._give_up, on_error=lambda _: self._give_up())
 
-    def _give_up(self) -> None:
-        """The run of this seat is not on screen any more, so that nothing of it could be recorded."""
+    @property
+    def _is_replaying(self) -> bool:
+        return self._attendance.phase is SeatPhase.REPLAYING
+
+    def _give_up(self, reason: str = "") -> None:
+        """End the seat: nothing of its run could be recorded any more."""
         self._timer.stop()
         self._attendance.end()
+        if self._session.history is self._history:
+            self._session.pause()
+        self._emit_state()
+        if self._over and not reason:
+            return
         self._notice.warn(
-            tr(
+            reason
+            or tr(
                 "You are no longer connected to the class. To continue your run, join with the same code and name."
             )
+        )
+
+    def _end_class(self) -> None:
+        """Open the debrief of the run that the instructor has ended; what is not sent yet goes to the host."""
+        self._session.pause()
+        self._attendance.move(SeatEvent.END)
+        self._emit_state()
+        debriefed = self._history is not None and self._history.drill.finished and not self._exam
+        self._notice.show_info(
+            tr("The class is over. Here is your debrief.") if debriefed else tr("The class is over.")
         )
 
     def _turn(self, state: str) -> None:
@@ -294,8 +351,10 @@ class WindowSeat(QObject):
             if self._ran and state != OVER:
                 self._session.play()
         if state == OVER:
+            self._over = True
             self._session.pause()
-            self._notice.show_info(tr("The instructor has ended the class."))
+            if self._shown is not None:
+                self._return_to_own_run()
         self._attendance.tell_frozen(self._frozen or self._at_limit)
         self._emit_state()
 
@@ -339,18 +398,21 @@ class WindowSeat(QObject):
             self._attendance.finish_rewind(number)
             self._play.attend(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction["text"]))
-            if not self._frozen:
+            if not (self._frozen or self._over):
                 self._session.play()
 
         self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
-        if running and (self._frozen or self._at_limit) and self._session.history is self._history:
+        stopped = self._frozen or self._at_limit or self._over or not self._attendance.is_recording
+        if running and stopped and self._session.history is self._history:
             self._session.pause()
+            if self._frozen and not self._over:
+                self._notice.show_info(tr("The instructor has frozen the class."))
 
     def _carry_out(self) -> None:
         for number, one in sorted(self._pending.items()):
-            if one["what"] == BACK and self._attendance.has_run and self._shown is None:
+            if one["what"] == BACK and self._attendance.is_recording and self._shown is None:
                 del self._pending[number]
                 self._rewind(number, one)
                 return
@@ -361,6 +423,7 @@ class WindowSeat(QObject):
             if (one["tick"] or 0) <= live.tick:
                 del self._pending[number]
                 if one["what"] == INJECT:
+                    self._session.look_at_now()  # the past cannot be changed
                     self._attendance.carry_out(number, one["text"], self._session.do)
                 else:
                     self._notice.show_info(tr("Instructor: {text}").format(text=one["text"]))

@@ -17,6 +17,7 @@ from app.classroom.code import invitation
 from app.classroom.link import HostLink
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, read_handout
+from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
 from app.classroom.server_messages import ObservedRun, PaceState
 from app.learning.reflection import Reflection
 from app.main_window.assembly import Assembly
@@ -27,6 +28,7 @@ from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
+from tests.hostile import window_kills
 from tests.open_window import OpenWindow
 
 WAIT_MS = 30_000
@@ -377,3 +379,82 @@ def test_without_a_network_the_run_begins_with_a_file_and_its_log_is_named(
     classes.stop()
     classes.join(str(tmp_path / "none.seat"), "Dan")
     assert "cannot be read" in window.notice.text
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_window_leaves_every_input_in_the_record(tmp_path: Path, kills: int) -> None:
+    window_kills.run(tmp_path, kills, seed=kills)
+
+
+@pytest.mark.parametrize(
+    ("events", "phase"),
+    [
+        (("replay",), "replaying"),
+        (("connect",), "joining"),
+        (("replay", "connect"), "replaying"),
+        (("replay", "replayed"), "offline"),
+        (("replay", "replayed", "connect"), "live"),
+        (("replay", "replayed", "connect", "replay"), "replaying"),
+        (("replay", "replayed", "connect", "disconnect"), "offline"),
+        (("end", "replay", "replayed", "connect"), "ended"),
+    ],
+)
+def test_seat_is_in_the_class_only_with_log_and_connection(events: tuple[str, ...], phase: str) -> None:
+    found = SeatPhase.JOINING
+    for event in events:
+        found = next_phase(found, SeatEvent(event))
+    assert found == phase
+
+
+def test_window_seat_says_when_its_host_is_gone(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+        classes.join(host.code, "Ida")
+        qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
+        host.kill()
+        qtbot.waitUntil(lambda: "not connected, recording" in window.run_facts.text(), timeout=WAIT_MS)
+        window.do("note alone")
+        host.start()
+        qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
+        classes.stop()
+
+
+def test_log_that_cannot_be_written_ends_the_seat(
+    hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Max")
+    qtbot.waitUntil(lambda: window.run_facts.text().endswith("in the class"), timeout=WAIT_MS)
+
+    def fill_disk(log: SeatLog, line: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(SeatLog, "_write", fill_disk)
+    window.do("note lost")
+    assert "No space left" in window.notice.text
+    qtbot.waitUntil(lambda: "not in a class" in window.run_facts.text(), timeout=WAIT_MS)
+    window.session.play()
+    assert not window.session.running
+    classes.stop()
+
+
+def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    with hosted(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
+        classes.join(host.code, "Hal")
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        hands.wait(3.0)
+        drill = hands.drill
+        assert run("class", "console", "--database", host.database, lines="finish\n").returncode == 0
+        qtbot.waitUntil(lambda: drill.finished, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "the class is over" in window.run_facts.text(), timeout=WAIT_MS)
+        assert window.pages.currentWidget() is window.debrief
+        record = record_of(host)
+        (end,) = [act for act in record.acts(1) if act.line]
+        assert end.line == "finish"
+        assert end.instruction, "the instructor has ended the run"
+        record.close()
+        classes.stop()

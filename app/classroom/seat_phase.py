@@ -1,0 +1,59 @@
+"""State machine of a seat: recording, connection and desk share one state. No Qt.
+
+Every label of the window derives from the phase, so no label can contradict the log.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from app.words.language import mark
+
+
+class SeatPhase(StrEnum):
+    JOINING = "joining"
+    """The host has not said yet what is played."""
+    REPLAYING = "replaying"
+    """The desk catches up with the log; nothing can be done meanwhile."""
+    LIVE = "live"
+    """The run is on the desk, its log is written, and the host is connected."""
+    OFFLINE = "offline"
+    """The run is on the desk and its log is written; no host is connected."""
+    ENDED = "ended"
+    """Nothing is recorded any more, so nothing can be done."""
+
+
+class SeatEvent(StrEnum):
+    REPLAY = "replay"
+    """The desk begins to play the log again."""
+    REPLAYED = "replayed"
+    CONNECT = "connect"
+    DISCONNECT = "disconnect"
+    END = "end"
+    """The seat was left, refused or ended, or its log cannot be written."""
+
+
+TRANSITIONS: Final = {
+    (SeatPhase.JOINING, SeatEvent.REPLAY): SeatPhase.REPLAYING,
+    (SeatPhase.REPLAYING, SeatEvent.REPLAYED): SeatPhase.OFFLINE,
+    (SeatPhase.OFFLINE, SeatEvent.CONNECT): SeatPhase.LIVE,
+    (SeatPhase.LIVE, SeatEvent.DISCONNECT): SeatPhase.OFFLINE,
+    (SeatPhase.LIVE, SeatEvent.REPLAY): SeatPhase.REPLAYING,
+    (SeatPhase.OFFLINE, SeatEvent.REPLAY): SeatPhase.REPLAYING,
+    **{(phase, SeatEvent.END): SeatPhase.ENDED for phase in SeatPhase},
+}
+"""Phase and event -> next phase. Any other event changes nothing."""
+RECORDING: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
+"""Phases in which the log is written, and in which alone the run may go on."""
+LABELS: Final = {
+    SeatPhase.JOINING: mark("joining the class"),
+    SeatPhase.REPLAYING: mark("replaying your run"),
+    SeatPhase.LIVE: mark("in the class"),
+    SeatPhase.OFFLINE: mark("not connected, recording on this computer"),
+    SeatPhase.ENDED: mark("not in a class any more"),
+}
+
+
+def next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
+    return TRANSITIONS.get((phase, event), phase)
