@@ -121,6 +121,9 @@ class MirroringPolicy(groups.Policy):
 
     def instance_lost(self, world: World, key: Key) -> None:
         roles.stop(world, key)
+        mine = world.copies[key].mirroring
+        if (mine.guid, key[0], mine.partner) not in world.contacts:
+            world.update_mirroring(key, partner=None)  # rejected: the next start is without the session
         world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
 
     def data_lost(self, world: World, key: Key) -> bool:

@@ -173,6 +173,9 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
         # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
         world.drop_contact((guid, me, peer))
         roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
+    elif copy is not None and _is_rejected(world, copy, peer):
+        world.drop_contact((guid, me, peer))
+        errorlog.write(world, me, 1438, "Partner", 1460, 1)
     elif copy is not None:
         leave_session(world, (me, copy.database))
     elif record is not None:
@@ -182,6 +185,16 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
         if not others:
             network.close_contacts(world, guid, me)
             del world.witnesses[me, guid]
+
+
+def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
+    """*peer* mirrors the database in a newer session and rejects this principal, which then lacks quorum.
+
+    Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever see".
+    """
+    newer = world.copies.get((peer, copy.database))
+    waits = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is not None
+    return waits and newer is not None and newer.mirroring.guid not in (None, copy.mirroring.guid)
 
 
 def leave_session(world: World, key: Key) -> None:
@@ -370,6 +383,9 @@ def recovered(world: World, key: Key) -> None:
         world.call_after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
+    if copy.mirroring.partner is None:
+        leave_session(world, key)  # the partner rejected it before this start
+        return
     if copy.mirroring.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)
         world.update_copy(key, db_state=_mirror_db_state(copy))
