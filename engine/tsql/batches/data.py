@@ -57,6 +57,17 @@ class RowChanges(Struct, frozen=True):
     next_id: int
 
 
+class ApplicationLock(Struct, frozen=True):
+    """A lock of sp_getapplock on an application resource."""
+
+    place: Place
+    mode: str
+    owner: str
+    """transaction or session."""
+    count: int = 1
+    """Requests that have not been released."""
+
+
 class ResultSet(Struct, frozen=True):
     """One grid of results, as it is shown."""
 
@@ -242,6 +253,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     """Log that it has written: (copy, where it begins, KB)."""
     held: tuple[tuple[Place, str], ...] = ()
     """Locks on whole tables that it keeps until the end of the transaction (locks.py)."""
+    applocks: tuple[ApplicationLock, ...] = ()
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
     """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
     last_text: str = ""
@@ -250,8 +262,9 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     last_ended_tick: int = 0
 
     def __repr__(self) -> str:
-        """Leave out the last batch, which only views show: the state's hash reads this."""
+        """Leave out the last batch, which only views show, and rare parts that are empty: the hash reads this."""
         known = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
+        known = [name for name in known if name not in RARE_IN_SESSION or getattr(self, name)]
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in known)})"
 
 
@@ -313,6 +326,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
 UNSAID: Final = ("steps", "results", "command", "begun_tick", "counts")
 UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
+RARE_IN_SESSION: Final = frozenset({"applocks"})
 
 
 def batch_text(run: Submission) -> str:

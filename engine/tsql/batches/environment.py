@@ -10,7 +10,14 @@ from engine.constants import PRODUCT
 from engine.messages import SqlError, fill_placeholders
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import column_functions, event_files, locks, properties, stored_messages
+from engine.tsql.batches import (
+    application_locks,
+    column_functions,
+    event_files,
+    locks,
+    properties,
+    stored_messages,
+)
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
@@ -232,6 +239,7 @@ def _object_permissions(context: Context, name: Scalar) -> Scalar:
 
 
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    **application_locks.FUNCTIONS,
     **column_functions.FUNCTIONS,
     **properties.FUNCTIONS,
     "file_found": _file_found,

@@ -164,12 +164,17 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
     if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
         machine.fail(SqlError(1222))
         return
-    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
-    if waited >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine):
+    if is_deadlock_victim(machine, conflict, waited):
         machine.abort_as_deadlock_victim()
         return
     machine.scope.position -= 1
     machine.poll("lock")
+
+
+def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
+    """Note the conflict that the statement waits for; return True if it must give way in a deadlock."""
+    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode))
+    return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
 
 
 def isolation_of(session: SqlSession) -> str:

@@ -170,6 +170,13 @@ class Machine(SubmissionOutput):
         )
 
     @property
+    def is_in_try(self) -> bool:
+        """A CATCH block would take an error of the statement that runs."""
+        return any(
+            scope.position and scope.code[scope.position - 1].handler is not None for scope in self.scopes
+        )
+
+    @property
     def scope(self) -> Scope:
         return self.scopes[-1]
 

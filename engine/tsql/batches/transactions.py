@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
-from engine.tsql.batches import objects
+from engine.tsql.batches import application_locks, objects
 from engine.tsql.batches.data import Place, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
@@ -66,6 +66,13 @@ def _commit(machine: Machine, statement: s.Transaction) -> None:
         machine.note(undo=None, savepoints=())
 
 
+def _release_locks(machine: Machine) -> None:
+    """Release the locks that end with the transaction."""
+    if machine.session.held or machine.session.applocks:
+        applocks = application_locks.without_transaction(machine.session.applocks)
+        machine.note(held=(), applocks=applocks)
+
+
 SAVEPOINTS_MAX: Final = 1_000
 """Savepoints of one transaction. Assumed."""
 
@@ -110,7 +117,8 @@ def roll_back(machine: Machine) -> None:
     if undo is not None:
         machine.note(tables=undo.tables)
     written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
-    machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=(), held=())
+    machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=())
+    _release_locks(machine)
     machine.context.writes = _collect_used_identities(machine, written)
     _hold_log(machine)
 
@@ -170,8 +178,8 @@ def after_statement(machine: Machine, message_index: int | None = None) -> None:
             _put_into_log(machine)
             if machine.run.waiting and message_index is not None:
                 machine.hold_counts(message_index)
-        elif machine.session.held:
-            machine.note(held=())
+        else:
+            _release_locks(machine)
 
 
 def _put_into_log(machine: Machine) -> None:
@@ -219,7 +227,8 @@ def _finish_transaction(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
     machine.tell_counts()
-    machine.note(writes=(), logs=(), held=(), committing=())
+    machine.note(writes=(), logs=(), committing=())
+    _release_locks(machine)
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
@@ -228,7 +237,10 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     A commit that still waits for a log to write to is undone.
     """
     waits = session.committing or (session.writes and not session.transactions)
-    return replace(session, writes=(), logs=(), held=(), committing=()) if waits else session
+    if not waits:
+        return session
+    applocks = application_locks.without_transaction(session.applocks)
+    return replace(session, writes=(), logs=(), held=(), committing=(), applocks=applocks)
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

@@ -10,7 +10,7 @@ from typing import Final
 from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import locks, objects
+from engine.tsql.batches import application_locks, locks, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, Row, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
@@ -33,10 +33,12 @@ class LockResource:
     """Locked resource, as sys.dm_tran_locks names it."""
 
     type: str
-    """DATABASE, OBJECT, PAGE, RID or KEY."""
+    """DATABASE, OBJECT, PAGE, RID, KEY or APPLICATION."""
     database_id: int
     description: str
     entity: int
+    owner: str = "TRANSACTION"
+    count: int = 1
 
     @property
     def wait_resource(self) -> str:
@@ -54,6 +56,8 @@ class LockResource:
             return f"objectlock lockPartition=0 objid={self.entity} subresource=FULL {tail}"
         if self.type == "DATABASE":
             return f"databaselock subresource=FULL dbid={self.database_id} mode={mode}"
+        if self.type == "APPLICATION":
+            return f"applicationlock hash={self.description} databasePrincipalId=0 dbId={self.database_id} mode={mode}"
         if self.type == "KEY":
             return f"keylock hobtid={self.entity} {tail}"
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
@@ -61,9 +65,18 @@ class LockResource:
 
 def _object(context: Context, object_key: Place) -> LockResource:
     number = context.database_id(object_key[1]) or 0
+    if application_locks.is_application(object_key):
+        return _application(context, object_key)
     if not object_key[2]:  # ALTER DATABASE waits for the whole of it
         return LockResource("DATABASE", number, "", 0)
     return LockResource("OBJECT", number, "", objects.object_id(object_key[2]))
+
+
+def _application(context: Context, place: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
+    """A resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
+    digest = hashlib.blake2b(repr(place).encode(), digest_size=4).hexdigest()
+    description = f"0:[{application_locks.describe(place)}]:({digest})"
+    return LockResource("APPLICATION", context.database_id(place[1]) or 0, description, 0, owner, count)
 
 
 def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:
@@ -162,11 +175,9 @@ def _lock_wait(context: Context, run: Submission, sessions: dict[int, SqlSession
 
 
 def _find_lock_mode(session: SqlSession | None, object_key: Place) -> str:
-    modes = (
-        [lock.mode for lock in locks.locks_of(session) if lock.place == object_key]
-        if session is not None
-        else []
-    )
+    held = [(lock.place, lock.mode) for lock in locks.locks_of(session)] if session is not None else []
+    held += [(lock.place, lock.mode) for lock in session.applocks] if session is not None else []
+    modes = [mode for place, mode in held if place == object_key]
     return next((_format_mode(mode) for mode in modes), "X")
 
 
@@ -253,6 +264,9 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
                 if (one, mode) not in seen:
                     seen.add((one, mode))
                     yield session.spid, one, mode, "GRANT"
+        for held in _up_to_date(context, session).applocks:
+            resource = _application(context, held.place, held.owner.upper(), held.count)
+            yield session.spid, resource, held.mode, "GRANT"
         wait = asked.get(session.spid)
         if wait is not None and wait.lock is not None:
             yield session.spid, *wait.lock, "WAIT"
@@ -274,6 +288,7 @@ def _locks(context: Context) -> Iterable[Record]:
     sessions = {session.spid: session for _, session in context.sessions()}
     for spid, resource, mode, status in list_locks(context):
         shared = resource.type == "DATABASE"
+        owned = not shared and resource.owner == "TRANSACTION"
         yield {
             "resource_type": resource.type,
             "resource_subtype": "",
@@ -284,13 +299,13 @@ def _locks(context: Context) -> Iterable[Record]:
             "request_mode": mode,
             "request_type": "LOCK",
             "request_status": status,
-            "request_reference_count": 1,
-            "request_lifetime": 0 if shared else 33554432,
+            "request_reference_count": resource.count,
+            "request_lifetime": 33554432 if owned else 0,
             "request_session_id": spid,
             "request_exec_context_id": 0,
             "request_request_id": 0,
-            "request_owner_type": "SHARED_TRANSACTION_WORKSPACE" if shared else "TRANSACTION",
-            "request_owner_id": 0 if shared else sessions[spid].transaction_id,
+            "request_owner_type": "SHARED_TRANSACTION_WORKSPACE" if shared else resource.owner,
+            "request_owner_id": sessions[spid].transaction_id if owned else 0,
             "request_owner_guid": "00000000-0000-0000-0000-000000000000",
             "request_owner_lockspace_id": f"0x{spid:016X}:0:0",
             "lock_owner_address": (0x80000000 + 64 * spid).to_bytes(8, "big"),

@@ -16,6 +16,7 @@ from engine.tsql.language.lexer import quote
 from engine.tsql.procedures import (
     accounts,
     alerts,
+    application_locks,
     first_result,
     folders,
     information,
@@ -32,6 +33,7 @@ from engine.tsql.procedures import (
     system,
 )
 from engine.tsql.procedures.call import (
+    RETURN_VALUE,
     ProcedureCall,
     ProcedureDefinition,
     Procedures,
@@ -76,14 +78,23 @@ def execute(machine: Machine, statement: s.Execute) -> None:
             raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
         call = ProcedureCall(machine, plain, database or machine.session.database, arguments)
         gate.check_procedure(machine.context, plain, arguments)
-        found.run(call)
+        try:
+            found.run(call)
+        except SqlError:
+            if statement.returns and not machine.is_in_try:
+                machine.set_variable(statement.returns, application_locks.FAILED.get(plain, FAILED))
+            raise
         for place, argument in enumerate(statement.arguments):
             parameter = argument.name or found.parameters[place]
             if argument.output and parameter in call.outputs and isinstance(argument.value, s.Variable):
                 machine.set_variable(argument.value.name, call.outputs[parameter])
         machine.note(error=0)
     if statement.returns:
-        machine.set_variable(statement.returns, 0)
+        machine.set_variable(statement.returns, call.outputs.get(RETURN_VALUE, 0))
+
+
+FAILED: Final = 1
+"""Return code of a system procedure that has raised an error [DOC: system stored procedures]."""
 
 
 def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
@@ -215,6 +226,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
+    **application_locks.PROCEDURES,
     **object_help.PROCEDURES,
     **first_result.PROCEDURES,
     **folders.PROCEDURES,
@@ -251,11 +263,11 @@ sp_fulltext_service sp_control_dbmasterkey_password sp_add_log_shipping_primary_
 sp_add_log_shipping_secondary_database sp_add_proxy sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage
 sp_attach_db sp_attach_single_file_db sp_bindrule sp_certify_removable sp_control_plan_guide sp_createstats
 sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory sp_depends sp_dropmessage sp_dropuser
-sp_estimate_data_compression_savings sp_execute sp_get_distributor sp_getapplock sp_help_alert sp_help_jobactivity
+sp_estimate_data_compression_savings sp_execute sp_get_distributor sp_help_alert sp_help_jobactivity
 sp_help_jobhistory sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpextendedproc sp_helprole
 sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember sp_helptrigger sp_helpuser sp_indexes sp_monitor
 sp_msforeachtable sp_oacreate sp_oadestroy sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare
-sp_procoption sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock sp_resetstatus sp_send_dbmail
+sp_procoption sp_purge_jobhistory sp_recompile sp_refreshview sp_resetstatus sp_send_dbmail
 sp_set_session_context sp_setnetname sp_spaceused sp_trace_create sp_trace_setevent sp_trace_setfilter
 sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument sp_xml_removedocument
 sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_delete_file

@@ -55,6 +55,10 @@ class ProcedureCall:
         self.machine.say_messages(messages)
 
 
+RETURN_VALUE: Final = "RETURN_VALUE"
+"""Key of the return code in the outputs of a call; 0 if it is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProcedureDefinition:
     run: Callable[[ProcedureCall], None]

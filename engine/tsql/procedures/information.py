@@ -147,7 +147,7 @@ def _lock(call: ProcedureCall) -> None:
             row["resource_database_id"],
             row["resource_associated_entity_id"] if row["resource_type"] == "OBJECT" else 0,
             int(row["resource_type"] in ("KEY",)),
-            {"DATABASE": "DB", "OBJECT": "TAB", "PAGE": "PAG"}.get(
+            {"DATABASE": "DB", "OBJECT": "TAB", "PAGE": "PAG", "APPLICATION": "APP"}.get(
                 to_text(row["resource_type"]), row["resource_type"]
             ),
             row["resource_description"],

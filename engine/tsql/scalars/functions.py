@@ -442,7 +442,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _KNOWN: Final = """
-applock_mode applock_test collationproperty crypt_gen_random
+collationproperty crypt_gen_random
 cert_id certencoded certprivatekey context_info
 current_request_id current_timezone decryptbycert decryptbykey encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty

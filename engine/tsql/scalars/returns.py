@@ -39,7 +39,6 @@ _FIXED: Final = {
         @@options @@procid @@textsize @@microsoftversion @@cpu_busy @@idle @@io_busy @@timeticks @@total_errors
         @@connections cursor_status""",
     "varbinary(128)": "context_info",
-    "smallint": "@@langid",
     "tinyint": "@@datefirst @@max_precision",
     "bigint": "datediff_big count_big rowcount_big",
     "float": """sqrt square log log10 exp sin cos tan asin acos atan atn2 cot pi rand stdev stdevp var varp percent_rank
@@ -52,6 +51,8 @@ _FIXED: Final = {
     "nvarchar(128)": """db_name object_name object_schema_name schema_name suser_sname suser_name user_name user
         current_user session_user system_user original_login host_name app_name file_name filegroup_name type_name
         original_db_name parsename error_procedure @@servername @@servicename @@language""",
+    "nvarchar(32)": "applock_mode",
+    "smallint": "@@langid applock_test",
     "nvarchar(258)": "quotename",
     "nvarchar(4000)": "error_message formatmessage format json_value",
     "nvarchar(300)": "@@version",

@@ -1,0 +1,70 @@
+"""Windows that meet at an application lock: waits, return codes, deadlocks, ends of connections."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import tsql
+from engine.model import World
+from tests.engine.tsql.console import answers, ask, run_on
+from tests.engine.worlds import P, lab
+
+A, B = f"{P}#a", f"{P}#b"
+
+
+def acquire(resource: str, mode: str = "Exclusive", more: str = "") -> str:
+    """Text that acquires a lock of the session and shows the return code."""
+    return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{more} SELECT @r"
+
+
+def hold(mode: str) -> World:
+    world = lab(workload="none")
+    assert ask(world, A, acquire("x", mode)).value == 0
+    return world
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "code"),
+    [
+        ("Exclusive", "IntentShared", -1),
+        ("Shared", "Shared", 0),
+        ("Shared", "Update", 0),
+        ("Shared", "IntentExclusive", -1),
+        ("Update", "Update", -1),
+        ("Update", "Shared", 0),
+        ("IntentExclusive", "IntentExclusive", 0),
+        ("IntentShared", "Exclusive", -1),
+    ],
+)
+def test_modes_conflict_as_documented(held: str, wanted: str, code: int) -> None:
+    assert ask(hold(held), B, acquire("x", wanted, ", 0"), 1).value == code
+
+
+def test_a_waiter_gets_the_lock_when_it_is_released() -> None:
+    world = hold("Exclusive")
+    assert answers(world, B, acquire("x"), 5) == []
+    blocker = "SELECT blocking_session_id, wait_type FROM sys.dm_exec_requests WHERE session_id = 52"
+    assert ask(world, A, blocker).grids == [[[51, "LCK_M_X"]]]
+    done = answers(world, A, "EXEC sp_releaseapplock 'x', 'Session'", 2)
+    assert [answer.value for answer in done if answer.grids] == [1]
+
+
+def test_a_wait_ends_with_its_timeout() -> None:
+    world = hold("Exclusive")
+    assert ask(world, B, acquire("x", more=", 2000"), 4).value == -1
+    assert ask(world, B, "SET LOCK_TIMEOUT 500 " + acquire("x"), 4).value == -1
+
+
+def test_the_victim_of_a_deadlock_gets_a_code_and_keeps_its_transaction() -> None:
+    world = hold("Exclusive")
+    ask(world, B, acquire("y"))
+    assert answers(world, A, acquire("y"), 1) == []
+    victim = ask(world, B, "BEGIN TRAN " + acquire("x") + ", @@TRANCOUNT", 12)
+    assert victim.grids == [[[-3, 1]]]
+
+
+def test_the_end_of_the_connection_releases_the_lock() -> None:
+    world = hold("Exclusive")
+    tsql.submit(world, B, "KILL 51")
+    run_on(world, 1)
+    assert ask(world, B, acquire("x", more=", 0"), 1).value == 0
