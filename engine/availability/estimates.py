@@ -64,7 +64,7 @@ def _time_s(queue_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
-    """For the secondary *copy*, were its primary lost now by *cause*; None where it receives no log."""
+    """Estimate the failover to the secondary *copy* if its primary were lost now by *cause*; None without log."""
     if copy.stream is None or copy.availability.guid is None:
         return None
     source = world.flow.source_of(copy.stream)
@@ -83,7 +83,7 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
 
 
 def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
-    """Tdetection is a setting of the cluster or of the group, by what is lost."""
+    """Return Tdetection, a setting of the cluster or of the group, depending on the lost component."""
     group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
     node = config.node_of(world, copy.server)
     lead = config.node_of(world, group.primary) if group is not None else None

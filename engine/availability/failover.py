@@ -54,14 +54,14 @@ LOOK_AGAIN_S: Final = 0.5
 
 
 def ready(group: AvailabilityGroup, server: str) -> bool:
-    """Every database of the group is failover ready on *server*, as the cluster has it."""
+    """Return whether every database of the group is failover ready on *server*, as the cluster has it."""
     return bool(group.databases) and all((database, server) in group.ready for database in group.databases)
 
 
 def automatic_target(group: AvailabilityGroup, server: str) -> bool:
-    """The current primary and *server* both have automatic failover.
+    """Return whether the current primary and *server* have automatic failover.
 
-    [DOC: failover modes, failover sets]
+    [DOC: failover modes, failover sets].
     """
     ends = (group.replica(group.primary), group.replica(server))
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
@@ -118,12 +118,12 @@ def _update(world: World, failover: Failover, **changes: object) -> Failover:
 
 
 def running(world: World, copy: DatabaseCopy) -> Failover | None:
-    """The failover of this database that is under way."""
+    """Return the failover of this database that is under way."""
     return world.failover_under_way(copy.availability.database_guid)
 
 
 def begin(world: World, guid: int, server: str) -> None:
-    """The replica on *server* accepts the role: it redoes what it has, then opens."""
+    """Let the replica on *server* accept the role: it redoes its log, then opens."""
     group = replicas.group_of(world, server, guid)
     assert group is not None
     asked = world.replicas[server, guid]
@@ -142,7 +142,7 @@ def begin(world: World, guid: int, server: str) -> None:
 
 
 def _moved(world: World, group: AvailabilityGroup, server: str) -> bool:
-    """A person has asked the cluster, not SQL Server, to move the role."""
+    """Return whether a person has asked the cluster, not SQL Server, to move the role."""
     node = config.node_of(world, server)
     role = node.config.role(group.name) if node is not None else None
     return role is not None and role.way == "move"
@@ -184,7 +184,7 @@ def _begin_one(
 
 
 def redone(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    """Handle a crossing: the receiver of *stream* has applied all the log that it has."""
     source, key = world.flow.source_of(stream), world.streams[stream]
     failover = running(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
@@ -208,7 +208,7 @@ def redone(world: World, stream: int) -> None:
 
 
 def consider(world: World, guid: int, server: str) -> None:
-    """All databases have been redone: the replica opens them."""
+    """Open the databases of the replica when all have been redone."""
     state = world.replicas.get((server, guid))
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
@@ -223,7 +223,7 @@ def consider(world: World, guid: int, server: str) -> None:
 
 
 def online(world: World, guid: int, server: str, since_tick: int) -> None:
-    """Timer: the replica takes the role of the primary and opens its databases."""
+    """Handle a timer: the replica takes the role of the primary and opens its databases."""
     state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
     if (
         group is None
@@ -260,7 +260,7 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
 
 
 def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
-    """The configuration that a new primary writes: nobody but itself is ready until it is in step."""
+    """Return the configuration that a new primary writes: no other copy is ready until it is synchronized."""
     own = tuple((database, server) for database in group.databases if (server, database) in world.copies)
     others = tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
     return replace(group, primary=server, ready=tuple(sorted(own)), pending_suspend=others)
@@ -301,7 +301,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
 
 
 def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
-    """After a forced failover data movement to every other copy is suspended until it is resumed there.
+    """Suspend data movement to all other copies after a forced failover, until it is resumed there.
 
     [DOC: forced failover]
     """
@@ -319,7 +319,7 @@ def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, s
 
 
 def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
-    """Commits that clients were told of and that the new primary does not have."""
+    """Account for acknowledged commits that the new primary does not have."""
     told = streams.committed_kb(world, old_primary)
     count = losses.count(world, old_primary, kept_kb, told)
     failover = running(world, copy)
@@ -332,14 +332,14 @@ def _account_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, ke
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: uncommitted transactions have been rolled back on the new primary."""
+    """Handle a timer: uncommitted transactions have been rolled back on the new primary."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick and not failover.why:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
 
 
 def cancel(world: World, key: Key, reason: str) -> None:
-    """The copy is gone: if it was about to become primary, that comes to nothing."""
+    """Cancel the failover of a copy that has gone."""
     copy = world.copies[key]
     failover = running(world, copy)
     guid = copy.availability.guid
@@ -352,7 +352,7 @@ def cancel(world: World, key: Key, reason: str) -> None:
 
 
 def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
-    """The replica on *server* gives its role up: clients are cut, nothing is written any more."""
+    """Close the replica on *server*: cut its clients and write nothing more."""
     group = replicas.group_of(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
@@ -377,7 +377,7 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
 
 
 def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
-    """The cluster takes a group offline at a frozen instance, which writes that down when it continues."""
+    """Take a group offline at a hanging instance, which writes that down when it continues."""
     replicas.owe(world, server, replicas.LEASE, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
@@ -385,10 +385,7 @@ def close_frozen(world: World, server: str, group: AvailabilityGroup) -> None:
 
 
 def watch(world: World) -> None:
-    """After anything has happened: an instance that continues learns what it has missed.
-
-    [DOC: lease timeout]
-    """
+    """Let an instance that continues notice what it has missed; runs after every event. [DOC: lease timeout]."""
     for (server, guid), state in sorted(world.replicas.items()):
         if not state.owed or not world.instances[server].answering:
             continue
@@ -405,7 +402,7 @@ def watch(world: World) -> None:
 
 
 def listener_online(world: World, guid: int) -> None:
-    """Timer: a listener that is new, or that was restarted, listens at the primary."""
+    """Handle a timer: a listener that is new, or that was restarted, listens at the primary."""
     for server, number in sorted(world.replicas):
         group = replicas.group_of(world, server, guid) if number == guid else None
         led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL
@@ -414,16 +411,13 @@ def listener_online(world: World, guid: int) -> None:
 
 
 def listen(world: World, server: str, listener: AvailabilityListener) -> None:
-    """Network name and the address of the server's subnet are online, and the name server is told."""
+    """Bring the network name and the address of the server's subnet online, and update the name server."""
     register(world, server, listener)
     errorlog.write(world, server, 26069, listener.name)
 
 
 def register(world: World, server: str, listener: AvailabilityListener) -> None:
-    """RegisterAllProvidersIP and HostRecordTTL count from now on.
-
-    [DOC: availability group listeners]
-    """
+    """Apply RegisterAllProvidersIP and HostRecordTTL from now on. [DOC: availability group listeners]."""
     world.listeners[listener.name] = server
     node = config.node_of(world, server)
     subnet = node.subnet if node is not None else ""

@@ -33,7 +33,7 @@ REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 
 
 def meet_secondaries(world: World, guid: int, primary: str) -> None:
-    """A new primary calls its secondaries; connections of the old order are gone."""
+    """Connect a new primary to its secondaries; older connections are gone."""
     group = replicas.group_of(world, primary, guid)
     assert group is not None
     for key, _ in world.contacts_of(guid):
@@ -45,7 +45,7 @@ def meet_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def watch(world: World) -> None:
-    """After anything has happened: a replica without a primary, or with a former one, follows the one there is."""
+    """Let a replica without a primary, or with a former one, follow the current one; runs after every event."""
     for (server, guid), state in sorted(world.replicas.items()):
         if state.word is ReplicaWord.PRIMARY_NORMAL and world.instances[server].answering:
             _report_lost(world, server, guid)
@@ -56,7 +56,7 @@ def watch(world: World) -> None:
 
 
 def _report_lost(world: World, server: str, guid: int) -> None:
-    """A primary that could not write down the loss of a secondary tries again; commits wait until then."""
+    """Retry to write down the loss of a secondary at the primary; commits wait until then."""
     for copy in replicas.copies(world, server, guid):
         for peer in copy.availability.lost:
             if copy.availability.peer(peer) is SyncState.SYNCHRONIZED or _set_ready(
@@ -68,7 +68,7 @@ def _report_lost(world: World, server: str, guid: int) -> None:
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
-    """A secondary is RESOLVING while the cluster has its group offline."""
+    """Put a secondary into RESOLVING while the cluster has its group offline."""
     node, state = config.node_of(world, server), world.replicas[server, guid]
     group = node.config.group(guid) if node is not None else None
     role = node.config.role(group.name) if node is not None and group is not None else None
@@ -102,7 +102,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Timer: *me* now notices that its connection to *peer* is gone."""
+    """Handle a timer: *me* now notices that its connection to *peer* is gone."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     contact = world.contacts[guid, me, peer]
@@ -123,9 +123,9 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
 
 
 def hang_up(world: World, server: str) -> None:
-    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again.
+    """Put the replicas on *server* into RESOLVING: they have no partner until they have a role again. Derived.
 
-    Derived. A partner that nothing reaches finds it out by its session timeout.
+    A partner that nothing reaches notices it by its session timeout.
     """
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
@@ -135,9 +135,9 @@ def hang_up(world: World, server: str) -> None:
 
 
 def lose(world: World, key: Key, server: str) -> None:
-    """The primary *key* goes on without the secondary on *server*, once the cluster has been told.
+    """Let the primary *key* continue without the secondary on *server*, when the cluster has been told.
 
-    [DOC: availability modes] Until then commits wait: that copy might become primary with what it has.
+    [DOC: availability modes] Until then commits wait: that copy might become primary with its log.
     """
     was = world.copies[key].availability.peer(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -151,9 +151,9 @@ def lose(world: World, key: Key, server: str) -> None:
 
 
 def stop(world: World, key: Key) -> None:
-    """The database is closed here, and its log flows no more; the other databases of its group go on.
+    """Close the database here and stop its log; the other databases of its group continue.
 
-    A secondary that was in step stays ready for failover: nothing has been committed since. Documented (KB
+    A synchronized secondary stays ready for failover: nothing has been committed since. Documented (KB
     2857849).
     """
     mine = world.copies[key].availability
@@ -172,7 +172,7 @@ def stop(world: World, key: Key) -> None:
 
 
 def forget(world: World, key: Key, server: str) -> None:
-    """The copy on *server* belongs to the group no more: the primary *key* waits for it no longer."""
+    """Remove the copy on *server* from the group: the primary *key* waits for it no longer."""
     mine = world.copies[key].availability
     _set_closing(world, key, server, None)
     peers = tuple(pair for pair in mine.peers if pair[0] != server)
@@ -180,7 +180,7 @@ def forget(world: World, key: Key, server: str) -> None:
 
 
 def fit_modes(world: World, guid: int, primary: str) -> None:
-    """Availability modes have changed: a pair that is synchronous no more does not count as in step.
+    """Apply changed availability modes: a pair that is no longer synchronous is not synchronized.
 
     [DOC: availability modes]
     """
@@ -199,10 +199,7 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-    """A primary's own row.
-
-    [DOC: database replica states]
-    """
+    """Return the state of a primary's own row. [DOC: database replica states]."""
     guid = world.copies[key].availability.guid
     replica = replicas.find_own_replica(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
@@ -215,7 +212,7 @@ def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) ->
 
 
 def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
-    """The primary *key* has it written down whether the copy on *server* is failover ready; False without quorum."""
+    """Let the primary *key* record whether the copy on *server* is failover ready; return False without quorum."""
     guid = world.copies[key].availability.guid
     assert guid is not None
     return replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, ready))
@@ -229,7 +226,7 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    """Handle a timer: *me* and *peer* try to connect; if it works both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -261,13 +258,13 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
 
 
 def _retry_connection(world: World, guid: int, me: str, peer: str, contact: Contact) -> None:
-    """One of the two has not found its role yet; both try again as they do after a loss."""
+    """Retry the connection as after a loss, because one of the two has not found its role yet."""
     world.contacts[guid, me, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
     world.call_after(1.0, "availability.call", guid)
 
 
 def call(world: World, guid: int) -> None:
-    """Timer: connections that could not come about are tried again."""
+    """Handle a timer: connections that could not come about are tried again."""
     network.reassess(world, guid)
 
 
@@ -275,7 +272,7 @@ def call(world: World, guid: int) -> None:
 
 
 def join(world: World, primary: Key, secondary: Key) -> None:
-    """Primary and secondary of a database are connected: log flows, unless data movement is suspended."""
+    """Connect primary and secondary of a database: log flows, unless data movement is suspended."""
     lead, follow = world.copies.get(primary), world.copies[secondary]
     if lead is None or lead.source is None or follow.recovering or lead.disk_failed or follow.disk_failed:
         return
@@ -328,7 +325,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
-    """After a forced failover the secondary learns that its copy is suspended, and the primary that it knows.
+    """Inform the secondary after a forced failover that its copy is suspended, and the primary that it knows.
 
     [DOC: forced failover]
     """
@@ -362,7 +359,7 @@ def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
 
 
 def reverted(world: World, guid: int, server: str, database: str) -> None:
-    """Timer: a secondary that was ahead has taken back what the primary never had."""
+    """Handle a timer: a secondary that was ahead has taken back what the primary never had."""
     copy = world.copies.get((server, database))
     state = world.replicas.get((server, guid))
     if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
@@ -373,10 +370,7 @@ def reverted(world: World, guid: int, server: str, database: str) -> None:
 
 
 def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """Primary and secondary are both in synchronous-commit mode.
-
-    [DOC: availability modes]
-    """
+    """Return whether primary and secondary are in synchronous-commit mode. [DOC: availability modes]."""
     guid = lead.availability.guid
     group = replicas.group_of(world, lead.server, guid) if guid is not None else None
     ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
@@ -398,7 +392,7 @@ def required(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has hardened all there is."""
+    """Handle a crossing: the receiver of *stream* has hardened all there is."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.source_of(stream)]
     lead = world.copies[primary]

@@ -34,7 +34,7 @@ SERIAL_REDO: Final = 3459
 
 
 def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
-    """2012 and 2014 compress for every secondary, later versions for asynchronous ones."""
+    """Return whether the stream is compressed: 2012 and 2014 always, later versions for asynchronous secondaries."""
     server = world.instances[lead.server]
     if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
         return True
@@ -42,7 +42,10 @@ def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
 
 
 def _redo_threads(world: World, follow: DatabaseCopy) -> int:
-    """One a database up to 2014; since 2016 half of the cores, 16 at most. Documented [DOC: thread usage of groups]."""
+    """Return the redo threads: one a database up to 2014; since 2016 half of the cores, 16 at most.
+
+    Documented [DOC: thread usage of groups].
+    """
     server = world.instances[follow.server]
     if server.version < 2016 or SERIAL_REDO in server.trace_flags:
         return 1
@@ -50,7 +53,7 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
 
 
 def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
-    """The replica has a routing URL, and its copy can be read now."""
+    """Return whether the replica has a routing URL, and its copy can be read now."""
     replica = group.replica(server)
     url = replica.read_only_routing_url if replica is not None else None
     return bool(url) and serving.can_read(world, (server, copy.database))
@@ -66,7 +69,7 @@ class AvailabilityPolicy(groups.Policy):
         return copy.availability.state.name
 
     def database_state(self, copy: DatabaseCopy) -> str:
-        """SYNCHRONIZED while one of the secondaries is."""
+        """Return the state of the database: SYNCHRONIZED while one of the secondaries is."""
         states = [state for _, state in copy.availability.peers]
         best = (
             SyncState.SYNCHRONIZED
@@ -91,7 +94,7 @@ class AvailabilityPolicy(groups.Policy):
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
-        """With synchronous commit here and at some secondary."""
+        """Return whether commits wait: with synchronous commit here and at some secondary."""
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
@@ -236,9 +239,9 @@ class AvailabilityPolicy(groups.Policy):
         return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
-        """The primary has to agree, so the two have to be in touch.
+        """Return whether a closed copy can be backed up: the primary must be connected and agree.
 
-        [DOC: active secondaries]
+        [DOC: active secondaries].
         """
         in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
@@ -283,7 +286,7 @@ class AvailabilityPolicy(groups.Policy):
             world.listeners[group.listener.name] = None
 
     def recovered(self, world: World, key: Key) -> bool:
-        """The group decides: until it has found its role again nobody is let in."""
+        """Return that the group decides: until it has found its role again, clients are refused."""
         guid = world.copies[key].availability.guid
         assert guid is not None
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)

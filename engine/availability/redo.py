@@ -18,7 +18,7 @@ from engine.protocol import errorlog
 
 
 def note_change(world: World, key: Key) -> None:
-    """The files of the database that *key* owns have changed; those that receive its log will learn of it."""
+    """Note a change to the files of the database that *key* owns, for the receivers of its log."""
     lead = world.copies[key]
     for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
@@ -28,7 +28,7 @@ def note_change(world: World, key: Key) -> None:
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Timer: the secondary gives itself the files that its primary has, once it has redone the log *upto_kb*."""
+    """Handle a timer: the secondary creates its primary's files after redo of the log *upto_kb*."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME looks again
@@ -57,7 +57,7 @@ def note_schema_change(world: World, key: Key) -> None:
 
 
 def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Timer: redo has come to the change at *upto_kb*, and goes on when no query has a Sch-S lock any more."""
+    """Handle a timer: redo has reached the change at *upto_kb* and continues when no query has a Sch-S lock."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.stream is None or copy.availability.guid is None:

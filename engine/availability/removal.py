@@ -13,7 +13,7 @@ from engine.protocol import errorlog, streams
 
 
 def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
-    """The configuration without the places (database, server) that are *gone*; a database without places goes, too."""
+    """Return the configuration without the places (database, server) of *gone*; a database without places goes too."""
     joined = tuple(place for place in group.joined if not is_removed(place))
     left = {database for database, _ in joined}
     return replace(
@@ -26,9 +26,9 @@ def remove_places(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
 
 
 def watch(world: World, name: str = "") -> None:
-    """The configuration has changed, or a server has come back to it: what it has no more leaves the group there.
+    """Remove copies that their group's configuration no longer has, after a change or the return of a server.
 
-    *name* is that of a group that has just been dropped.
+    *name*: a group that has just been dropped.
     """
     for server, guid in sorted(world.replicas):
         if world.instances[server].answering and config.has_quorum(world, server):
@@ -37,7 +37,7 @@ def watch(world: World, name: str = "") -> None:
 
 
 def _report_left(world: World, server: str, guid: int) -> None:
-    """Copies that left the group while there was no quorum leave the configuration, too."""
+    """Remove copies from the configuration that left the group while there was no quorum."""
     members = {copy.database for copy in replicas.copies(world, server, guid)}
 
     def is_orphaned(database_place: Place) -> bool:
@@ -77,7 +77,7 @@ def remove_local(world: World, server: str, guid: int) -> None:
 
 
 def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
-    """The copies on *server* send their log to nobody any more, though a receiver may learn of it later only."""
+    """Stop the log of the copies on *server*, though a receiver may notice it later."""
     for database in databases:
         copy = world.copies.get((server, database))
         if copy is not None and copy.source is not None:
@@ -86,7 +86,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
 
 
 def unjoin(world: World, server: str, database: str, guid: int) -> None:
-    """The copy is RESTORING, as a secondary is that leaves; its primary, if it has one, knows it no more."""
+    """Put the copy into RESTORING, as for a secondary that leaves; its primary forgets it."""
     key = (server, database)
     lead = world.replicas[server, guid].primary
     streams.stop_log(world, world.copies[key])

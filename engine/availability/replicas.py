@@ -54,7 +54,7 @@ SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
 
 
 def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
-    """Addresses of the listener, if there is one; one from DHCP is made up in the subnet of *node*. Assumed."""
+    """Return the addresses of the listener, if any; one from DHCP is invented in the subnet of *node*. Assumed."""
     if group.listener is None:
         return ()
     return group.listener.addresses or (f"{node.subnet}.{200 + group.guid % 50}",)
@@ -82,12 +82,15 @@ def permit_system(world: World, server: str, permissions: Iterable[str], granted
 
 
 def enabled(world: World, server: str) -> bool:
-    """The HADR switch of the instance is on. Derived: it is on nodes of a cluster since 2012; eviction leaves it on."""
+    """Return whether the HADR switch of the instance is on.
+
+    Derived: it is on for nodes of a cluster since 2012; eviction leaves it on.
+    """
     return config.find_known_config(world, server) is not None and world.instances[server].version >= 2012
 
 
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
-    """The group as the computer of *server* has it configured, or had it when it last had quorum."""
+    """Return the group in the configuration of *server*'s computer, the last one with quorum."""
     known = config.find_known_config(world, server)
     return known.group(guid) if known is not None else None
 
@@ -97,7 +100,7 @@ def on_server(world: World, server: str) -> list[ReplicaState]:
 
 
 def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
-    """The group of that name as the node of *server* knows it."""
+    """Return the group of that name as the node of *server* knows it."""
     known = config.find_known_config(world, server)
     groups = known.groups if known is not None else ()
     return next((group for group in groups if group.name.lower() == name.lower()), None)
@@ -109,7 +112,7 @@ def find_own_replica(world: World, server: str, guid: int) -> Replica | None:
 
 
 def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
-    """Copies on *server* that have joined the group."""
+    """Return the copies on *server* that have joined the group."""
     found = (world.copies.get((server, database)) for database in world.groups[guid].databases)
     return [copy for copy in found if copy is not None and copy.availability.guid == guid]
 
@@ -141,7 +144,7 @@ def set_state_word(
     primary: str | None = None,
     pending: str = "",
 ) -> None:
-    """The replica on *server* changes its state; its databases with it, except for those that become primary."""
+    """Change the state of the replica on *server* and of its databases, except those that become primary."""
     old = world.replicas[server, guid]
     world.replicas[server, guid] = replace(
         old, word=state_word, primary=primary, pending=pending, owed="", since_tick=world.tick
@@ -187,7 +190,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
 
 
 def doors(world: World, key: Key) -> dict[str, str]:
-    """Whom the copy lets in as a secondary and as a primary, as its group is configured: fields of its membership."""
+    """Return which connections the copy allows as secondary and as primary: fields of its membership."""
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
     group = group_of(world, key[0], guid) if guid is not None else None
@@ -225,14 +228,14 @@ def set_peer_state(world: World, key: Key, server: str, new_state: SyncState) ->
 
 
 def owe(world: World, server: str, reason: str, guid: int | None = None) -> None:
-    """A frozen instance does and writes nothing; its replicas give their roles up when it continues."""
+    """Make the replicas of a hanging instance give up their roles when it continues."""
     for state in on_server(world, server):
         if guid in (None, state.guid) and state.word is not ReplicaWord.NOT_AVAILABLE:
             world.replicas[server, state.guid] = replace(state, owed=reason)
 
 
 def quorum_lost(world: World, server: str) -> None:
-    """The node of *server* has no quorum: no replica there may be primary or secondary."""
+    """Handle that the node of *server* loses quorum: no replica there may be primary or secondary."""
     if world.instances[server].hung:
         owe(world, server, NO_QUORUM)
         return
@@ -248,7 +251,7 @@ def quorum_lost(world: World, server: str) -> None:
 
 
 def quorum_back(world: World, server: str) -> None:
-    """The node of *server* is a member again."""
+    """Handle that the node of *server* is a member again."""
     node = config.node_of(world, server)
     if world.instances[server].hung:
         return

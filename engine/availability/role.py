@@ -75,7 +75,7 @@ class GroupRole(roles.RoleKind):
         return roles.Trouble(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
-        """It is tried on a node that stands still, too: that shows only at the login."""
+        """Return whether a restart is tried: also on a node that hangs, because that shows only at the login."""
         return self.hostable(world, role, role.owner) or self._stalled(world, role, role.owner)
 
     def _stalled(self, world: World, role: ClusterRole, node: str) -> bool:
@@ -96,7 +96,7 @@ class GroupRole(roles.RoleKind):
         )
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        """The former primary first, if it is there; then automatic targets as they are listed."""
+        """Return the targets: the former primary first if it is there, then automatic targets in their order."""
         group = _group(world, role)
         if group is None:
             return []
@@ -180,7 +180,7 @@ class GroupRole(roles.RoleKind):
 
 
 def log_in(world: World, name: str, node: str, step: int) -> None:
-    """Timer: the resource, coming online on a node that stood still, has logged in to SQL Server, or has given up."""
+    """Handle a timer: the resource on a node that hung has logged in to SQL Server, or has failed to."""
     here = world.nodes.get(node)
     role = here.config.role(name) if here is not None and here.partition else None
     if role is None or role.owner != node or role.step != step:
@@ -198,9 +198,7 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
 def role_of(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
-    """The role of a group in its cluster, with the resources of its listener.
-
-    [DOC: WSFC and SQL Server]
+    """Return the role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]
 
     The network name needs one of its addresses.
     """
@@ -217,9 +215,9 @@ def role_of(
 
 
 def _lease_s(group: AvailabilityGroup) -> float:
-    """A process that signals nothing loses its lease at every failure condition level.
+    """Return the lease timeout: a silent process loses its lease at every failure condition level.
 
-    [DOC: lease timeout]
+    [DOC: lease timeout].
     """
     return group.lease_timeout_ms / 2000.0
 
@@ -241,10 +239,7 @@ _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
-    """The resource cannot look after the instance: it does not come online there.
-
-    [DOC: automatic failover problems]
-    """
+    """Fail the resource, which cannot monitor the instance. [DOC: automatic failover problems]."""
     head = _HEAD.format(group.name)
     for text in (
         "Failed to run diagnostics command",
@@ -256,7 +251,7 @@ def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: s
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
-    """The group of a role, from the partition that has the role so; else from the newest one that knows it."""
+    """Return the group of a role from the partition that runs the role, else from the newest that knows it."""
     found = [
         ((role in node.config.roles, node.config.epoch), group)
         for node in world.nodes.values()
@@ -268,7 +263,7 @@ def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
 
 
 def _server(world: World, role: ClusterRole, node: str) -> str | None:
-    """The instance on *node* that has a replica of the group."""
+    """Return the instance on *node* that has a replica of the group."""
     group = _group(world, role)
     servers = [replica.server for replica in group.replicas] if group is not None else []
     return next((s for s in servers if s in world.instances and world.instances[s].computer == node), None)

@@ -51,7 +51,7 @@ FAILURES: Final = {
 
 
 def watch(world: World) -> None:
-    """After anything has happened: secondaries that are to be seeded are, those that lost their primary are not."""
+    """Begin due seeding and stop seeding of secondaries that lost their primary; runs after every event."""
     for (server, guid), state in sorted(world.replicas.items()):
         group = replicas.group_of(world, server, guid)
         mine = group.replica(server) if group is not None else None
@@ -67,7 +67,7 @@ def watch(world: World) -> None:
 
 
 def permit(world: World, server: str, guid: int, granted: bool) -> None:
-    """GRANT or DENY CREATE ANY DATABASE at the replica on *server*; what failed for want of it begins anew."""
+    """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*; seeding that lacked it restarts."""
     state = world.replicas[server, guid]
     kept = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
     world.replicas[server, guid] = replace(state, may_create=granted, seedings=kept)
@@ -75,7 +75,7 @@ def permit(world: World, server: str, guid: int, granted: bool) -> None:
 
 
 def restart(world: World, server: str, guid: int) -> None:
-    """SEEDING_MODE has been set again: what had failed is tried once more."""
+    """Retry failed seeding after SEEDING_MODE has been set again."""
     state = world.replicas.get((server, guid))
     if state is not None:
         _keep(world, state, tuple(one for one in state.seedings if one.failure is None))
@@ -83,7 +83,7 @@ def restart(world: World, server: str, guid: int) -> None:
 
 
 def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
-    """From where on the primary keeps its log for replicas that it is seeding."""
+    """Return the positions from which the primary keeps its log for replicas that it is seeding."""
     guid = copy.availability.guid
     return [
         one.start_kb
@@ -165,7 +165,7 @@ def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[in
 
 
 def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
-    """The database that comes into being on *server*: RESTORING, until it has all."""
+    """Create the database on *server*: RESTORING, until it has all data."""
     made = DatabaseCopy(
         server=server,
         database=lead.database,
@@ -190,7 +190,7 @@ def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
 
 
 def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
-    """Timer: all that the primary had has arrived; the database joins."""
+    """Handle a timer: all that the primary had has arrived; the database joins."""
     state = world.replicas.get((server, guid))
     group = replicas.group_of(world, server, guid)
     found = [one for one in (state.seedings if state is not None else ()) if one.id == number and one.running]
@@ -222,7 +222,7 @@ def seeded(world: World, guid: int, server: str, database: str, number: int) -> 
 
 
 def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
-    """The connection is lost: the unfinished database goes, and seeding begins anew once there is a connection."""
+    """Drop the unfinished database after a lost connection; seeding begins anew with the next connection."""
     running = [one for one in state.seedings if one.running]
     for one in running:
         copy = world.copies.get((state.server, one.database))
@@ -243,9 +243,9 @@ def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> N
 
 
 def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
-    """The log of the primary goes on where the restored copy ends.
+    """Check that the log of the primary continues where the restored copy ends. 1464, 1412, 1478.
 
-    The rules of mirroring (facts 1.8). 1464, 1412, 1478.
+    The rules are those of mirroring (facts 1.8).
     """
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(1464, copy.database)
@@ -258,7 +258,7 @@ def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
 
 
 def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
-    """A restored copy is a secondary database from now on, and log flows to it."""
+    """Make a restored copy a secondary database that receives log."""
     membership = AvailabilityMembership(
         guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
     )

@@ -17,7 +17,7 @@ RESERVED: Final = 40
 
 
 def watch(world: World) -> None:
-    """After the log streams have been set up anew: instances whose threads have become too few, or enough again."""
+    """Note instances whose worker threads have become too few, or sufficient again, after log streams changed."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:
             world.call_after(0.0, "availability.threads", server)
@@ -29,7 +29,7 @@ def _lacks_threads(world: World, server: str) -> bool:
 
 
 def update_thread_shortage(world: World, server: str) -> None:
-    """Timer: the log says that a thread could not be started; groups at the highest failure condition level fail."""
+    """Handle a timer: log the lack of worker threads; groups at the highest failure condition level fail."""
     short = _lacks_threads(world, server)
     if short != world.instances[server].short_of_threads:
         world.update_instance(server, short_of_threads=short)

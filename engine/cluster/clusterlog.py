@@ -16,7 +16,7 @@ NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
 
 
 def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
-    """(level, text) of what the resource *head* writes before it tells that it has failed."""
+    """Return (level, text) of the lines that the resource *head* writes before it reports its failure."""
     return tuple(("ERR", f"{head} {text}") for text in (*texts, "Resource Alive result 0."))
 
 

@@ -17,10 +17,7 @@ from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, Wo
 
 
 def stop(world: World, name: str) -> None:
-    """The cluster service stops in good order: its vote is handed over, its roles move.
-
-    [DOC: Stop-ClusterNode]
-    """
+    """Stop the cluster service in good order: its vote is handed over, its roles move. [DOC: Stop-ClusterNode]."""
     node = world.nodes[name]
     there = [other for other in config.members(world, node.partition) if other != name]
     _leave(world, name, there)
@@ -46,7 +43,7 @@ def _leave(world: World, name: str, members: list[str]) -> None:
 
 
 def start(world: World, name: str, prevent: bool = False) -> None:
-    """The cluster service starts: it joins a cluster that it finds, or forms one where there are votes enough."""
+    """Start the cluster service: it joins a running cluster, or forms one with enough votes."""
     node = world.nodes[name]
     if not world.computers[name].powered:
         text = say("{node} is off; its cluster service starts with it", node=name)
@@ -68,10 +65,7 @@ def start(world: World, name: str, prevent: bool = False) -> None:
 
 
 def force_quorum(world: World, name: str) -> None:
-    """The node forms the cluster alone; its database counts from now on.
-
-    [DOC: Start-ClusterNode]
-    """
+    """Force quorum: the node forms the cluster alone, and its database counts. [DOC: Start-ClusterNode]."""
     node = world.nodes[name]
     if not world.computers[name].powered or node.service in ("off", "starting"):
         raise InputError(say("{node} is off", node=name))
@@ -93,7 +87,7 @@ def force_quorum(world: World, name: str) -> None:
 
 
 def evict(world: World, name: str) -> None:
-    """The node belongs to the cluster no more. Roles that it owned move; its replicas stay configured."""
+    """Evict the node. Roles that it owned move; its replicas stay configured."""
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
@@ -155,7 +149,7 @@ THRESHOLD_LIMITS: Final = (3, 120)
 
 
 def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
-    """(Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: heartbeats that may be missed."""
+    """Execute (Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: allowed missed heartbeats."""
     least, most = THRESHOLD_LIMITS
     if not least <= missed <= most:
         raise InputError(say("a threshold lies between {a} and {b}", a=least, b=most))
@@ -289,7 +283,7 @@ def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
 
 
 def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
-    """Nodes of the cluster by names as people write them."""
+    """Return the nodes of the cluster by names as people write them."""
     all_nodes = world.clusters[node.cluster].nodes
     spelled = {one.lower(): one for one in all_nodes}
     wanted = [spelled.get(one.strip().lower(), "") for one in names]
@@ -308,7 +302,7 @@ def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
 
 
 def set_failover_threshold(world: World, name: str, failures: int) -> None:
-    """(Get-ClusterGroup name).FailoverThreshold = failures."""
+    """Execute (Get-ClusterGroup name).FailoverThreshold = failures."""
     node, role = _role(world, name)
     config.update_role(world, node.name, role.name, failover_threshold=failures)
 
@@ -319,13 +313,13 @@ def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> Non
 
 
 def fail_resource(world: World, name: str) -> None:
-    """A resource fails: the cluster restarts it with its role, or moves the role."""
+    """Fail a resource: the cluster restarts it with its role, or moves the role."""
     node, role, resource = _resource(world, name)
     roles.fail(world, node.name, role, say("resource {name} has failed", name=resource.name))
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
-    """The disk or share of the witness is lost, or back."""
+    """Fail or restore the disk or share of the witness."""
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
         raise InputError(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))

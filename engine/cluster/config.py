@@ -12,18 +12,18 @@ from engine.protocol import network, security
 
 
 def members(world: World, partition: int) -> list[str]:
-    """Nodes that count one another as members of the partition, by number."""
+    """Return the nodes that count one another as members of the partition, by number."""
     nodes = [node for node in world.nodes.values() if partition and node.partition == partition]
     return [node.name for node in sorted(nodes, key=lambda node: node.number)]
 
 
 def is_running(world: World, node: Node) -> bool:
-    """The cluster service of the node runs on a computer that has power."""
+    """Return whether the cluster service of the node runs on a computer that has power."""
     return node.service == "running" and world.computers[node.name].powered
 
 
 def address(world: World, computer: str) -> str:
-    """Address of a computer in its subnet: that of its instance, as the ERRORLOG has it. Assumed without one."""
+    """Return the address of a computer in its subnet, as its ERRORLOG has it. Assumed without an instance."""
     subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
     instance = next(iter(world.instances_on(computer)), "")
     number = 201 + list(world.computers).index(computer)
@@ -32,24 +32,24 @@ def address(world: World, computer: str) -> str:
 
 
 def writer(world: World, partition: int) -> Node | None:
-    """A living node of the partition, to ask what the partition knows."""
+    """Return a living node of the partition, which has its configuration."""
     living = (world.nodes[name] for name in members(world, partition))
     return next((node for node in living if is_running(world, node)), None)
 
 
 def partitions(world: World, cluster: str) -> list[int]:
-    """Partitions with quorum of the cluster: one, none, or two after quorum was forced."""
+    """Return the partitions with quorum: one, none, or two after quorum was forced."""
     return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
 
 
 def node_of(world: World, server: str) -> Node | None:
-    """The cluster node on which an instance runs."""
+    """Return the cluster node on which an instance runs."""
     instance = world.instances.get(server)
     return world.nodes.get(instance.computer) if instance is not None else None
 
 
 def find_known_config(world: World, server: str) -> ClusterConfig | None:
-    """The cluster database that the computer of an instance has, or had when it was evicted; None: it never had one."""
+    """Return the cluster database of an instance's computer, or its last one after an eviction; None if never any."""
     node, instance = node_of(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
@@ -57,13 +57,13 @@ def find_known_config(world: World, server: str) -> ClusterConfig | None:
 
 
 def has_quorum(world: World, server: str) -> bool:
-    """The instance runs on a node that takes part in a partition with quorum."""
+    """Return whether the instance runs on a node of a partition with quorum."""
     node = node_of(world, server)
     return node is not None and bool(node.partition) and is_running(world, node)
 
 
 def has_heartbeat(world: World, a: str, b: str) -> bool:
-    """Heartbeats pass between two nodes."""
+    """Return whether heartbeats pass between two nodes."""
     return (
         is_running(world, world.nodes[a])
         and is_running(world, world.nodes[b])
@@ -72,7 +72,7 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
 
 
 def may_write(world: World, node: str) -> bool:
-    """*node* has the newest database of those that it reaches, and they are a majority."""
+    """Return whether *node* has the newest database of those that it reaches, and they are a majority."""
     partition, old = world.nodes[node].partition, world.nodes[node].config
     if not partition or not is_running(world, world.nodes[node]):
         return False
@@ -121,6 +121,6 @@ def update_group(
 
 
 def current(world: World, cluster: str) -> ClusterConfig:
-    """The newest copy of the cluster database: what the cluster would come up with."""
+    """Return the newest copy of the cluster database, with which the cluster would start."""
     nodes = [world.nodes[name] for name in world.clusters[cluster].nodes if name in world.nodes]
     return max((node.config for node in nodes), key=lambda config: config.epoch)

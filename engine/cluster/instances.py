@@ -49,7 +49,7 @@ LOOK_S: Final = 0.1
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
-    """The role of a failover cluster instance; None for an instance that belongs to one computer."""
+    """Return the role of a failover cluster instance; None for a standalone instance."""
     found = (
         role
         for _, role in roles.iterate_roles(world)
@@ -59,14 +59,14 @@ def role_of(world: World, server: str) -> ClusterRole | None:
 
 
 def instance_of(role: ClusterRole) -> str:
-    """The instance of the role: its SQL Server resource is named after it."""
+    """Return the instance of the role: its SQL Server resource is named after it."""
     return role.name
 
 
 def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
-    """Disk, address, name, SQL Server and Agent with their dependencies.
+    """Build a role with disk, address, name, SQL Server and Agent, with dependencies.
 
-    [DOC: failover cluster instances]
+    [DOC: failover cluster instances].
     """
     rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (disk := f"Cluster Disk {number}", "Physical Disk", ()),
@@ -103,7 +103,7 @@ class InstanceRole(roles.RoleKind):
         )
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        """Any possible owner of all resources but the disks; whether the instance can start shows only there."""
+        """Return whether the node is a possible owner of all resources but the disks; only a start shows the rest."""
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
@@ -137,10 +137,7 @@ class InstanceRole(roles.RoleKind):
         return ""
 
     def node_left(self, world: World, node: str) -> None:
-        """Without quorum the cluster takes its instances down.
-
-        [DOC: WSFC quorum]
-        """
+        """Take the instances of a node without quorum down. [DOC: WSFC quorum]."""
         for name in [name for name in world.instances_on(node) if world.instances[name].clustered]:
             if world.instances[name].service is not Service.STOPPED:
                 service.kill(world, name)
@@ -155,7 +152,7 @@ def _cluster(world: World, role: ClusterRole) -> str:
 
 
 def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
-    """The role, if it is still coming online on *node* as it was at *step*."""
+    """Return the role if it is still coming online on *node* as at *step*."""
     there = world.nodes.get(node)
     if there is None or not there.partition or not config.is_running(world, there):
         return None
@@ -164,7 +161,7 @@ def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None
 
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
-    """Timer: when the service has stopped at its former node, disks, address and name come online on *node*."""
+    """Handle a timer: the service has stopped at its former node; disks, address and name come online on *node*."""
     role = _coming(world, name, node, step)
     if role is None:
         return
@@ -184,7 +181,7 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
 
 
 def start(world: World, name: str, node: str, step: int) -> None:
-    """Timer: disks and name are there; the service starts on its node."""
+    """Handle a timer: disks and name are there; the service starts on its node."""
     if _coming(world, name, node, step) is None:
         return
     world.update_instance(name, computer=node)
@@ -194,7 +191,7 @@ def start(world: World, name: str, node: str, step: int) -> None:
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
-    """Timer: is the service running on its node?"""
+    """Handle a timer: is the service running on its node?"""
     if _coming(world, name, node, step) is None:
         return
     instance = world.instances[name]
@@ -219,7 +216,7 @@ TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 
 
 def lacking_tempdb(world: World, node: str) -> list[str]:
-    """Instances whose folder of tempdb is missing on the node."""
+    """Return the instances whose tempdb folder is missing on the node."""
     return [name for name, instance in world.instances.items() if node in instance.no_tempdb_path]
 
 
@@ -230,7 +227,7 @@ def make_tempdb_folder(world: World, node: str) -> None:
 
 
 def _no_tempdb(world: World, server: str) -> None:
-    """Without its folder tempdb cannot be made, and SQL Server ends."""
+    """Stop SQL Server, which cannot create tempdb without its folder."""
     error = "3(The system cannot find the path specified.)"
     errorlog.write(world, server, 5123, error, TEMPDB_FILE)
     errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, error)

@@ -40,7 +40,7 @@ Pair = tuple[str, str]
 
 
 def watch(world: World) -> None:
-    """After anything has happened: note which heartbeats are missing, and who could join."""
+    """Note missing heartbeats and nodes that could join; runs after every event."""
     for cluster in list(world.clusters.values()):
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
@@ -65,7 +65,7 @@ def _watch_power(world: World, node: Node) -> None:
 
 
 def started(world: World, name: str) -> None:
-    """Timer: the cluster service runs after a boot."""
+    """Handle a timer: the cluster service runs after a boot."""
     node = world.nodes.get(name)
     if node is not None and node.service == "starting" and world.computers[name].powered:
         world.nodes[name] = replace(node, service="running", partition=0)
@@ -96,7 +96,7 @@ def _note_silence(world: World, cluster: Cluster) -> None:
 
 
 def _note_witness(world: World, cluster: Cluster) -> None:
-    """A witness that is lost or back changes the votes that are counted, with dynamic quorum."""
+    """Adapt the counted votes to a witness that is lost or back, with dynamic quorum."""
     parts = [config.members(world, partition) for partition in config.partitions(world, cluster.name)]
     living = [[name for name in part if config.is_running(world, world.nodes[name])] for part in parts]
     watching = max(
@@ -127,7 +127,7 @@ def _silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
 
 
 def regroup(world: World, name: str) -> None:
-    """Timer: the members find out who is left, and each side whether it may go on."""
+    """Handle a timer: the members find out who is left, and each side whether it may go on."""
     cluster = world.clusters[name]
     lost = {
         pair
@@ -147,19 +147,19 @@ def regroup(world: World, name: str) -> None:
 
 
 def schedule_regroup(world: World, members: list[str]) -> None:
-    """A member has left in good order; without a majority the others find out soon."""
+    """Schedule a regroup after a member has left in good order; without a majority the others notice soon."""
     if members and not _can_continue(world, members):
         world.call_after(REGROUP_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
 
 
 def _can_continue(world: World, members: list[str]) -> bool:
-    """Nobody has been lost; but the witness may have been, whose vote was needed."""
+    """Return whether the partition keeps quorum after no node was lost: it may have lost the vote of the witness."""
     known = world.nodes[members[0]].config
     return known.forced or quorum.has_majority(known, members, witnesses.has_vote(world, known, members))
 
 
 def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
-    """Living members in sets in which each hears all others; a node that hears only some goes with the first."""
+    """Group the living members so that all in a group hear each other; a partly connected node joins the first."""
     sides: list[list[str]] = []
     for node in living:
         for side in sides:
@@ -206,10 +206,7 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
 
 
 def _log_unreachable(world: World, node: str, lost_node: str) -> None:
-    """Another node was not heard within the threshold.
-
-    [DOC: group health events]
-    """
+    """Log that another node was not heard within the threshold. [DOC: group health events]."""
     number = world.nodes[lost_node].number
     ends = [f"{config.address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
@@ -236,14 +233,14 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
 
 
 def synchronize_config(world: World, side_nodes: list[str]) -> None:
-    """All have the newest copy of the cluster database that one of them has."""
+    """Give all members the newest copy of the cluster database that one of them has."""
     known = _find_newest_config(world, side_nodes)
     for name in side_nodes:
         world.nodes[name] = replace(world.nodes[name], config=known)
 
 
 def count(world: World, name: str) -> None:
-    """Timer: dynamic quorum counts the votes of those who are there."""
+    """Handle a timer: dynamic quorum counts the votes of those who are there."""
     cluster = world.clusters[name]
     for partition in config.partitions(world, name):
         there = config.members(world, partition)
@@ -291,7 +288,7 @@ def _gather_soon(world: World, cluster: Cluster) -> None:
 
 
 def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
-    """(node, partition) of those who could join now."""
+    """Return (node, partition) of the nodes that could join now."""
     found = []
     for node in _waiting(world, cluster):
         for partition in config.partitions(world, cluster.name):
@@ -304,7 +301,10 @@ def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
 
 
 def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
-    """Sets of waiting nodes that hear one another and no member of a partition, which they would join instead."""
+    """Return sets of waiting nodes that hear one another and no member of a partition.
+
+    If they heard one, they would join it.
+    """
     waiting = _waiting(world, cluster)
     lost = {pair for pair in combinations(waiting, 2) if not config.has_heartbeat(world, *pair)}
     members = [node.name for node in world.nodes.values() if node.cluster == cluster.name and node.partition]
@@ -316,9 +316,9 @@ def _find_separate_groups(world: World, cluster: Cluster) -> list[list[str]]:
 
 
 def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterConfig]]:
-    """(waiting nodes that may form the cluster, the newest database that they reach): they have a majority by it.
+    """Return (waiting nodes with a majority, the newest database that they reach).
 
-    A share or a storage account with a newer tag has no database to go with it: the nodes wait.
+    A share or a storage account with a newer tag has no database for it: the nodes wait.
     """
     found = []
     for side in _find_separate_groups(world, cluster):
@@ -330,10 +330,7 @@ def _formable(world: World, cluster: Cluster) -> list[tuple[list[str], ClusterCo
 
 
 def _note_outdated(world: World, cluster: Cluster) -> None:
-    """Waiting nodes learn at the witness that the cluster has a newer database than they have.
-
-    [DOC: manage quorum]
-    """
+    """Note the newer cluster database that waiting nodes see at the witness. [DOC: manage quorum]."""
     for side in _find_separate_groups(world, cluster):
         known = witnesses.read_database(world, _find_newest_config(world, side), side)
         newer = witnesses.read_tag(world, known, side) > known.epoch
@@ -348,7 +345,7 @@ def _note_outdated(world: World, cluster: Cluster) -> None:
 
 
 def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
-    """Members of a partition that meets one that was forced later: they give up theirs and join it."""
+    """Return the members of a partition that meets one forced later: they give up theirs and join it."""
     parts = [config.writer(world, partition) for partition in config.partitions(world, cluster.name)]
     living = [node for node in parts if node is not None]
     if len(living) < 2:
@@ -368,7 +365,7 @@ def _find_newest_config(world: World, side_nodes: list[str]) -> ClusterConfig:
 
 
 def gather(world: World, name: str) -> None:
-    """Timer: nodes that can join do so; nodes that can form a cluster do; a weaker partition gives way."""
+    """Handle a timer: nodes that can join do so; nodes that can form a cluster do; a weaker partition gives way."""
     world.clusters[name] = replace(world.clusters[name], gathering=False)
     for node in _find_reunited_members(world, world.clusters[name]):
         world.nodes[node] = replace(world.nodes[node], partition=0)
@@ -382,7 +379,7 @@ def gather(world: World, name: str) -> None:
 
 
 def form(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:
-    """*side* forms the cluster with the database *known*."""
+    """Form the cluster of *side* with the database *known*."""
     partition = world.next_id()
     for node in side_nodes:
         world.nodes[node] = replace(

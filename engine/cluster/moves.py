@@ -35,7 +35,7 @@ def _emit_move_step(world: World, server: str, move: Failover, step: str) -> Non
 
 
 def begin(world: World, server: str, node: str, transition: str) -> None:
-    """The cluster brings the instance *server* online on *node*, where it was not before."""
+    """Bring the instance *server* online on *node*, which is not its former node."""
     _cancel_pending_moves(world, server, say("the role moved to another node"))
     instance = world.instances[server]
     cause, failed_tick = causes.of_loss(world, server, None)
@@ -63,7 +63,7 @@ def begin(world: World, server: str, node: str, transition: str) -> None:
 
 
 def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]:
-    """(place in world.failovers, move) of the databases of *server* that are not open yet."""
+    """Return (index in world.failovers, move) of the databases of *server* that are not open yet."""
     return [
         (place, move)
         for place, move in enumerate(world.failovers)
@@ -81,7 +81,7 @@ def _cancel_pending_moves(world: World, server: str, reason: str) -> None:
 
 
 def watch(world: World, server: str, node: str) -> None:
-    """Timer: databases that have been recovered on *node* are open: their redo is done, their undo with it."""
+    """Handle a timer: databases that have been recovered on *node*, with redo and undo, open."""
     for place, move in _find_pending_moves(world, server):
         if move.to_server == node and world.instances[server].computer == node:
             if not serving.is_accessible(world, (server, move.database)):

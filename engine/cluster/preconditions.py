@@ -14,7 +14,7 @@ from engine.protocol.groups import FailoverPrecondition
 
 
 def of_database(world: World, database: str) -> list[FailoverPrecondition]:
-    """Of the instance that has the database, if it is a failover cluster instance: its own, then of each other node."""
+    """Return the preconditions of the failover cluster instance: its own, then those of each other node."""
     copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
     found = roles.find(world, copy.server) if copy is not None else None
     if found is None:
@@ -94,7 +94,7 @@ def _list_node_preconditions(
 
 
 def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[FailoverPrecondition]:
-    """LooksAlive watches the service, IsAlive what sp_server_diagnostics says within the health check timeout."""
+    """Yield the loss conditions: LooksAlive watches the service, IsAlive sp_server_diagnostics within its timeout."""
     there = world.nodes.get(role.owner)
     member = there is not None and there.partition == node.partition and config.is_running(world, there)
     noticed = bool(role.why) or role.state is not ResourceState.ONLINE or not member

@@ -19,24 +19,24 @@ THRESHOLDS_SINCE_2016: Final = (10, 20)
 
 
 def is_version_at_least(cluster: Cluster, version: str) -> bool:
-    """The cluster runs on *version* of Windows Server or a later one."""
+    """Return whether the cluster runs on *version* of Windows Server or a later one."""
     return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
 
 
 def dynamic(cluster: Cluster) -> bool:
-    """Votes are counted anew after each change that the cluster survives. Documented since Windows Server 2012."""
+    """Return whether votes are counted anew after each survived change. Documented since Windows Server 2012."""
     return cluster.dynamic_quorum and is_version_at_least(cluster, "2012")
 
 
 def count(
     cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """(nodes whose vote is counted, whether the witness's is) with *up* as the living members.
+    """Return (nodes whose vote is counted, whether the witness's is) with *up* as the living members.
 
-    Before 2012, or with dynamic quorum off: every configured vote. Else those of living members. In 2012 a witness
-    votes whether it is there or not, and without one the last two nodes have one vote; from 2012 R2 on it votes only
-    where it is there and beside an even number of nodes, and an even number without it is made odd. [DOC: failover
-    clustering quorum]
+    Before 2012, or without dynamic quorum, every configured vote counts; else those of living members. In 2012
+    a witness always votes, and without one the last two nodes have one vote. From 2012 R2 on a witness votes
+    only if it is reachable and the number of nodes is even; an even number without it is made odd. [DOC:
+    failover clustering quorum]
     """
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):
@@ -56,6 +56,6 @@ def count(
 
 
 def has_majority(config: ClusterConfig, side_nodes: Collection[str], with_witness: bool) -> bool:
-    """*side* has more than half of the votes that are counted."""
+    """Return whether *side* has more than half of the counted votes."""
     votes = sum(node in side_nodes for node in config.counted) + (config.witness_counts and with_witness)
     return 2 * votes > len(config.counted) + config.witness_counts

@@ -47,30 +47,30 @@ class RoleKind:
         return Trouble()
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
-        """It makes sense to bring it online again where it is."""
+        """Return whether a restart on the same node makes sense."""
         return self.hostable(world, role, role.owner)
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        """The node, a member, could take it now, as far as the cluster can see."""
+        """Return whether the node, a member, could take the role now, as far as the cluster sees."""
         raise NotImplementedError
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
-        """Nodes to which it fails over, best first."""
+        """Return the nodes to which it fails over, best first."""
         raise NotImplementedError
 
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
-        """It goes offline at its owner; seconds until that is done."""
+        """Take it offline at its owner; return the seconds that this takes."""
         raise NotImplementedError
 
     def online(self, world: World, role: ClusterRole, node: str) -> str:
-        """It begins to come online on the node, which calls `report_online` in the end; or why the node declines."""
+        """Begin to bring it online on the node, which calls `report_online`; return the reason of a refusal."""
         raise NotImplementedError
 
     def node_left(self, world: World, node: str) -> None:
-        """The node has no quorum any more, or its cluster service has stopped."""
+        """Handle that the node has lost quorum, or its cluster service has stopped."""
 
     def node_joined(self, world: World, node: str) -> None:
-        """The node is a member again."""
+        """Handle that the node is a member again."""
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
@@ -78,7 +78,7 @@ KINDS: Final[dict[str, RoleKind]] = {}
 
 
 def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
-    """Every role with a living node of the partition that runs it."""
+    """Yield every role with a living node of the partition that runs it."""
     for cluster in world.clusters:
         for partition in config.partitions(world, cluster):
             node = config.writer(world, partition)
@@ -88,7 +88,7 @@ def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
 
 
 def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] | None:
-    """The role of that name where a partition runs it: that of *server*, else of two partitions the newer."""
+    """Return the role of that name in a partition that runs it: that of *server*, else the newest of two."""
     found = [(node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()]
     here = config.node_of(world, server)
     if here is not None:
@@ -104,7 +104,7 @@ def _change(world: World, node: str, role: ClusterRole, **changes: object) -> Cl
 
 
 def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
-    """The role as the partition of *node* has it, if nothing has happened to it since *step*."""
+    """Return the role in the partition of *node*, if it is unchanged since *step*."""
     there = world.nodes.get(node)
     if there is None:  # evicted since the timer was set
         return None
@@ -129,7 +129,7 @@ EXHAUSTED: Final = "exhausted"
 
 
 def watch(world: World) -> None:
-    """After anything has happened: is each role healthy, and could one that is not online come online?"""
+    """Check after every event whether each role is healthy, and whether an offline one could come online."""
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
@@ -161,12 +161,12 @@ def _member(world: World, node: Node, name: str) -> bool:
 
 
 def _accepts_role(world: World, node: Node, name: str, role: ClusterRole) -> bool:
-    """The node *name* takes the role: a member that is not paused, or the owner that has it."""
+    """Return whether the node *name* accepts the role: an active member, or its current owner."""
     return _member(world, node, name) and (not world.nodes[name].paused or name == role.owner)
 
 
 def failed(world: World, node: str, name: str, step: int) -> None:
-    """Timer: the cluster has noticed that a role is not healthy."""
+    """Handle a timer: the cluster has noticed that a role is not healthy."""
     role = _current(world, node, name, step)
     if role is None:
         there = world.nodes.get(node)
@@ -180,7 +180,7 @@ def failed(world: World, node: str, name: str, step: int) -> None:
 
 
 def fail(world: World, node: str, role: ClusterRole, reason: str) -> None:
-    """The role has failed at its owner: restart it there, move it, or leave it failed."""
+    """Handle a role that failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
     _log_failure_signs(world, role, kind.trouble(world, role).signs)
     emit_role_event(
@@ -229,16 +229,13 @@ def _log_failure_signs(world: World, role: ClusterRole, signs: tuple[tuple[str, 
 
 
 def threshold(world: World, cluster: str, role: ClusterRole) -> int:
-    """Failures of the role within the failure period that are answered by a move.
-
-    [DOC: WSFC and SQL Server]
-    """
+    """Return the number of failures in the failure period that cause a move. [DOC: WSFC and SQL Server]."""
     most = role.failover_threshold
     return len(world.clusters[cluster].nodes) - 1 if most is None else most
 
 
 def failures_used(world: World, name: str) -> tuple[int, int]:
-    """(failures of the role within the failure period, how many of them are answered by a move)."""
+    """Return (failures of the role in the failure period, maximum answered by a move)."""
     found = find(world, name)
     if found is None:
         return 0, 1
@@ -248,12 +245,12 @@ def failures_used(world: World, name: str) -> tuple[int, int]:
 
 
 def restarts_used(world: World, role: ClusterRole) -> int:
-    """Restarts of the role on its node within the restart period."""
+    """Return the restarts of the role on its node in the restart period."""
     return len([tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S)])
 
 
 def owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
-    """Members are gone: the roles that they owned fail over."""
+    """Fail over the roles of members that are gone."""
     for role in world.nodes[node].config.roles:
         if role.owner in lost_nodes and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
             emit_role_event(
@@ -315,14 +312,14 @@ def _take_offline(
 
 
 def complete_offline(world: World, node: str, name: str, step: int, target_nodes: tuple[str, ...]) -> None:
-    """Timer: a role is offline at its owner and comes online elsewhere."""
+    """Handle a timer: a role is offline at its owner and comes online elsewhere."""
     role = _current(world, node, name, step)
     if role is not None:
         _bring_online(world, node, role, target_nodes)
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
-    """On the first of *to*, or of its targets, that accepts."""
+    """Bring the role online on the first of *to*, or of its targets, that accepts."""
     kind, here = KINDS[role.kind], world.nodes[node]
     for target in [*target_nodes, *(name for name in kind.targets(world, role) if name not in target_nodes)]:
         if (
@@ -357,7 +354,7 @@ def _can_come_online(world: World, role: ClusterRole, node: str) -> bool:
 
 
 def report_online(world: World, name: str, owner: str) -> None:
-    """A kind tells that its role is online on *owner*."""
+    """Note that the role is online on *owner*."""
     found = world.nodes.get(owner)
     role = found.config.role(name) if found is not None else None
     if found is None or role is None or role.owner != owner or role.state is not ResourceState.ONLINE_PENDING:
@@ -374,7 +371,7 @@ def report_online(world: World, name: str, owner: str) -> None:
 
 
 def report_declined(world: World, name: str, owner: str, reason: str) -> None:
-    """A kind tells that its role could not come online on *owner* after all; others are tried."""
+    """Try other nodes, because the role could not come online on *owner*."""
     found = find(world, name)
     if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
         return
@@ -391,7 +388,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
 
 
 def restore(world: World, node: str) -> None:
-    """A cluster has just been formed: roles that were not taken offline come online, where they were if they can."""
+    """Bring the roles online in a newly formed cluster, if possible where they were; others stay offline."""
     for role in world.nodes[node].config.roles:
         if role.state is not ResourceState.OFFLINE:
             _bring_online(world, node, _change(world, node, role, why="", tried=()), (role.owner,))
@@ -409,7 +406,7 @@ def node_joined(world: World, node: str) -> None:
 
 
 def retry(world: World, node: str, name: str, step: int) -> None:
-    """Timer: a role that is still online nowhere is tried again."""
+    """Handle a timer: a role that is still online nowhere is tried again."""
     role = _current(world, node, name, step)
     if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
         _bring_online(world, node, _change(world, node, role, tried=()))

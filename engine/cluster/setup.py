@@ -52,7 +52,7 @@ def patch(world: World, name: str) -> None:
 
 
 def complete_patch(world: World, name: str) -> None:
-    """Timer: Setup is done on a node; what it has taken offline there comes back."""
+    """Handle a timer: setup is done on a node; what it has taken offline there comes back."""
     node = world.nodes.get(name)
     if node is None or node.setup != instances.PATCH:
         return
@@ -71,7 +71,7 @@ def complete_patch(world: World, name: str) -> None:
 
 
 def add_node(world: World, instance: str, name: str) -> None:
-    """Setup /ACTION=AddNode on the new node; a computer outside the cluster joins it first."""
+    """Execute Setup /ACTION=AddNode on the new node; a computer outside the cluster joins it first."""
     role = instances.role_of(world, instance)
     found = roles.find(world, instance)
     if role is None or found is None:
@@ -91,7 +91,7 @@ def add_node(world: World, instance: str, name: str) -> None:
 
 
 def _join(world: World, existing_node: Node, name: str) -> None:
-    """A computer becomes a node. It is then a possible owner of every resource of every instance but the disks."""
+    """Make a computer a node, a possible owner of every resource of every instance but the disks."""
     cluster = world.clusters[existing_node.cluster]
     number = max(node.number for node in world.nodes.values() if node.cluster == cluster.name) + 1
     world.clusters[cluster.name] = replace(cluster, nodes=(*cluster.nodes, name))
@@ -118,7 +118,7 @@ def _join(world: World, existing_node: Node, name: str) -> None:
 
 
 def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
-    """The role with one more possible owner of its resources, of the disks only if *disks*."""
+    """Return the role with one more possible owner of its resources, of the disks only if *disks*."""
     return replace(
         role,
         resources=tuple(
@@ -131,7 +131,7 @@ def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
 
 
 def remove_node(world: World, instance: str, name: str) -> None:
-    """Setup /ACTION=RemoveNode on the node: the instance is installed there no more, and the node owns nothing of it.
+    """Execute Setup /ACTION=RemoveNode: the instance is uninstalled there, and the node owns nothing of it.
 
     A node that was evicted before keeps its installation until then. [DOC: add or remove nodes of an instance]
     """
@@ -153,7 +153,7 @@ def remove_node(world: World, instance: str, name: str) -> None:
 
 
 def complete_remove_node(world: World, name: str, instance: str) -> None:
-    """Timer: the instance is installed on one node less."""
+    """Handle a timer: the instance is installed on one node less."""
     node, found = world.nodes.get(name), roles.find(world, instance)
     if node is not None:
         world.nodes[name] = replace(node, setup="")
@@ -170,9 +170,9 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
 
 
 def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
-    """A new shared disk for a failover cluster instance, in Available Storage; the nodes that see it.
+    """Add a shared disk for a failover cluster instance to Available Storage; return the nodes that see it.
 
-    Empty for an instance that belongs to one computer.
+    The result is empty for a standalone instance.
     """
     found = roles.find(world, instance) if world.instances[instance].clustered else None
     if found is None:
@@ -187,7 +187,7 @@ def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
 
 
 def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
-    """Roles as they stand when a node has left the cluster for good."""
+    """Return the roles after a node has left the cluster for good."""
 
     def drop_node(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(one for one in names if one != name)
@@ -204,7 +204,7 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
 
 
 def complete_add_node(world: World, name: str, instance: str) -> None:
-    """Timer: the instance is installed on one more node, which owns its disks too from now on."""
+    """Handle a timer: the instance is installed on one more node, which owns its disks too from now on."""
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return

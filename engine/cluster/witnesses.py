@@ -31,7 +31,7 @@ def put_store(world: World, cluster: str, new_store: WitnessStore) -> None:
 
 
 def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
-    """Some running node of *side* reaches the witness."""
+    """Return whether a running node of *side* reaches the witness."""
     nodes = [node for node in side_nodes if world.computers[node].powered]
     if witness is None or not nodes or store(world, world.nodes[nodes[0]].cluster, witness).failed:
         return False
@@ -44,7 +44,7 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
 
 
 def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
-    """The witness votes for *side*: it is reached, it has no newer tag, and no other partition holds it.
+    """Return whether the witness votes for *side*: reachable, no newer tag, held by no other partition.
 
     A node holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
@@ -57,7 +57,10 @@ def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -
 
 
 def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Collection[str]) -> bool:
-    """A member of another partition has the reservation, the lock or the lease; all nodes that reach it see that."""
+    """Return whether a member of another partition holds the reservation, the lock or the lease.
+
+    All nodes that reach the witness see that.
+    """
     first = world.nodes[next(iter(side_nodes))]
     return any(
         node.cluster == first.cluster
@@ -77,7 +80,7 @@ def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -
 
 
 def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """The newer copy on a disk witness that *side* reaches and may reserve; else *config*."""
+    """Return the newer of *config* and the copy on a disk witness that *side* reaches and may reserve."""
     witness = config.witness
     if (
         witness is None
@@ -96,7 +99,7 @@ def write(
     side_nodes: Collection[str],
     target_witnesses: Iterable[Witness | None],
 ) -> None:
-    """*side* writes the tag of *config*, and on a disk *config* itself, to the witnesses that it reaches."""
+    """Write the tag of *config*, and on a disk *config* itself, to the witnesses that *side* reaches."""
     for witness in dict.fromkeys(target_witnesses):
         if witness is None or not is_reachable(world, witness, side_nodes):
             continue

@@ -54,9 +54,10 @@ def _need_quorum(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_connection(world: World, copy: DatabaseCopy) -> None:
-    """1447, also while either copy is in recovery after a start: its partner can be reached, and is not up yet.
+    """Raise 1447, also while either copy is in recovery after a start: its partner is reachable but not up.
 
-    No page has a number for that moment; derived from the message's text, and the answer a moment earlier.
+    No page has a number for that moment; it is derived from the message's text, and from the answer a moment
+    earlier.
     """
     both = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
     if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in both):
@@ -64,7 +65,7 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
 
 
 def _not_busy(world: World, copy: DatabaseCopy) -> None:
-    """1404 during a failover, and until a partner knows that the one it waits for has come to nothing."""
+    """Raise 1404 during a failover, and until a partner knows that the pending one is canceled."""
     waiting = any(
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
         for key in _list_connected_keys(world, copy)
@@ -74,7 +75,7 @@ def _not_busy(world: World, copy: DatabaseCopy) -> None:
 
 
 def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
-    """The partner's copy; 1447 if the partner has left the session, which is not known here yet."""
+    """Return the partner's copy; 1447 if the partner has left the session unnoticed."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     if partner is None:
         raise SqlError(1447, copy.database)
@@ -380,7 +381,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 
 
 def _list_connected_keys(world: World, copy: DatabaseCopy) -> list[Key]:
-    """The copy itself, and its partner's if the two are connected and the partner is still in the session."""
+    """Return the copy, and its partner's if the two are connected and the partner is in the session."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     both = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
     return [one.key for one in both]

@@ -77,13 +77,13 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | Non
 
 
 def _give_up(world: World, failover: Failover, reason: str) -> None:
-    """The failover under way comes to nothing."""
+    """Cancel the failover under way."""
     failover = _update(world, failover, why=reason)
     _step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
 def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
-    """The failover of *kind* that is under way comes to nothing; what mirror and witness have decided stands."""
+    """Cancel the failover of *kind* under way; decisions of mirror and witness remain."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.kind != kind:
         return
@@ -92,7 +92,7 @@ def cancel(world: World, guid: int | None, kind: str, reason: str) -> None:
 
 
 def cancel_at(world: World, key: Key, reason: str) -> None:
-    """The copy is gone: it cannot become the principal, and has no role to hand over."""
+    """Cancel the failover of a copy that is gone: it can neither become principal nor hand over its role."""
     failover = world.failover_under_way(world.copies[key].mirroring.guid)
     if failover is None:
         return
@@ -104,14 +104,14 @@ def cancel_at(world: World, key: Key, reason: str) -> None:
 
 
 def prepare_automatic(world: World, mirror: Key) -> None:
-    """The mirror has lost its principal and may fail over: it finishes redo and asks the witness."""
+    """Prepare an automatic failover at a mirror that lost its principal: finish redo and ask the witness."""
     copy = world.copies[mirror]
     failover = _begin(world, copy, "automatic")
     _step(world, failover, say("detected"))
 
 
 def consider(world: World, guid: int) -> None:
-    """Something that a waiting failover depends on may have changed."""
+    """Recheck a waiting failover after something that it depends on may have changed."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.decided_tick is not None:
         return
@@ -169,7 +169,7 @@ ASK_WITNESS_S = 0.5
 
 
 def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
-    """The mirror's question reaches the witness and the answer comes back, whatever the two believe."""
+    """Return whether question and answer pass between mirror and witness, whatever the two believe."""
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
@@ -177,14 +177,14 @@ def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
 
 
 def ask(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: the mirror still waits for the witness's answer."""
+    """Handle a timer: the mirror still waits for the witness's answer."""
     failover = world.failover_under_way(guid)
     if failover is not None and failover.detected_tick == detected_tick:
         consider(world, guid)
 
 
 def decide(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: mirror and witness have conferred."""
+    """Handle a timer: mirror and witness have conferred."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
@@ -229,7 +229,7 @@ def start_manual(world: World, principal: Key) -> None:
 
 
 def closed(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: the principal has cut its clients and written its pages."""
+    """Handle a timer: the principal has cut its clients and written its pages."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
@@ -255,7 +255,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 
 def redo_done(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    """Handle a crossing: the receiver of *stream* has applied all the log that it has."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     failover = world.failover_under_way(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
@@ -276,7 +276,7 @@ LOOK_AGAIN_S = 0.5
 
 
 def online(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: the mirror takes the role of the principal and opens the database."""
+    """Handle a timer: the mirror takes the role of the principal and opens the database."""
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick:
         return
@@ -325,7 +325,7 @@ def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: K
 
 
 def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: float) -> None:
-    """The old principal of a manual failover becomes the mirror."""
+    """Make the old principal of a manual failover the mirror."""
     roles.take_role(world, principal_key, Role.MIRROR, reason="Failover", sequence=sequence)
     world.update_copy(principal_key, db_state=DbState.RESTORING)
     world.update_mirroring(principal_key, failover_lsn_kb=hardened_kb)
@@ -337,7 +337,7 @@ def _hand_over(world: World, principal_key: Key, sequence: int, hardened_kb: flo
 
 
 def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
-    """Commits that clients were told of and that the new principal does not have."""
+    """Account for acknowledged commits that the new principal does not have."""
     told, kept = streams.committed_kb(world, old_principal), world.flow.stream_positions(stream).hardened_kb
     count = losses.count(world, old_principal, kept, told)
     if count == 0:
@@ -349,10 +349,7 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
-    """Lines of recovery; only the manual way starts the database up anew, with analysis.
-
-    [WP, failover]
-    """
+    """Return the lines of recovery; only a manual failover starts the database with analysis. [WP, failover]."""
     server, database = key
     number = world.copies[key].database_id
     if failover.kind != "automatic":
@@ -368,7 +365,7 @@ def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
 
 
 def undone(world: World, guid: int, detected_tick: int) -> None:
-    """Timer: uncommitted transactions have been rolled back on the new principal."""
+    """Handle a timer: uncommitted transactions have been rolled back on the new principal."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))

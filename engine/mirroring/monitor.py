@@ -43,7 +43,7 @@ EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 
 
 def update(world: World, server: str, database: str | None = None) -> list[Message]:
-    """sp_dbmmonitorupdate: a row for each mirrored database of the server, or for one (32039 if not mirrored)."""
+    """Execute sp_dbmmonitorupdate: a row for each mirrored database, or for one (32039 if not mirrored)."""
     if database is not None:
         record(world, _watched(world, server, database))
         return []
@@ -66,7 +66,7 @@ def record(world: World, copy: DatabaseCopy) -> MonitorRow:
 
 
 def rows_of(world: World, key: Key) -> MonitorRows:
-    """Rows recorded on a server for a database, oldest first."""
+    """Return the rows recorded on a server for a database, oldest first."""
     found: MonitorRows = world.monitor.get(key, NO_ROWS)
     return found
 
@@ -168,7 +168,7 @@ def _time_behind(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
 
 
 def _watched(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy for whose monitor a threshold is asked. 32050 for a system database."""
+    """Return the copy whose monitor threshold is requested; 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     return _mirrored(world, server, database)
@@ -190,7 +190,7 @@ def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
 def results(
     world: World, server: str, database: str, mode: int = 0, update_table: bool = False
 ) -> list[MonitorRow]:
-    """sp_dbmmonitorresults: newest row first. 32036 unknown mode, 32039 not mirrored, 32041 nothing recorded yet."""
+    """Execute sp_dbmmonitorresults: newest row first; 32036 unknown mode, 32039 not mirrored, 32041 no row yet."""
     if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
         raise SqlError(32036)
     copy = _mirrored(world, server, database)
@@ -210,12 +210,12 @@ def results(
 
 
 def job_of(world: World, server: str) -> Job | None:
-    """The monitor job of a server."""
+    """Return the monitor job of a server."""
     return next((job for job in world.instances[server].jobs if job.action == jobs.MONITOR), None)
 
 
 def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
-    """sp_dbmmonitoraddmonitoring: 32032 bad period, 32033 the job exists."""
+    """Execute sp_dbmmonitoraddmonitoring; 32032 bad period, 32033 the job exists."""
     if job_of(world, server) is not None:
         raise SqlError(32033)
     _check_period(minutes)
@@ -225,7 +225,7 @@ def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]
 
 
 def change_monitoring(world: World, server: str, parameter_id: int, value: int) -> list[Message]:
-    """sp_dbmmonitorchangemonitoring: parameter 1 is the period in minutes. 32036, 32032, 32049."""
+    """Execute sp_dbmmonitorchangemonitoring: parameter 1 is the period in minutes; 32036, 32032, 32049."""
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
@@ -241,7 +241,7 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
 
 
 def drop_monitoring(world: World, server: str) -> list[Message]:
-    """sp_dbmmonitordropmonitoring: 32049 if there is no job."""
+    """Execute sp_dbmmonitordropmonitoring; 32049 if there is no job."""
     if job_of(world, server) is None:
         raise SqlError(32049)
     jobs.delete(world, server, JOB_NAME)
@@ -250,7 +250,7 @@ def drop_monitoring(world: World, server: str) -> list[Message]:
 
 
 def help_monitoring(world: World, server: str) -> int:
-    """sp_dbmmonitorhelpmonitoring: the period in minutes; 32049 if there is no job."""
+    """Execute sp_dbmmonitorhelpmonitoring: return the period in minutes; 32049 if there is no job."""
     job = job_of(world, server)
     if job is None:
         raise SqlError(32049)
@@ -277,7 +277,7 @@ def _disarm(world: World, server: str) -> None:
 
 
 def run_job(world: World, server: str) -> None:
-    """Timer: the monitor job; it does nothing while it is disabled or its agent is stopped, and rows get stale."""
+    """Handle a timer: run the monitor job, unless it is disabled or its agent is stopped."""
     job = job_of(world, server)
     if job is None:
         return
@@ -292,7 +292,10 @@ def run_job(world: World, server: str) -> None:
 def change_alert(
     world: World, server: str, database: str, alert_id: int, threshold: float, enabled: bool = True
 ) -> list[Message]:
-    """sp_dbmmonitorchangealert, on this server only. 32036 unknown id or negative threshold, 32039 not mirrored."""
+    """Execute sp_dbmmonitorchangealert on this server only.
+
+    32036 unknown id or negative threshold, 32039 not mirrored.
+    """
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
         raise SqlError(32036)
     copy = _watched(world, server, database)
@@ -303,14 +306,14 @@ def change_alert(
 
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
-    """sp_dbmmonitorhelpalert: the thresholds set here for the database, by id."""
+    """Execute sp_dbmmonitorhelpalert: return the thresholds set here for the database, by id."""
     copy = _watched(world, server, database)
     mine = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
-    """sp_dbmmonitordropalert: one threshold of the database, or all."""
+    """Execute sp_dbmmonitordropalert: drop one threshold of the database, or all."""
     copy = _watched(world, server, database)
     kept = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=kept)

@@ -64,7 +64,7 @@ class MonitorRows(Sequence[MonitorRow]):
         self._digest = ""
 
     def with_row(self, row: MonitorRow, oldest: Tick) -> MonitorRows:
-        """These rows without those before tick *oldest*, and then *row*."""
+        """Return these rows without those before tick *oldest*, and with *row* appended."""
         other = MonitorRows.__new__(MonitorRows)
         first = self._first + int(np.searchsorted(self.columns["tick"], oldest))
         buffer, until = self._buffer, self._until
@@ -85,7 +85,7 @@ class MonitorRows(Sequence[MonitorRow]):
         return self._buffer.rows[self._first : self._until]
 
     def rows_since(self, tick: Tick) -> list[MonitorRow]:
-        """The rows from *tick* on."""
+        """Return the rows from *tick* on."""
         return self[int(np.searchsorted(self.columns["tick"], tick)) :]
 
     def find_last(self, role: Role, ends_by_kb: float) -> int | None:

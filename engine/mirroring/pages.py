@@ -26,7 +26,7 @@ REPAIRS_KEPT: Final = 100
 
 
 def damage(world: World, server: str, database: str, page: int) -> None:
-    """`corrupt-page`: a page of one copy is no longer what its checksum says, and is read soon after."""
+    """Execute `corrupt-page`: a page of one copy no longer matches its checksum, and is read soon after."""
     key = (server, database)
     copy = world.copies[key]
     if page in copy.bad_pages:
@@ -36,7 +36,7 @@ def damage(world: World, server: str, database: str, page: int) -> None:
 
 
 def read(world: World, server: str, database: str, page: int) -> None:
-    """Timer: the damaged page is met: by a query on a principal, by redo on a mirror."""
+    """Handle a timer: the damaged page is met: by a query on a principal, by redo on a mirror."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
@@ -73,7 +73,7 @@ def _tries(world: World, copy: DatabaseCopy) -> bool:
 
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
-    """The repair is tried, can be made to such a page, and the partner's page is a good one."""
+    """Return whether the repair is tried, possible for such a page, and the partner's page is good."""
     if not _tries(world, copy):
         return False
     partner = world.copies[copy.mirroring.partner or "", copy.database]
@@ -103,7 +103,7 @@ def _suspend(world: World, mirror: Key) -> None:
 
 
 def repaired(world: World, server: str, database: str, page: int) -> None:
-    """Timer: the partner's answer is there; if it still can be used the page is whole again."""
+    """Handle a timer: the partner's answer is there; if it still can be used the page is whole again."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
@@ -135,13 +135,13 @@ def _note(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def is_detected(copy: DatabaseCopy, page: int) -> bool:
-    """Someone or redo has read the damaged page: redo has failed, or the page is repaired or about to be."""
+    """Return whether the damaged page was read: redo has failed, or the page is (about to be) repaired."""
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
 
 
 def mend(world: World, server: str, database: str) -> None:
-    """`mend-page`: the damaged pages of a copy are restored from a backup that another DBA has found."""
+    """Execute `mend-page`: the damaged pages of a copy are restored from a backup that another DBA has found."""
     copy = world.copies[server, database]
     if copy.bad_pages:
         world.update_copy((server, database), bad_pages=())
@@ -150,9 +150,10 @@ def mend(world: World, server: str, database: str) -> None:
 def check(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
 ) -> statements.Pending:
-    """DBCC CHECKDB of a database, or of a snapshot (the way to check a mirror). 954 on a mirror, 823 without its disk.
+    """Execute DBCC CHECKDB of a database or a snapshot; 954 on a mirror, 823 without its disk.
 
-    It reads every page once. How long that takes is derived: as long as a backup needs for the same data.
+    A snapshot is the way to check a mirror. The check reads every page once; its duration is derived: that of a
+    backup of the same data.
     """
     statements.use_database(world, server, database)
     copy = _checked(world, server, database)
@@ -162,7 +163,7 @@ def check(
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy whose pages a check reads: a snapshot shares those of its source."""
+    """Return the copy whose pages a check reads: a snapshot shares those of its source."""
     picture = snapshots.find(world, server, database)
     return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 
@@ -215,7 +216,7 @@ def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
 
 
 def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
-    """8928 and 8939 of each page, and what was found in all."""
+    """Return 8928 and 8939 for each page, and the totals."""
     lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
     level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []
     found = _error(8989, "CHECKDB", 0, len(lines), name)
@@ -223,7 +224,7 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
 
 
 def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
-    """The two errors of a page that cannot be read; the object is the one that all damaged pages belong to here."""
+    """Return the two errors of an unreadable page; all damaged pages belong to one object here."""
     place = (DAMAGED_OBJECT, 1, 72_057_594_038_321_152, 72_057_594_043_564_032, "In-row data", f"(1:{page})")
     return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
 

@@ -90,7 +90,7 @@ class MirroringPolicy(groups.Policy):
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
+        """Return the error that refuses a backup of a mirror: 954, from 2012 on its own message. Known."""
         if copy.mirroring.role is not Role.MIRROR:
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
@@ -151,7 +151,7 @@ class MirroringPolicy(groups.Policy):
         return next(known, PARTNER_TIMEOUT_S)
 
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        """A witness has it from the other partner."""
+        """Return the address, which a witness has from the other partner."""
         mine = world.copy_in_session(group, me)
         for copy in (mine,) if mine is not None else world.session_copies(group):
             if copy.mirroring.partner == peer:
@@ -187,12 +187,15 @@ def _terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> Stream
 
 
 def _catching_up(copy: DatabaseCopy) -> bool:
-    """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
+    """Return whether no commit waits for the mirror, while SYNCHRONIZING and until the backlog is sent.
+
+    Facts 3.1: serves, exposed.
+    """
     return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
 
 def _forced(world: World, mirror: DatabaseCopy) -> bool:
-    """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
+    """Return whether service is being forced to *mirror*: it redoes its log though the session was suspended."""
     running = world.failover_under_way(mirror.mirroring.guid)
     return running is not None and running.kind == "forced" and running.to_server == mirror.server
 

@@ -17,7 +17,7 @@ WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the princ
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it. Facts 4.1."""
+    """Return all preconditions of an automatic failover of *database* now; empty if it is not mirrored. Facts 4.1."""
     return [*_beforehand(world, database), *_loss(world, database)]
 
 
@@ -80,7 +80,7 @@ def _column(mirror: DatabaseCopy, column: str) -> LocalizableMessage:
 
 
 def _loss(world: World, database: str) -> list[FailoverPrecondition]:
-    """That the principal is lost, to both."""
+    """Return the precondition that both mirror and witness have lost the principal."""
     mirror = _mirror(world, database)
     if mirror is None:
         return []

@@ -14,7 +14,7 @@ from engine.protocol import addresses, errorlog, lineage, network, security, str
 
 
 def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
-    """The copy's own server and database can take part: 1463, 1465, 1418."""
+    """Check that the copy's own server and database can take part: 1463, 1465, 1418."""
     server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
@@ -27,7 +27,7 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
 
 
 def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
-    """*caller* gets a connection to the endpoint of *host*; why it does not is written into the ERRORLOG."""
+    """Return whether *caller* connects to the endpoint of *host*; a refusal is written into the ERRORLOG."""
     other = world.instances[host]
     if not (other.answering and network.is_passing(world, caller, host)):
         return False
@@ -41,7 +41,7 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
 
 
 def same_product(a: Instance, b: Instance) -> bool:
-    """Both partners have the same edition (Developer is Enterprise under another licence)."""
+    """Return whether both partners have the same edition (Developer is Enterprise under another licence)."""
     return _family(a.edition) == _family(b.edition)
 
 
@@ -55,7 +55,7 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
 
 
 def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
-    """The copy on *host* (at *address*) that is fit to become the mirror of *copy*, or why there is none.
+    """Return the copy on *host* (at *address*) that can become the mirror of *copy*, or raise the reason.
 
     1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478, 1450 in this order (derived).
     """
@@ -103,7 +103,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
 
 
 def _threads(world: World, server: str, one_more_mirror: bool) -> int:
-    """Threads that mirroring takes with one session more: 1, 2 for a principal, 3 + redo threads for a mirror."""
+    """Return the threads of mirroring with one more session: 1, 2 for a principal, 3 + redo threads for a mirror."""
     state = world.instances[server]
     here = [
         copy.mirroring.role

@@ -21,19 +21,19 @@ def sees_witness(world: World, copy: DatabaseCopy) -> bool:
 
 
 def has_quorum(world: World, copy: DatabaseCopy) -> bool:
-    """Without a witness nobody needs quorum; with one, two of the three must be connected."""
+    """Return whether the copy has quorum: not needed without a witness, else two of the three are connected."""
     return copy.mirroring.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
 
 
 def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
-    """The witness's record of the copy's session (what it would answer, if it can be asked)."""
+    """Return the witness's record of the copy's session, which it would report if asked."""
     if copy.mirroring.witness is None or copy.mirroring.guid is None:
         return None
     return world.witnesses.get((copy.mirroring.witness, copy.mirroring.guid))
 
 
 def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
-    """A principal that has lost its mirror and does not yet know that the witness has noted it."""
+    """Return whether a principal that lost its mirror still waits for the witness to note it."""
     mine = copy.mirroring
     if mine.state is not MirrorState.DISCONNECTED or mine.role is not Role.PRINCIPAL or mine.witness is None:
         return False
@@ -44,7 +44,7 @@ def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
 
 
 def witness_sees(world: World, copy: DatabaseCopy, server: str | None) -> bool:
-    """The witness of the copy's session believes to be connected to *server*."""
+    """Return whether the witness of the copy's session believes that it is connected to *server*."""
     return (
         copy.mirroring.witness is not None
         and contact(world, copy.mirroring.guid, copy.mirroring.witness, server).connected
@@ -52,7 +52,7 @@ def witness_sees(world: World, copy: DatabaseCopy, server: str | None) -> bool:
 
 
 def witness_agrees(world: World, mirror: DatabaseCopy) -> bool:
-    """The witness lets the mirror fail over: it sees the mirror, not the principal, and knows of no exposed commit."""
+    """Return whether the witness agrees to a failover: it sees only the mirror, and knows of no exposed commit."""
     record = record_of(world, mirror)
     return (
         record is not None
@@ -75,7 +75,7 @@ def witness_fits(world: World, copy: DatabaseCopy) -> bool:
 
 
 def arms_at_loss(world: World, mirror: DatabaseCopy) -> bool:
-    """The mirror that loses its principal now may fail over by itself if the witness agrees."""
+    """Return whether the mirror, on losing its principal now, may fail over if the witness agrees."""
     return (
         mirror.mirroring.role is Role.MIRROR
         and mirror.mirroring.safety is Safety.FULL

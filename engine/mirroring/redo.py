@@ -18,7 +18,7 @@ from engine.protocol import encryption, errorlog, files, volumes
 
 
 def note_change(world: World, key: Key) -> None:
-    """The catalog of the database that *key* owns has changed; its mirror will learn of it."""
+    """Note a change to the catalog of the database that *key* owns, for its mirror."""
     copy = world.copies[key]
     if copy.source is None:
         return
@@ -29,7 +29,7 @@ def note_change(world: World, key: Key) -> None:
 
 
 def replay(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Timer: the mirror takes over what the log up to *upto_kb* says, once it has redone that far."""
+    """Handle a timer: the mirror takes over what the log up to *upto_kb* says, once it has redone that far."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no mirror any more; the next connection starts anew
@@ -66,7 +66,7 @@ def meet_trouble(world: World, mirror: Key) -> None:
 
 
 def finish(world: World, mirror: Key) -> None:
-    """The mirror is about to lead: it has redone all the log it has, and knows what stands in it."""
+    """Finish redo at a mirror that is about to lead, with all that its log contains."""
     copy = world.copies[mirror]
     assert copy.stream is not None
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
@@ -90,7 +90,7 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
 
 
 def files_of(copy: DatabaseCopy) -> dict[str, object]:
-    """Files and encryption that the log brings to a copy, by the names of its fields."""
+    """Return the files and encryption that the log brings to a copy, by field name."""
     names = (
         "size_kb",
         "log_size_kb",
@@ -106,10 +106,10 @@ def files_of(copy: DatabaseCopy) -> dict[str, object]:
 def trouble_with_files(
     world: World, copy: DatabaseCopy, lead: DatabaseCopy
 ) -> tuple[int, *tuple[object, ...]] | None:
-    """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None.
+    """Return number and arguments of the error that the mirror meets at the principal's files, or None.
 
-    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. That redo meets it
-    is derived.
+    Without the certificate of an encrypted database it can redo nothing (33111) [DOC: TDE]. It is derived that
+    redo meets it.
     """
     computer = world.computer_of(copy.server)
     missing = encryption.missing_certificate(world.instances[copy.server], lead.encryption_key)

@@ -64,7 +64,7 @@ def move(world: World, key: Key, cause: StateChangeCause) -> None:
 
 
 def stop(world: World, key: Key) -> None:
-    """The copy's instance is gone, or its log: no event, as no server is there to see the session begin anew."""
+    """Stop the copy, whose instance or log is gone, without an event: no server sees the session restart."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     new = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
@@ -145,7 +145,7 @@ def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
 
 
 def transitions_page() -> str:
-    """The help page of mirroring states, drawn from `NEXT_STATE` (a table in Markdown)."""
+    """Format the help page of mirroring states from `NEXT_STATE` (a table in Markdown)."""
     arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
     for (old, cause), new in NEXT_STATE.items():
         if old is not new:

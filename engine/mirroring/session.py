@@ -16,7 +16,7 @@ from engine.protocol import errorlog, network, streams
 
 
 def address(world: World, guid: int, me: str, peer: str) -> str:
-    """The network address under which *me* knows *peer*."""
+    """Return the network address under which *me* knows *peer*."""
     copy = world.copy_in_session(guid, me)
     if copy is not None and peer == copy.mirroring.partner and copy.mirroring.partner_address:
         return copy.mirroring.partner_address
@@ -30,7 +30,7 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Timer: *me* now notices that its connection to *peer* is gone."""
+    """Handle a timer: *me* now notices that its connection to *peer* is gone."""
     if not network.close_end(world, guid, me, peer, epoch):
         return
     copy = world.copy_in_session(guid, me)
@@ -84,9 +84,9 @@ def _principal_loses_mirror(world: World, key: Key) -> None:
 
 
 def ask_witnesses(world: World) -> None:
-    """A principal that has lost its mirror commits nothing until the witness has noted that it goes on alone.
+    """Make a principal without its mirror stop commits until the witness has noted that it continues alone.
 
-    Without that answer mirror and witness might already have gone on without it.
+    Without that answer mirror and witness might already have continued without it.
     """
     if not world.witnesses:
         return  # one without a record answers nobody
@@ -135,7 +135,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
 
 
 def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    """Handle a timer: *me* and *peer* try to connect; if it works both ends know at once."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
@@ -166,7 +166,7 @@ def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) 
 
 
 def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
-    """*peer* no longer knows the session: it was removed there, and *me* is told so."""
+    """Tell *me* that *peer* no longer knows the session: it was removed there."""
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.mirroring.witness:
@@ -198,7 +198,7 @@ def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
 
 
 def leave_session(world: World, key: Key) -> None:
-    """This copy is out of its session; a principal goes on alone, a mirror stays RESTORING."""
+    """Remove this copy from its session; a principal continues alone, a mirror stays RESTORING."""
     copy = world.copies[key]
     assert copy.mirroring.guid is not None
     network.close_contacts(world, copy.mirroring.guid, key[0])
@@ -269,7 +269,7 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
 
 
 def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
-    """Two partners are connected: the one with the lower role sequence follows the other."""
+    """Connect two partners: the one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
         return  # the one that is still starting joins when it has recovered
     running = world.failover_under_way(a.mirroring.guid)
@@ -291,7 +291,7 @@ def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
 
 
 def meet(world: World, guid: int) -> None:
-    """Timer: roles have just changed; if the partners are connected they agree on what follows."""
+    """Handle a timer: roles have just changed; if the partners are connected they agree on what follows."""
     copies = world.session_copies(guid)
     if len(copies) == 2 and quorum.sees_partner(world, copies[0]) and quorum.sees_partner(world, copies[1]):
         _partners_meet(world, *copies)
@@ -299,7 +299,7 @@ def meet(world: World, guid: int) -> None:
 
 
 def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
-    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves.
+    """Make the old principal the mirror of the new one, even if it still serves.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -315,7 +315,7 @@ def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
 
 
 def _join(world: World, principal: Key, mirror: Key) -> None:
-    """Principal and mirror are connected and agree on their roles: the session goes on."""
+    """Resume the session of a principal and a mirror that are connected and agree on their roles."""
     lead, follow = world.copies[principal], world.copies[mirror]
     suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
     if not prerequisites.version_fits(world, principal[0], mirror[0]):
@@ -358,7 +358,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
-    """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
+    """Return RESTORING; "recovering" for an old principal whose log must still be rolled back by RESUME.
 
     [DOC: role switching, risks of forcing service]
     """
@@ -373,7 +373,7 @@ ASK_AGAIN_S: Final = 0.1
 
 
 def recovered(world: World, key: Key) -> None:
-    """A copy of an instance that has started has been recovered: what it may do depends on who can be reached."""
+    """Decide the state of a recovered copy after a start, depending on the servers that it reaches."""
     server, database = key
     copy = world.copies[key]
     contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)

@@ -11,7 +11,7 @@ from engine.protocol import errorlog, lineage, losses, streams
 
 
 def stop_serving(world: World, key: Key) -> None:
-    """An isolated principal refuses its clients: it cannot know whether the others have gone on without it."""
+    """Make an isolated principal refuse its clients: it cannot know whether the others continued without it."""
     copy = world.copies[key]
     trace.note(world, key, 10)
     if copy.db_state is DbState.ONLINE:
@@ -21,7 +21,7 @@ def stop_serving(world: World, key: Key) -> None:
 
 
 def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
-    """The principal has quorum (again) and opens its database; unless it synchronizes at once, that is announced."""
+    """Open the database of a principal that has quorum (again); log it unless it synchronizes at once."""
     copy = world.copies[key]
     if copy.db_state is not DbState.ONLINE:
         world.update_copy(key, db_state=DbState.ONLINE, recovering=False)
@@ -54,7 +54,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
-    """The mirror gives up log that the principal never had: it goes back to where their paths part."""
+    """Discard the mirror's log that the principal never had, back to the common position."""
     lead, follow = world.copies[principal], world.copies[mirror]
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
@@ -69,7 +69,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has hardened all there is."""
+    """Handle a crossing: the receiver of *stream* has hardened all there is."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
     if mirror is None:
         return
@@ -95,7 +95,7 @@ def caught_up(world: World, stream: int) -> None:
 
 
 def tell_witness(world: World, key: Key) -> None:
-    """The principal brings the witness's record up to date."""
+    """Update the witness's record from the principal."""
     copy = world.copies[key]
     record = quorum.record_of(world, copy)
     if record is None or not quorum.sees_witness(world, copy):
@@ -113,7 +113,7 @@ def tell_witness(world: World, key: Key) -> None:
 
 
 def new_record(world: World, principal: DatabaseCopy, witness: str) -> None:
-    """The witness begins to keep a record of the session."""
+    """Begin the witness's record of the session."""
     assert principal.mirroring.guid is not None
     world.witnesses[witness, principal.mirroring.guid] = WitnessRecord(
         server=witness,

@@ -26,7 +26,7 @@ STATES: Final = (
 
 
 def get_state_id(copy: DatabaseCopy) -> int:
-    """The id of the latest state change of the copy."""
+    """Return the id of the latest state change of the copy."""
     return copy.mirroring.trace
 
 

@@ -97,7 +97,7 @@ WELL_KNOWN: Final = frozenset({"builtin", "nt authority", "nt service"})
 
 
 def windows_sid(account: str) -> int:
-    """The SID of a Windows account."""
+    """Return the SID of a Windows account."""
     return WINDOWS_SID + zlib.crc32(account.lower().encode())
 
 
@@ -150,7 +150,7 @@ def _put_login(world: World, server: str, old_login: Login, new_login: Login | N
 
 
 def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
-    """Users whose SID belongs to no login here: what `sp_change_users_login 'Report'` lists."""
+    """Return the users whose SID belongs to no login here, as `sp_change_users_login 'Report'` lists them."""
     here = world.instances[server]
     return tuple(
         u
@@ -236,7 +236,7 @@ USER_KB: Final = 1.0
 
 
 def _put_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
-    """In a user database it is a matter of the log, 9002 included; users of master stand with the server."""
+    """Store a user: in a user database as logged change, 9002 included; in master with the server."""
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
         gone = {old_user.name: None} if old_user is not None else {}
@@ -328,7 +328,7 @@ def _imported(world: World, server: str, name: str, file: str, private_key_file:
 def backup_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None
 ) -> list[Message]:
-    """BACKUP CERTIFICATE … TO FILE: writes the public part (and the private key into a file of its own)."""
+    """Execute BACKUP CERTIFICATE … TO FILE: write the public part, and the private key into its own file."""
     certificate = security.certificate_of(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)

@@ -28,7 +28,7 @@ def _match(address: str) -> re.Match[str]:
 
 
 def host_of(world: World, address: str) -> str | None:
-    """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
+    """Return the server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
     name = _match(address)["host"].lower()
     for server, instance in world.instances.items():
         if (
@@ -58,7 +58,7 @@ def leads_to(world: World, address: str | None, server: str) -> bool:
 
 
 def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
-    """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
+    """Log 1474 at a caller whose address leads nowhere, once until its endpoint changes."""
     server = world.instances[caller]
     if (address, NOBODY_LISTENS) in server.refused and not explicit:
         return

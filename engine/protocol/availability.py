@@ -22,7 +22,7 @@ class Reach:
         self._passes: dict[tuple[str, str], bool] = {}
 
     def includes(self, copy: DatabaseCopy) -> bool:
-        """Some client of the database can reach the copy's server (or no client is known)."""
+        """Return whether a client of the database reaches the copy's server, or no client is known."""
         known = False
         for name, databases in self._users:
             if copy.database in databases:
@@ -39,7 +39,7 @@ class Reach:
 
 
 def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
-    """Copies in which clients could work now."""
+    """Return the copies in which clients could work now."""
     serves = [copy for copy in world.copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
@@ -77,14 +77,14 @@ def update_accounts(world: World) -> None:
 
 
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
-    """Another copy could take over without loss, or another node the instance with its disks."""
+    """Return whether another copy, or for an FCI another node, could take over without loss."""
     if copy.group is None and world.instances[copy.server].clustered:
         return preconditions.armed(world, copy.database)
     return groups.policy(copy).has_synchronized_copy(copy)
 
 
 def accrue_ticks(account_before: Availability, tick: int, **changes: object) -> Availability:
-    """The account as it stands at *tick*, with what *changes* from then on."""
+    """Return the account at *tick*, with *changes* in effect from then on."""
     passed = tick - account_before.since_tick
     return replace(
         account_before,

@@ -108,10 +108,10 @@ def backup_database(
     init: bool = False,
     compression: bool = False,
 ) -> statements.Outcome:
-    """BACKUP DATABASE … TO DISK = path; *init* stands for INIT and FORMAT, else the backup is appended.
+    """Execute BACKUP DATABASE … TO DISK = path.
 
-    The log from its beginning on is kept until it ends. 911, 927, 942, 954, 955, 3023, 3035, 3059, 3201, 3202, 3241,
-    each followed by 3013.
+    *init* stands for INIT and FORMAT, else the backup is appended. The log from the start of the backup is kept
+    until it ends. Errors: 911, 927, 942, 954, 955, 3023, 3035, 3059, 3201, 3202, 3241, each followed by 3013.
     """
     title = "BACKUP DATABASE"
     if compression:
@@ -196,10 +196,11 @@ def backup_log(
     copy_only: bool = False,
     init: bool = False,
 ) -> statements.Outcome:
-    """BACKUP LOG … TO DISK = path: the log since the last one. 4208 SIMPLE, 4214 no full backup, 1468 tail if mirrored.
+    """Execute BACKUP LOG … TO DISK = path: back up the log since the last log backup.
 
-    *norecovery* is the tail of the log: the database goes into the restoring state. *no_truncate* also reads the log
-    of a database whose data cannot be opened, if the log itself is there.
+    Errors: 4208 in SIMPLE, 4214 without a full backup, 1468 for the tail of a mirrored database. *norecovery*:
+    back up the tail of the log and put the database into the restoring state. *no_truncate*: also read the log
+    of a database whose data cannot be opened, if the log itself exists.
     """
     title = "BACKUP LOG"
     if database.lower() == "tempdb":
@@ -269,9 +270,9 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
 
 
 def by_job(world: World, key: Key, path: str) -> None:
-    """The log backup that a job takes; jobs run beside everything else and are not waited for.
+    """Take the log backup of a job, which runs next to everything else.
 
-    It leaves no line in the ERRORLOG, as under trace flag 3226, which spares many shops that noise.
+    It writes no line into the ERRORLOG, as under trace flag 3226, which many shops use.
     """
     if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
         lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
@@ -292,7 +293,7 @@ FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 
 
 def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """3041 in the ERRORLOG after every failed backup, with what was wrong with the device.
+    """Log 3041 after a failed backup, with the problem of the device.
 
     Documented [DOC: Database Engine events and errors, 4214].
     """
@@ -309,7 +310,7 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
 
 
 def _need_compression(server: Instance) -> None:
-    """155 before 2008, 1844 in 2008 for less than Enterprise, then for less than Standard [DOC: backup compression]."""
+    """Raise 155 before 2008, 1844 in 2008 below Enterprise and later below Standard [DOC: backup compression]."""
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
     if server.edition not in (*ENTERPRISE, *(("Standard",) if server.version > 2008 else ())):
@@ -319,9 +320,9 @@ def _need_compression(server: Instance) -> None:
 def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
-    """The copy, if it may be backed up; *as_secondary*: also at a secondary replica.
+    """Return the copy if it may be backed up; *as_secondary*: also at a secondary replica.
 
-    [DOC: active secondaries]
+    [DOC: active secondaries].
     """
     if snapshots.find(world, server, database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
@@ -348,7 +349,7 @@ def _find_backup_source(
 
 
 def _writer(world: World, copy: DatabaseCopy) -> Key:
-    """The copy that writes the log which *copy* has."""
+    """Return the key of the copy that writes the log of *copy*."""
     source = world.source_of(copy)
     return world.sources[source] if source is not None else copy.key
 
@@ -441,7 +442,7 @@ def _report(world: World, backup_set: BackupSet, title: str) -> list[Message]:
 def format_processed_messages(
     world: World, title: str, database: str, sizes_kb: dict[str, float], started_tick: Tick
 ) -> list[Message]:
-    """`Processed n pages …` of each file and the closing line of a BACKUP or RESTORE."""
+    """Return `Processed n pages …` for each file and the closing line of a BACKUP or RESTORE."""
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
     pages = round(arithmetic.total(sizes_kb.values()) / PAGE_KB)
     lines = [

@@ -28,7 +28,7 @@ def enter(verb: str, loses: str, mechanism: Cause) -> None:
 
 
 def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
-    """(cause, tick) of the latest fault that explains why *peer* lost *server*; else "unknown" and now."""
+    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*; else "unknown" and now."""
     found: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:
@@ -42,5 +42,5 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
 
 
 def phases(world: World, stream: int, cause: str) -> FailoverTimes:
-    """Seconds of each phase of a failover to the receiver of *stream* for *cause*, drawn from the world's chance."""
+    """Draw the seconds of each phase of a failover to the receiver of *stream* for *cause*."""
     return failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

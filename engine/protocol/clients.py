@@ -32,11 +32,11 @@ def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | N
 
 
 def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
-    """The server that answers under *name*: the one of that name, or the one where a listener is online now.
+    """Return the server that answers under *name*: that server, or the one where a listener is online now.
 
-    A login with read intent to *database* that comes through a listener is sent on to the server that the routing list
-    names, or refused (982) [DOC: read-only routing]; one without, at a secondary, to the primary, where that has a
-    READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
+    A login with read intent to *database* through a listener is redirected to the server that the routing list
+    names, or refused (982) [DOC: read-only routing]. A login without read intent at a secondary is redirected
+    to the primary if that has a READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
     """
     listens = name in world.listeners
     server = world.listeners[name] if listens else name
@@ -57,7 +57,7 @@ def count_arrival(world: World, name: str, database: str, reads: bool) -> None:
 
 
 def address(world: World, name: str) -> str:
-    """The address of the computer on which an application runs, in the servers' own network. Assumed."""
+    """Return the address of an application's computer, in the servers' network. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
@@ -102,7 +102,7 @@ def reassess(world: World) -> None:
 
 
 def cut(world: World, name: str, epoch: int) -> None:
-    """Timer: the open connections of the application break."""
+    """Handle a timer: the open connections of the application break."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -129,13 +129,13 @@ def cut(world: World, name: str, epoch: int) -> None:
 
 
 def _give_up(world: World, client: Client) -> None:
-    """An application without retry shows the error to its users until it is started anew."""
+    """Show the error to the users of an application without retry, until it is restarted."""
     text = say("{client} does not connect again: it has no retry", client=client.name)
     world.emit("client", text, client=client.name, what="gave up")
 
 
 def attempt(world: World, name: str, epoch: int) -> None:
-    """Timer: the next login of the round: initial server, partner, initial server … [DOC: retry algorithm]."""
+    """Handle a timer: the next login of the round: initial server, partner, initial server … [DOC: retry algorithm]."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -181,7 +181,10 @@ def attempt(world: World, name: str, epoch: int) -> None:
 
 
 def _calls_nobody(world: World, client: Client) -> bool:
-    """The login begins at an address of the listener at which nobody is: it takes its time, or all of the login's."""
+    """Return whether the login begins at a listener address that nobody answers.
+
+    This attempt takes its time-out, or the rest of the login's.
+    """
     client = names.resolve(world, client, client.data_source)
     detour_s = names.detour_s(world, client, client.data_source)
     world.clients[client.name] = client
@@ -195,16 +198,17 @@ def _calls_nobody(world: World, client: Client) -> bool:
 
 
 def _names_no_partner(world: World, client: Client, server: str) -> bool:
-    """The driver came by the partner's name, and the server there reports no partner: the session was removed.
+    """Return whether the driver came by the partner's name to a server without a session.
 
-    SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the connection.
+    SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the
+    connection.
     """
     copy = world.copies[server, client.databases[0]]
     return groups.policy(copy).partner(copy) is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
-    """The driver gives the whole login up at once; the application shows the error and tries anew."""
+    """Abandon the whole login at once; the application shows the error and tries again."""
     if client.no_partner_at != server:
         text = say(
             "{client}: Server {server}, database {database} is not configured for database mirroring.",
@@ -217,7 +221,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
 
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
-    """The server is there and serves, but not this login: a user without its login, say, after a failover."""
+    """Note a login that a running server refuses, for example a user without a login after a failover."""
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
@@ -227,7 +231,7 @@ def _note_refused_login(world: World, client: Client, server: str, refusal: SqlE
 
 
 def timed_out(world: World, name: str, epoch: int) -> None:
-    """Timer: the login has taken its whole time; the application shows an error and tries anew."""
+    """Handle a timer: the login has timed out; the application shows an error and tries again."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -295,7 +299,7 @@ def stop(world: World, name: str) -> None:
 
 
 def begin_query(world: World, name: str, minutes: float) -> bool:
-    """A query that runs for *minutes* begins in the connection of an application; False if it has none."""
+    """Begin a query of *minutes* in a connection of an application; return False if it has none."""
     client = world.clients[name]
     server = client.connected_to
     if server is None:
@@ -310,7 +314,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """Timer: a long query has its result."""
+    """Handle a timer: a long query has its result."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return

@@ -35,7 +35,7 @@ def time_at(world: World, tick: Tick) -> datetime:
 
 
 def tick_of(world: World, text: str) -> Tick:
-    """The tick of a date in a statement (negative before the start); 241 if it is none."""
+    """Return the tick of a date in a statement (negative before the start); 241 if it is no date."""
     for form in FORMATS:
         try:
             moment = datetime_formats.parse_datetime(text.strip()[:40], form)

@@ -28,7 +28,7 @@ WRITTEN_MAX: Final = 60_000_000
 
 
 def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
-    """The last commit along *path* whose log ends at *kb* or before."""
+    """Return the last commit along *path* whose log ends at *kb* or before."""
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
         while commit is not None and commit.kb > kb + SLACK_KB:
@@ -40,13 +40,13 @@ def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Com
 
 
 def newest(world: World, copy: DatabaseCopy) -> Commit | None:
-    """The last commit in the log of the copy, hardened or not."""
+    """Return the last commit in the log of the copy, hardened or not."""
     end_kb = streams.end_of_log_kb(world, copy) if copy.source is None else math.inf
     return find_last_commit(world, copy.family, copy.lineage, end_kb)
 
 
 def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
-    """Commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
+    """Yield commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
     commit = find_last_commit(world, copy.family, copy.lineage, upto_kb)
     while commit is not None and commit.kb > after_kb + SLACK_KB:
         yield commit
@@ -54,9 +54,9 @@ def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: 
 
 
 def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
-    """A transaction commits; the position up to which log must be hardened before its client is told so.
+    """Commit a transaction; return the position up to which log must be hardened before the client is informed.
 
-    There is always room for it: the log keeps that free for those that are under way.
+    There is always room: the log reserves it for open transactions.
     """
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
@@ -70,7 +70,7 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
 
 
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
-    """A commit that ends at *kb* may be answered: hardened here and, if the session waits for it, on the mirror."""
+    """Return whether a commit that ends at *kb* can be acknowledged: hardened here and, if required, on the mirror."""
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED:
         return True
@@ -87,7 +87,7 @@ DELAYED: Final = 2
 
 
 def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
-    """The users of a database, a snapshot or master, as this server has them."""
+    """Return the users of a database, a snapshot or master, as this server knows them."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             return _users(newest(world, copy), copy.database)

@@ -37,7 +37,7 @@ class ApplicationConnection:
 
 
 def login_of(world: World, client: Client, server: str) -> str:
-    """The login of an application: its own, or the account that its service runs under."""
+    """Return the login of an application: its own, or the account that its service runs under."""
     return client.login or f"{world.computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
@@ -53,14 +53,14 @@ def _count(world: World, copy: DatabaseCopy) -> int:
 
 
 def count(world: World, server: str) -> int:
-    """Connections that applications hold to a server."""
+    """Return the number of connections that applications hold to a server."""
     mine = [client for client in world.clients.values() if client.connected_to == server]
     copies = (copy for client in mine for copy in _copies(world, client, server))
     return sum(int(_count(world, copy)) for copy in copies)
 
 
 def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
-    """All connections of applications to a server, by session id."""
+    """Yield all connections of applications to a server, by session id."""
     spid = FIRST_SPID
     for name in sorted(world.clients):
         client = world.clients[name]

@@ -135,7 +135,7 @@ def create_snapshot(
 
 
 def _need_readable(world: World, copy: DatabaseCopy) -> None:
-    """A mirror must be SYNCHRONIZED; any other source must be open."""
+    """Require that a mirror is SYNCHRONIZED; any other source must be open."""
     gives = groups.policy(copy).gives_snapshot(copy)
     if gives:
         return
@@ -145,7 +145,7 @@ def _need_readable(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
-    """Every data file of the source, and no other, is given a place on a drive that exists."""
+    """Require a place on an existing drive for every data file of the source, and for no other file."""
     named = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
     for name, shown in data.items():
@@ -172,7 +172,10 @@ class DetachedFile(Struct, frozen=True):
 
 
 def detach(world: World, server: str, name: str) -> list[Message]:
-    """sp_detach_db: the files stay. 7940 system database, 15010 there is none, 3743, 3703 in use, 3707, 3709."""
+    """Execute sp_detach_db; the files stay.
+
+    Errors: 7940 system database, 15010 no such database, 3743, 3703 in use, 3707, 3709.
+    """
     copy = statements.copy_on(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
     end = world.flow.positions(copy.source).generated_kb  # closing it writes all there is

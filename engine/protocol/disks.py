@@ -25,7 +25,7 @@ SYSTEM_DRIVE: Final = "C"
 
 
 def fail_disk(world: World, server: str, database: str) -> None:
-    """`fail-disk S DB`: the volume of one database is lost, with its log; the others of the server go on."""
+    """Execute `fail-disk S DB`: the volume of one database is lost, with its log; other databases continue."""
     _copy(world, server, database)
     _announce(world, server, say("the volume of {database} has failed", database=database))
     _lose_log(world, (server, database))
@@ -33,7 +33,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
 
 
 def fail_volume(world: World, server: str, drive: str) -> None:
-    """`fail-volume S LETTER`: a drive is lost with all files on it."""
+    """Execute `fail-volume S LETTER`: a drive is lost with all its files."""
     letter = _letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
         raise InputError(
@@ -58,7 +58,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
 
 
 def _lose_log(world: World, key: Key) -> None:
-    """The copy closes and its session ends with a hard error. The attempt to start it again fails as well."""
+    """Close the copy, end its session with a hard error, and let the restart fail as well."""
     copy = world.copies[key]
     if copy.disk_failed:
         return
@@ -82,7 +82,7 @@ def _lose_log(world: World, key: Key) -> None:
 
 
 def _lose_data(world: World, key: Key) -> None:
-    """A mirror cannot redo any more; any other copy stays open and finds out with each page that it needs."""
+    """Stop redo of a mirror; any other copy stays open and detects the loss with each page that it needs."""
     copy = world.copies[key]
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
@@ -103,7 +103,7 @@ def _lose_data(world: World, key: Key) -> None:
 
 
 def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
-    """Timer: the next automatic checkpoint of a database that was open when its data volume was lost at that tick."""
+    """Handle a timer: the next automatic checkpoint of an open database that lost its data volume at that tick."""
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return
@@ -113,7 +113,7 @@ def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> N
 
 
 def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
-    """823 if the pages of the copy cannot be reached: what an application asks for is not all in memory. Derived."""
+    """Raise 823 if the pages of the copy cannot be reached: not all data that clients read are in memory. Derived."""
     if copy.data_failed_tick is not None:
         raise SqlError(823, *files.io_error(copy, operation), state=state)
 
@@ -122,7 +122,7 @@ def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: 
 
 
 def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
-    """The files of a copy that are out of reach."""
+    """Return the files of a copy that are unreachable."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
     if copy.db_state is not DbState.ONLINE:  # an open database keeps its files where they are
@@ -140,7 +140,7 @@ def absence(world: World, copy: DatabaseCopy, path: str) -> str:
 
 
 def check_files(world: World, key: Key) -> bool:
-    """A database is to be started: if its files are not there it stays closed, and the ERRORLOG says why."""
+    """Return whether the files of a starting database exist; without them it stays closed, and ERRORLOG says why."""
     copy = world.copies[key]
     misplaced = volumes.misplaced_files(copy)
     if any(one.missing for one in copy.file_paths) and not misplaced:
@@ -181,7 +181,7 @@ def _tell_lost_files(world: World, copy: DatabaseCopy) -> None:
 
 
 def mend_disk(world: World, server: str, database: str) -> None:
-    """`mend-disk S DB`: the volume is back; the copy is recovered as at a start, if its drives are there too."""
+    """Execute `mend-disk S DB`: the volume is back; the copy is recovered as at a start if its drives exist."""
     if not _copy(world, server, database).disk_failed:
         return
     _announce(world, server, say("the volume of {database} is back", database=database))
@@ -190,7 +190,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
 
 
 def mend_volume(world: World, server: str, drive: str) -> None:
-    """`mend-volume S LETTER`: the drive is back with the files on it."""
+    """Execute `mend-volume S LETTER`: the drive is back with its files."""
     letter = _letter(world, server, drive)
     computer = world.computer_of(server)
     left = tuple(other for other in computer.failed_drives if other != letter)
@@ -233,7 +233,7 @@ def recover(world: World, key: Key) -> None:
 
 
 def _copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy of *database* on *server*; InputError if there is none."""
+    """Return the copy of *database* on *server*; InputError if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
         raise InputError(say("there is no {database} on {server}", database=database, server=server))

@@ -118,7 +118,7 @@ DRIVERS: Final = {
 
 
 def partner(client: Client) -> str:
-    """The second name that the driver tries; the first once more where it knows none."""
+    """Return the second name that the driver tries; the first again if it knows none."""
     driver = DRIVERS.get(client.driver)
     given = client.failover_partner if driver is None or driver.given else None
     told = client.known_partner if driver is None or driver.told else None
@@ -151,9 +151,10 @@ def _gives_full_timeout(client: Client) -> bool:
 
 
 def notices_s(world: World, client: Client, hung: bool) -> float | None:
-    """After how long the application learns that a connection is no longer answered; None: only when it is again.
+    """Return the seconds until the application notices that a connection is no longer answered.
 
-    *hung*: the computer is there and acknowledges what its instance does not read.
+    None: only when the server answers again. *hung*: the computer runs and acknowledges packets that its
+    instance does not read.
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
@@ -166,7 +167,7 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
 
 
 def command_timeout_s(client: Client) -> float:
-    """Of its commands, by itself or by its driver; 0: none."""
+    """Return the time-out of commands, set by the application or by its driver; 0: none."""
     driver = DRIVERS.get(client.driver)
     own = driver.command_timeout_s if driver is not None else 0.0
     return own if client.command_timeout_s is None else client.command_timeout_s

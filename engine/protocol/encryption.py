@@ -46,7 +46,7 @@ def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
 
 
 def thumbprint(number: int) -> bytes:
-    """As sys.certificates shows it."""
+    """Return the thumbprint as sys.certificates shows it."""
     return (number & (2**160 - 1)).to_bytes(20, "big")
 
 
@@ -68,5 +68,5 @@ def missing_certificate(instance: Instance, number: int) -> tuple[int, str, str]
 
 
 def protects(world: World, server: str, number: int) -> bool:
-    """The certificate protects the key of a database on *server*."""
+    """Return whether the certificate protects the key of a database on *server*."""
     return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)

@@ -19,7 +19,7 @@ ADDRESS_NOT_AVAILABLE: Final = 0x2741
 
 
 def default_algorithms(version: int) -> tuple[str, ...]:
-    """Encryption of an endpoint that does not specify it. Documented [DOC: CREATE ENDPOINT]."""
+    """Return the encryption of an endpoint that does not specify it. Documented [DOC: CREATE ENDPOINT]."""
     return ("AES",) if version >= 2016 else ("RC4",)
 
 
@@ -119,7 +119,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 
 
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
-    """GRANT, REVOKE or DENY CONNECT ON ENDPOINT::name. Open connections stay; it counts for the next."""
+    """Execute GRANT, REVOKE or DENY CONNECT ON ENDPOINT::name; open connections stay."""
     before = _named(world, server, name, "find")
     here = world.instances[server]
     logins = []
@@ -159,7 +159,7 @@ def _check(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _note_start(world: World, server: str) -> None:
-    """9690, or why the endpoint cannot listen: LISTENER_IP is not an address of this computer."""
+    """Log 9690, or the reason why the endpoint cannot listen: LISTENER_IP is no address of this computer."""
     here = world.instances[server]
     assert here.endpoint is not None
     if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
@@ -175,7 +175,7 @@ def _put(world: World, server: str, end: Endpoint | None) -> None:
 
 
 def _restart(world: World, server: str) -> None:
-    """The endpoint closes its connections and opens new ones under its new settings."""
+    """Close the endpoint's connections and open new ones with its new settings."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         if me == server and contact.connected:
             groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
@@ -183,7 +183,7 @@ def _restart(world: World, server: str) -> None:
 
 
 def redial(world: World, server: str) -> None:
-    """Timer: the instance calls each partner to which it has lost its connection."""
+    """Handle a timer: the instance calls each partner to which it has lost its connection."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         waiting = server in (me, peer) and not contact.connected
         unchanged = world.contacts.get((guid, me, peer)) == contact

@@ -56,7 +56,7 @@ SYSTEM_PROCESS: Final = "spid15s"
 
 
 def source_of(number: int, text: str) -> str:
-    """Source of a line: the column ProcessInfo of xp_readerrorlog."""
+    """Return the source of a line: the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(OF_BACKUPS):
         return "Backup"
     if not number and text.startswith(OF_THE_SERVER):
@@ -69,7 +69,7 @@ ARCHIVES_KEPT: Final = 6
 
 
 def logs(world: World, server: str) -> list[list[LogLine]]:
-    """The ERRORLOGs of a server, the current one first: each begins with the line that names the product."""
+    """Return the ERRORLOGs of a server, the current one first; each begins with the product line."""
     found: list[list[LogLine]] = [[]]
     for line in world.errorlog.get(server, ()):
         if found[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):

@@ -22,9 +22,9 @@ NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 
 def locate(world: World, server: str, path: str) -> tuple[str, str]:
-    r"""(server, local path) of a path as *server* writes it; `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
+    r"""Return (server, local path) of a path as *server* writes it; 3201 if the drive or the server is missing.
 
-    3201 if the drive or the other server is not there.
+    `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
     """
     found = SHARE.match(path)
     if found is None:
@@ -63,13 +63,13 @@ def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
 
 
 def find(world: World, server: str, path: str) -> Any:
-    """The file at a local path, found without regard to case; None if there is none."""
+    """Return the file at a local path, found without regard to case; None if there is none."""
     name = spelled(world, server, path)
     return world.files.get((server, name))
 
 
 def spelled(world: World, server: str, path: str) -> str:
-    """The path as the file that is there spells it; as given, if there is none."""
+    """Return the path in the spelling of the existing file; unchanged if there is no file."""
     if (server, path) in world.files:
         return path
     wanted = path.lower()
@@ -77,12 +77,12 @@ def spelled(world: World, server: str, path: str) -> str:
 
 
 def disk_s(world: World, server: str, size_kb: float) -> float:
-    """Seconds in which *size_kb* is written to (or read from) a data drive of the server."""
+    """Return the seconds to write or read *size_kb* on a data drive of the server."""
     return size_kb / BACKUP_KB_PER_S * world.computer_of(server).data_disk_factor
 
 
 def transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
-    """Seconds in which *size_kb* goes from one server to another: the slower of link and disks."""
+    """Return the seconds to move *size_kb* between servers: the slower of link and disks."""
     slowest = max(disk_s(world, a, size_kb), disk_s(world, b, size_kb))
     if a == b:
         return slowest

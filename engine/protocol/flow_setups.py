@@ -39,7 +39,7 @@ class FlowSetups:
         self._ways: dict[tuple[str, str], _StreamPath] = {}
 
     def source_setup(self, copy: DatabaseCopy) -> SourceSetup:
-        """Those of the log that *copy* writes."""
+        """Return the setup of the log that *copy* writes."""
         clients, operation = self._has_clients(copy), copy.operation
         return _source(
             *self._server(copy.server).source,
@@ -52,7 +52,7 @@ class FlowSetups:
         )
 
     def stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
-        """Those of the stream from *lead* to the copy *receiver*; None: it waits here for one."""
+        """Return the setup of the stream from *lead* to *receiver*; None: a receiver that does not exist yet."""
         if receiver is None:
             return _waiting(*self._server(lead.server).site)
         follow = self.world.copies[receiver]
@@ -71,7 +71,7 @@ class FlowSetups:
         )
 
     def _has_clients(self, copy: DatabaseCopy) -> bool:
-        """Some application is connected, or nobody has said which applications there are."""
+        """Return whether an application is connected, or no applications are defined."""
         servers = [server for databases, server in self._users if copy.database in databases]
         return not servers or copy.server in servers
 
@@ -143,7 +143,7 @@ def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) ->
 
 @cache
 def _site(name: str, cores: int, worker_threads: int) -> Site:
-    """The hardware of that name with the server's cores and workers (0: automatic); one object for equal ones."""
+    """Return the hardware of that name with the server's cores and workers (0: automatic), one object for equals."""
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 

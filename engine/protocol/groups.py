@@ -56,7 +56,7 @@ class Policy:
     """A database in no group; a kind of group says what is otherwise."""
 
     def role(self, copy: DatabaseCopy) -> str:
-        """The role of the copy as its server knows it, as catalog views spell it; empty: it has none."""
+        """Return the role of the copy as its server knows it, in the spelling of catalog views; "" if it has none."""
         return ""
 
     def state(self, copy: DatabaseCopy) -> str:
@@ -71,15 +71,15 @@ class Policy:
         return self.state(copy)
 
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
-        """All that is true of the copy: its role, its states."""
+        """Collect the role and the states of the copy."""
         return {self.role(copy), self.state(copy), copy.db_state.name} - {""}
 
     def is_leader(self, copy: DatabaseCopy) -> bool:
-        """The other copies get their log from this one, as its server believes; one that is alone leads, too."""
+        """Return whether the copy supplies the log of the others, as its server believes; a single copy does, too."""
         return True
 
     def is_follower(self, copy: DatabaseCopy) -> bool:
-        """The copy gets its log from another one, as its server believes."""
+        """Return whether the copy receives its log from another one, as its server believes."""
         return False
 
     def role_sequence(self, copy: DatabaseCopy) -> int:
@@ -90,15 +90,15 @@ class Policy:
         return 1
 
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
-        """The copy leads, and is set up so that commits wait for a copy elsewhere."""
+        """Return whether the copy leads and its commits wait for another copy."""
         return False
 
     def can_write(self, copy: DatabaseCopy) -> bool:
-        """The role of the copy lets clients work in it."""
+        """Return whether the role of the copy allows clients to write."""
         return True
 
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
-        """Another copy could take over from this one without loss."""
+        """Return whether another copy could take over from this one without loss."""
         return False
 
     def can_read(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
@@ -134,10 +134,10 @@ class Policy:
         return Crossing(0)
 
     def caught_up(self, world: World, stream: int) -> None:
-        """The receiver of *stream* has hardened all there is."""
+        """Handle that the receiver of *stream* has hardened all log."""
 
     def redone(self, world: World, stream: int) -> None:
-        """The receiver of *stream* has applied all the log that it has."""
+        """Handle that the receiver of *stream* has redone all log that it has."""
 
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         """Return the log that the group keeps: by log_reuse_wait_desc, the position from which it is kept.
@@ -147,15 +147,15 @@ class Policy:
         return None
 
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
-        """No log passes between the copies, and none will until someone mends it."""
+        """Return whether no log passes between the copies until someone repairs the session."""
         return False
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """The number under which the role of the copy refuses a backup of it; 0: it does not."""
+        """Return the error number with which the role of the copy refuses a backup; 0 if it allows it."""
         return 0
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
-        """The copy may be backed up although no client may use it."""
+        """Return whether the copy can be backed up although no client can use it."""
         return False
 
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
@@ -166,30 +166,30 @@ class Policy:
         return None
 
     def partner(self, copy: DatabaseCopy) -> str | None:
-        """The server that a driver is told to try if this one does not answer."""
+        """Return the server that a driver is told to try if this one does not answer."""
         return None
 
     def catalog_changed(self, world: World, key: Key) -> None:
-        """Files or backups of the copy have changed; those that receive its log will learn of it."""
+        """Note that files or backups of the copy have changed; the receivers of its log will learn of it."""
 
     def schema_changed(self, world: World, key: Key) -> None:
-        """A table of the applications has been changed; redo of that needs a Sch-M lock where the log is received."""
+        """Note a changed table of the applications; redo needs a Sch-M lock for it at the receivers."""
 
     def cancel(self, world: World, key: Key, reason: str) -> None:
-        """The copy can take no part in a failover that is under way."""
+        """Cancel a failover under way in which the copy takes part."""
 
     def log_lost(self, world: World, key: Key) -> None:
-        """The copy has lost its log and is closed."""
+        """Handle that the copy has lost its log and is closed."""
 
     def instance_lost(self, world: World, key: Key) -> None:
-        """The copy's instance is no more, and what it knew of others."""
+        """Handle that the copy's instance has ended, with all that it knew of others."""
 
     def data_lost(self, world: World, key: Key) -> bool:
-        """The copy's data volume is lost; whether the group has dealt with it."""
+        """Handle the loss of the copy's data volume; return whether the group has dealt with it."""
         return False
 
     def recovered(self, world: World, key: Key) -> bool:
-        """The instance has started and has recovered the database; whether the group decides what becomes of it."""
+        """Handle that the instance has recovered the database; return whether the group decides its state."""
         return False
 
     def log_startup_state(self, world: World, key: Key) -> None:
@@ -206,20 +206,20 @@ class Policy:
         raise AssertionError(f"group {group} has no connections")
 
     def address(self, world: World, group: int, me: str, peer: str) -> str | None:
-        """The address under which *me* calls *peer*; None: nobody has said one."""
+        """Return the address under which *me* calls *peer*; None if none is defined."""
         return None
 
     def holds_no_data(self, world: World, group: int, server: str) -> bool:
-        """*server* takes part without a copy, as a witness does."""
+        """Return whether *server* takes part without a copy, as a witness does."""
         return False
 
     def on_connection_lost(
         self, world: World, group: int, me: str, peer: str, epoch: int, reason: str
     ) -> None:
-        """*me* now notices that its connection to *peer* is gone."""
+        """Handle that *me* notices the loss of its connection to *peer*."""
 
     def on_connection_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
-        """*me* has a connection to *peer* (again)."""
+        """Handle that *me* has a connection to *peer* (again)."""
 
 
 POLICIES: Final[dict[str, Policy]] = {"": Policy()}
@@ -227,7 +227,7 @@ POLICIES: Final[dict[str, Policy]] = {"": Policy()}
 
 
 def policy(copy: DatabaseCopy) -> Policy:
-    """The policy of the group to which the copy belongs, as its server knows."""
+    """Return the policy of the copy's group, as its server knows it."""
     return POLICIES[copy.group_kind]
 
 
@@ -236,22 +236,22 @@ def policy_of(world: World, group: int) -> Policy:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has hardened all there is."""
+    """Handle a crossing: the receiver of *stream* has hardened all log."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).caught_up(world, stream)
 
 
 def redone(world: World, stream: int) -> None:
-    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    """Handle a crossing: the receiver of *stream* has redone all log that it has."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
 def on_connection_lost(world: World, group: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Timer: a connection is lost."""
+    """Handle a timer: a connection is lost."""
     policy_of(world, group).on_connection_lost(world, group, me, peer, epoch, reason)
 
 
 def on_connection_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
-    """Timer: a connection comes about."""
+    """Handle a timer: a connection is established."""
     policy_of(world, group).on_connection_made(world, group, me, peer, epoch)
 
 

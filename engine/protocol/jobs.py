@@ -20,7 +20,7 @@ MONITOR: Final = "monitor"
 
 
 def standard_jobs(database: str) -> tuple[Job, ...]:
-    """The jobs that a well-kept server has for a database: one that acts here, and two that are only there."""
+    """Return the standard jobs for a database: one that acts in the simulation, two that are only listed."""
     return (
         Job(name=f"{database} log backup", database=database, action=LOG_BACKUP),
         Job(name=f"{database} index maintenance", database=database),
@@ -29,13 +29,13 @@ def standard_jobs(database: str) -> tuple[Job, ...]:
 
 
 def agent_runs(world: World, server: str) -> bool:
-    """SQL Server Agent of the server is at work; it stops with its instance."""
+    """Return whether SQL Server Agent of the server runs; it stops with its instance."""
     state = world.instances[server]
     return state.agent_running and state.service is Service.RUNNING and not state.hung
 
 
 def runs(world: World, server: str, database: str, action: str) -> bool:
-    """The agent of *server* does *action* for *database*. Where nobody has such a job, it is taken for granted."""
+    """Return whether the agent of *server* does *action* for *database*; assumed if no server has such a job."""
     having = [
         (name, job)
         for name, state in world.instances.items()
@@ -65,7 +65,7 @@ def disarm_log_backup(world: World, key: Key) -> None:
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
-    """Timer: the log backup job of a copy; log that the mirror has too may be reused afterwards."""
+    """Handle a timer: the log backup job of a copy; log that the mirror also has can be reused afterwards."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:
@@ -82,7 +82,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
 
 
 def find(world: World, server: str, name: str) -> Job:
-    """The job of that name; 14262 if there is none."""
+    """Return the job of that name; 14262 if there is none."""
     for job in world.instances[server].jobs:
         if job.name.lower() == name.lower():
             return job
@@ -90,7 +90,7 @@ def find(world: World, server: str, name: str) -> Job:
 
 
 def add(world: World, server: str, job: Job) -> list[Message]:
-    """sp_add_job; 14261 if the name is taken."""
+    """Execute sp_add_job; 14261 if the name is taken."""
     if any(known.name.lower() == job.name.lower() for known in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
     world.update_instance(server, jobs=(*world.instances[server].jobs, job))
@@ -98,7 +98,7 @@ def add(world: World, server: str, job: Job) -> list[Message]:
 
 
 def update(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
-    """sp_update_job @enabled."""
+    """Execute sp_update_job @enabled."""
     found = find(world, server, name)
     jobs = tuple(
         replace(job, enabled=enabled) if job is found else job for job in world.instances[server].jobs
@@ -108,7 +108,7 @@ def update(world: World, server: str, name: str, *, enabled: bool) -> list[Messa
 
 
 def delete(world: World, server: str, name: str) -> list[Message]:
-    """sp_delete_job."""
+    """Execute sp_delete_job."""
     found = find(world, server, name)
     world.update_instance(server, jobs=tuple(job for job in world.instances[server].jobs if job is not found))
     return []
@@ -125,7 +125,7 @@ def copy_all(world: World, source: str, target: str) -> list[str]:
 
 
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """sp_addlinkedserver; 15028 if it is there already."""
+    """Execute sp_addlinkedserver; 15028 if the server exists already."""
     linked = world.instances[server].linked_servers
     if name.lower() in (known.lower() for known in linked):
         raise SqlError(15028, name)
@@ -134,7 +134,7 @@ def add_linked_server(world: World, server: str, name: str) -> list[Message]:
 
 
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """sp_dropserver; 15015 if there is none."""
+    """Execute sp_dropserver; 15015 if there is none."""
     linked = world.instances[server].linked_servers
     kept = tuple(known for known in linked if known.lower() != name.lower())
     if kept == linked:

@@ -14,7 +14,7 @@ Lineage = tuple[tuple[int, float], ...]
 
 
 def common_kb(a: Lineage, b: Lineage) -> float:
-    """The position up to which two logs are the same one; infinite if neither has left the other's path."""
+    """Return the position up to which two logs are identical; infinite if neither has left the other's path."""
     if a == b:
         return math.inf
     shared = 0
@@ -25,12 +25,12 @@ def common_kb(a: Lineage, b: Lineage) -> float:
 
 
 def branch(world: World, path: Lineage, at_kb: float) -> Lineage:
-    """The path of a log that goes its own way from *at_kb* on."""
+    """Return the path of a log that branches off at *at_kb*."""
     kept = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
     return (*kept, (world.next_id(), at_kb))
 
 
 def lsn(kb: float) -> int:
-    """A log position as numeric(25,0): a virtual log file of 1 GB, a block of 512 bytes, a slot."""
+    """Return a log position as numeric(25,0): a virtual log file of 1 GB, a block of 512 bytes, a slot."""
     whole = int(kb)
     return (20 + whole // 1_048_576) * 10**15 + (whole % 1_048_576) * 2 * 10**5 + 1

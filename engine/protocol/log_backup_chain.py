@@ -10,14 +10,14 @@ from engine.protocol import streams
 
 
 def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
-    """A full or differential backup that was begun at *from_kb* and *tick*: log backups can follow from there on."""
+    """Begin the chain with a full or differential backup that began at *from_kb* and *tick*."""
     world.update_copy(
         key, full_backup=True, log_backed_up=False, last_log_backup_kb=from_kb, last_log_backup_tick=tick
     )
 
 
 def end(world: World, copy: DatabaseCopy) -> None:
-    """The log up to now is thrown away (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
+    """Discard the log up to now (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
     now_kb = streams.end_of_log_kb(world, copy)
     world.update_copy(
         copy.key,

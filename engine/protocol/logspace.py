@@ -54,7 +54,7 @@ def reuse_wait(world: World, source: int | None) -> str:
 
 
 def file_full(world: World, source: int) -> None:
-    """Crossing: the log file is full. It grows by a step; if it cannot, the database comes to a halt [WP]."""
+    """Handle a crossing: the log file is full. It grows by a step; if it cannot, the database stops [WP]."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
@@ -119,7 +119,7 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
 
 
 def check_room(world: World) -> None:
-    """A database that had halted for want of log space goes on when there is room again."""
+    """Resume a database that had stopped for lack of log space when there is room again."""
     if not world.log_was_full:
         return
     for key, copy in list(world.copies.items()):
@@ -133,7 +133,7 @@ def check_room(world: World) -> None:
 
 
 def fill(world: World, database: str) -> None:
-    """`fill-log`: something writes log until the file of the serving copy cannot grow any more."""
+    """Execute `fill-log`: fill the log until the file of the serving copy cannot grow any more."""
     for key, copy in sorted(world.copies.items()):
         if copy.database == database and copy.source is not None:
             world.update_copy(key, log_size_kb=volumes.log_limit_kb(world, copy))
@@ -146,7 +146,7 @@ def fill(world: World, database: str) -> None:
 
 
 def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
-    """A log backup has reached *upto_kb*; what nothing else holds is free from now on."""
+    """Free the log up to *upto_kb* after a log backup, except for log that is kept for other reasons."""
     copy = world.copies[key]
     assert copy.source is not None, f"{key} does not write log"
     world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
@@ -159,7 +159,7 @@ def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
 
 
 def truncate(world: World, server: str, database: str) -> list[Message]:
-    """BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): throws log away and ends the chain; 3048 if mirrored."""
+    """Execute BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): discard log and end the chain; 3048 if mirrored."""
     statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     if copy.group_kind:
@@ -170,7 +170,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
 
 
 def hold_transaction(world: World, server: str, database: str) -> None:
-    """A transaction is begun and left open: its log and all after it must stay."""
+    """Begin a transaction and leave it open: its log and all later log must stay."""
     copy = statements.copy_on(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
         at = world.flow.positions(copy.source).generated_kb
@@ -178,14 +178,14 @@ def hold_transaction(world: World, server: str, database: str) -> None:
 
 
 def release_transaction(world: World, server: str, database: str) -> None:
-    """The oldest open transaction has ended."""
+    """End the oldest open transaction."""
     copy = statements.copy_on(world, server, database)
     if copy.active_from_kb is not None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
 
 def note_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
-    """The sessions *holders* have a transaction open in the database, others have none (any more)."""
+    """Note that only the sessions *holders* have a transaction open in the database."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:
@@ -199,7 +199,7 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
 
 
 def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
-    """DBCC SHRINKFILE of the log: down to *target_kb*, but not below what is in use."""
+    """Execute DBCC SHRINKFILE of the log: down to *target_kb*, but not below the used part."""
     statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), 1024.0))

@@ -36,7 +36,7 @@ def record_loss(
 
 
 def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
-    """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
+    """Count the transactions in this part of the copy's log: of its workload, and of T-SQL windows."""
     windows = list(commits.iterate_commits(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
     per_transaction = streams.workload_of(copy).log_kb_per_transaction
@@ -44,14 +44,14 @@ def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> 
 
 
 def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
-    """The copies of the same database on other servers."""
+    """Return the copies of the same database on other servers."""
     return [c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family]
 
 
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
-    """The copy's own log is thrown away: what it alone had committed is lost, unless it was written off before.
+    """Discard the copy's own log: commits that only it had are lost, unless they were counted before.
 
-    *kept* are the copies that remain; with none the database itself is given up, and nobody counts.
+    *kept* are the remaining copies; without any the database itself is abandoned, and nothing is counted.
     """
     if not remaining_copies:
         return

@@ -25,12 +25,12 @@ NONE_KEPT: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
 
 
 def register(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
-    """The network name has come online with the address *online*: the name server has *addresses* of it."""
+    """Register the network name as online with the address *online*; the name server has *addresses* for it."""
     world.records[listener] = NameRecord(addresses=addresses, online=online, ttl_s=ttl_s)
 
 
 def resolve(world: World, client: Client, name: str) -> Client:
-    """The client with the addresses that its computer has for *name*: those that it keeps, or the name server's."""
+    """Return the client with the addresses that its computer has for *name*: cached, or from the name server."""
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
@@ -55,11 +55,11 @@ def detour_s(world: World, client: Client, name: str) -> float:
 
 
 def leads(world: World, client: Client, name: str) -> bool:
-    """One of the addresses that *client* has for *name* is the one that is online."""
+    """Return whether one of the addresses that *client* has for *name* is online."""
     record = world.records.get(name)
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
 
 
 def flush(world: World, client: str) -> None:
-    """Ipconfig /flushdns on the computer of an application."""
+    """Execute `ipconfig /flushdns` on the computer of an application."""
     world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)

@@ -29,7 +29,7 @@ _HEALTHY: Final = Link()
 
 
 def link(world: World, a: str, b: str) -> Link:
-    """The network from *a* to *b*: instances, by the computers on which they run, or clients."""
+    """Return the network link from *a* to *b*: instances, by the computers on which they run, or clients."""
     return world.links.get((_end(world, a), _end(world, b)), _HEALTHY)
 
 
@@ -39,7 +39,7 @@ def _end(world: World, name: str) -> str:
 
 
 def nic_up(world: World, name: str) -> bool:
-    """The cables of a server are plugged; a client's always are."""
+    """Return whether the cables of a server are plugged in; a client's always are."""
     return _plugged(world, _end(world, name))
 
 
@@ -49,13 +49,13 @@ def _plugged(world: World, end: str) -> bool:
 
 
 def is_passing(world: World, a: str, b: str) -> bool:
-    """Packets pass both ways between *a* and *b* (TCP needs both)."""
+    """Return whether packets pass both ways between *a* and *b* (TCP needs both)."""
     ways = _find_links(world, a, b)
     return ways is not None and ways[0].passing and ways[1].passing
 
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
-    """The network from *a* to *b* and back; None while a carrier is lost."""
+    """Return the network links from *a* to *b* and back; None while a carrier is lost."""
     here, there = _end(world, a), _end(world, b)
     if not (_plugged(world, here) and _plugged(world, there)):
         return None
@@ -78,7 +78,7 @@ class NetworkPath:
         self._refusals: dict[str, security.Refusal | None] = {}
 
     def has_listeners(self, world: World) -> bool:
-        """Both endpoints are there for the other one."""
+        """Return whether both endpoints listen for each other."""
         if self._listen is None:
             self._listen = security.has_open_port(world, *self._ends)
         return self._listen
@@ -114,7 +114,7 @@ def perceive_link_state(world: World, guid: int, me: str, peer: str, path: Netwo
 
 
 def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath | None = None) -> bool:
-    """A new connection between the two instances would come about now."""
+    """Return whether a new connection between the two instances would be established now."""
     if not (world.instances[me].answering and world.instances[peer].answering):
         return False
     path = path or NetworkPath(world, me, peer)
@@ -134,9 +134,10 @@ def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath |
 
 
 def overloaded(world: World, guid: int, server: str) -> bool:
-    """The processors of *server* are so busy that its pings take longer than the partner timeout. Facts 5 [MANY].
+    """Return whether the processors of *server* delay its pings by more than the partner timeout.
 
-    A server must send and receive a ping within the timeout; with many databases the same load delays them more.
+    Facts 5 [MANY]. A server must send and receive a ping within the timeout; with many databases the same load
+    delays them more.
     """
     slower = world.computer_of(server).cpu_factor - 1.0
     if slower <= 0.0:
@@ -169,7 +170,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
 
 
 def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
-    """*me* takes its connection to *peer* for lost; False: it cannot look, or has another one than that of *epoch*."""
+    """Let *me* close its connection to *peer*; return False if it hangs or has another connection than *epoch*."""
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
         return False
@@ -182,20 +183,20 @@ def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:
-    """*server* leaves session *guid*: it keeps no connection for it; the others will find it closed."""
+    """Drop the connections of *server* for session *guid*, which it leaves; the others find them closed."""
     for key, _ in world.contacts_of(guid):
         if key[1] == server:
             world.drop_contact(key)
 
 
 def drop_server(world: World, server: str) -> None:
-    """The instance on *server* is gone or new: whatever connections it held, it holds no more."""
+    """Drop all connections of an instance that has ended or restarted."""
     for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):
         drop_contacts(world, guid, server)
 
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
-    """*server* holds no connection for session *guid* any more, and knows it."""
+    """Drop the connections of *server* for session *guid*, with its knowledge."""
     for key, contact in world.contacts_of(guid):
         if key[1] == server and (contact.connected or contact.pending):
             gone = replace(
@@ -207,7 +208,7 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 def _note_refusal(
     world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
 ) -> None:
-    """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away, or calls elsewhere."""
+    """Log the reason if *caller* reaches *acceptor* and is refused, or calls the wrong address."""
     policy = groups.policy_of(world, guid)
     address = policy.address(world, guid, caller, acceptor)
     if address is not None and not addresses.leads_to(world, address, acceptor):
@@ -223,9 +224,9 @@ def timeout_s(world: World, guid: int) -> int:
 
 
 def sessions_changed(world: World, guid: int) -> None:
-    """`reassess` where session *guid* has come, has gone or has another witness.
+    """Run `reassess` after session *guid* was created, removed or has another witness.
 
-    That concerns the others only where processors are busy, which have more or fewer pings to send from now on.
+    Others are affected only if processors are busy, because these have more or fewer pings to send from now on.
     """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
     reassess(world, None if busy else guid)
@@ -245,9 +246,9 @@ def _delays_s(chance: Chance) -> dict[str, float]:
 
 
 def reassess(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
-    """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it.
+    """Make every end notice a change (of session *only*, or of all) at its due time.
 
-    *awake* has just come to itself after a freeze: it looks at its connections before it does anything else.
+    *awake* has just recovered from a hang: it checks its connections before anything else.
     """
     chance = world.chance.fork()
     delays_s: dict[str, float] = {}

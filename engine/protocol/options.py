@@ -35,7 +35,7 @@ Key = tuple[str, str]
 
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
-    """One option of ALTER DATABASE … SET. 15048 for a compatibility level."""
+    """Execute one option of ALTER DATABASE … SET; 15048 for an invalid compatibility level."""
     copy = statements.copy_on(world, server, database)
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
@@ -93,7 +93,7 @@ def _trustworthy(world: World, key: Key, value: str) -> None:
 
 
 def _compatibility(world: World, key: Key, value: str) -> None:
-    """15048 for a level that this version does not have."""
+    """Raise 15048 for a level that this version does not have."""
     version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
@@ -116,15 +116,15 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
 
 
 def model_recovery(server: Instance) -> RecoveryModel:
-    """The recovery model of the database model, which new databases get.
+    """Return the recovery model of the database model, which new databases get.
 
-    It depends on the edition [DOC: model database]; that only Express has SIMPLE is known.
+    It depends on the edition [DOC: model database]; documented is only that Express has SIMPLE.
     """
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
 def level_of(world: World, copy: DatabaseCopy) -> int:
-    """compatibility_level of a copy: its own, or that which its server gives to a new database."""
+    """Return the compatibility_level of a copy: its own, or the server's default for a new database."""
     return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
 
@@ -141,9 +141,10 @@ def keep_levels(world: World, server: str, version: int) -> None:
 
 
 def set_owner(world: World, server: str, database: str, login: str) -> list[Message]:
-    """sp_changedbowner, ALTER AUTHORIZATION ON DATABASE: the owner as this server notes it. 15109, 15151, 15110.
+    """Execute sp_changedbowner, ALTER AUTHORIZATION ON DATABASE; 15109, 15151, 15110.
 
-    Each server has its own note, in its master: after a failover the owner is who restored the mirror.
+    Each server stores the owner in its own master: after a failover the owner is the login that restored the
+    mirror.
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)

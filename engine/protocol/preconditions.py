@@ -14,7 +14,7 @@ OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """All preconditions of an automatic failover of *database* now; empty if nothing could take over."""
+    """Return all preconditions of an automatic failover of *database* now; empty if no copy could take over."""
     found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
     if found is not None:
         return groups.policy(found).preconditions(world, database)

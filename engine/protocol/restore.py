@@ -62,7 +62,7 @@ class Ending(Struct, frozen=True):
 def list_backup_sets(
     world: World, server: str, path: str, title: str = "RESTORE HEADERONLY"
 ) -> tuple[BackupSet, ...]:
-    """The backups in a file, as RESTORE HEADERONLY lists them. 3201 no such file, 3241 not a backup."""
+    """Return the backups in a file, as RESTORE HEADERONLY lists them; 3201 no such file, 3241 not a backup."""
     try:
         host, local = files.locate(world, server, path)
     except SqlError as problem:
@@ -77,7 +77,7 @@ def list_backup_sets(
 
 
 def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
-    """The database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
+    """Return the database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
     return volumes.files_of(backup_set.image) if backup_set.image is not None else ()
 
 
@@ -89,7 +89,7 @@ def _find_backup_set(world: World, server: str, path: str, number: int, title: s
 
 
 def _without_snapshots(world: World, server: str, database: str, title: str) -> None:
-    """5094 for a database that has snapshots: they must be dropped first."""
+    """Raise 5094 for a database that has snapshots: they must be dropped first."""
     if snapshots.of_database(world, server, database):
         raise SqlError(5094, also=(3013,), title=title)
 
@@ -149,7 +149,7 @@ def restore_database(
 
 
 def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
-    """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
+    """Refuse to overwrite an existing database without REPLACE, except by its own backup after its log is saved."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
     # Only BACKUP LOG WITH NORECOVERY leaves no tail: whatever else is done, a checkpoint writes log.
@@ -164,7 +164,7 @@ def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: Backu
 def _spare_files(
     world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
 ) -> None:
-    """A file goes where it was unless MOVE says otherwise; 1834 and 3156 for each that another database has there."""
+    """Raise 1834 and 3156 for each file of another database; without MOVE a file keeps its path."""
     used = {
         volumes.path_of(other, item).lower(): name
         for (where, name), other in world.copies.items()
@@ -191,7 +191,7 @@ def _place_files(
     moves: Mapping[str, str],
     title: str,
 ) -> DatabaseCopy:
-    """The copy that will be there, its files on drives that exist and have room. 5133, 3257."""
+    """Return the resulting copy, with its files on drives that exist and have room; 5133, 3257."""
     image = backup_set.image
     assert image is not None
     places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
@@ -257,7 +257,7 @@ def _check_space(
 
 
 def put_copy(world: World, new_copy: DatabaseCopy) -> None:
-    """A new database, or one in the place of another."""
+    """Store a new database, or one that replaces another."""
     key = new_copy.key
     old = world.copies.get(key)
     if old is not None:
@@ -351,7 +351,7 @@ def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
 def _check_restoring(
     world: World, server: str, database: str, existing_copy: DatabaseCopy | None, title: str
 ) -> DatabaseCopy:
-    """The copy that log is restored to: it exists, is RESTORING, and no RESTORE is under way."""
+    """Return the copy to which log is restored: it exists, is RESTORING, and no RESTORE is under way."""
     if existing_copy is None:
         raise SqlError(3118, database, also=(3013,), title=title)
     if existing_copy.db_state is not DbState.RESTORING or existing_copy.restoring:
@@ -458,7 +458,7 @@ def _keep_history(world: World, key: Key, backup_set: BackupSet, recovery: bool)
 
 
 def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
-    """Files that the log creates, beside those that are where the full restore has put them."""
+    """Return the files that the log creates, next to those of the full restore."""
     mine = {file.name: file for file in copy.extra_files}
     return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
 

@@ -79,7 +79,7 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 def listens(server: Instance) -> bool:
-    """The instance has a started endpoint, an address of its own for it, and TCP/IP to listen with."""
+    """Return whether the instance has a started endpoint with its own address, and TCP/IP."""
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
         return False
@@ -87,12 +87,12 @@ def listens(server: Instance) -> bool:
 
 
 def own_ip(server: Instance) -> str:
-    """The address of a server in its network."""
+    """Return the address of a server in its network."""
     return f"10.0.0.{server.host + 11}"
 
 
 def has_open_port(world: World, a: str, b: str) -> bool:
-    """Both instances listen, and a firewall leaves at least one of their ports open for the other to call."""
+    """Return whether both instances listen, and a firewall opens the port of at least one for the other."""
     here, there = world.instances[a], world.instances[b]
     if not (listens(here) and listens(there)):
         return False
@@ -100,13 +100,13 @@ def has_open_port(world: World, a: str, b: str) -> bool:
 
 
 def reachable_port(world: World, server: str) -> bool:
-    """The endpoint of *server* can be connected to from outside."""
+    """Return whether others can connect to the endpoint of *server*."""
     state = world.instances[server]
     return listens(state) and _port_is_open(world, state)
 
 
 def _port_is_open(world: World, server: Instance) -> bool:
-    """Nothing but its own address keeps others from the endpoint of an instance that listens."""
+    """Return whether only its own address keeps others from the endpoint of a listening instance."""
     end = server.endpoint
     if end is None or end.ip == LOOPBACK:
         return False
@@ -114,7 +114,7 @@ def _port_is_open(world: World, server: Instance) -> bool:
 
 
 def has_endpoint_role(server: Instance, witness: bool) -> bool:
-    """The role of the endpoint lets the instance be a witness (or a partner)."""
+    """Return whether the role of the endpoint allows the instance to be a witness (or a partner)."""
     return server.endpoint is not None and server.endpoint.role in (
         "ALL",
         "WITNESS" if witness else "PARTNER",
@@ -125,7 +125,7 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 
 
 def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
-    """None if *caller* gets its mirroring connection to *acceptor*, else why not."""
+    """Return None if *caller* gets its mirroring connection to *acceptor*, else the refusal."""
     a, b = world.instances[caller], world.instances[acceptor]
     if not (listens(a) and reachable_port(world, acceptor)):
         return Refusal("The endpoint is not reachable.", heard=False)
@@ -145,14 +145,14 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
 
 
 def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
-    """The Windows account that *b* recognizes in a caller, if it looks at Windows accounts."""
+    """Return the Windows account that *b* sees in a caller, if it uses Windows authentication."""
     identity = network_identity(world, a) or ""
     known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and known else ""
 
 
 def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
-    """The two encryption settings allow a connection."""
+    """Return whether the two encryption settings allow a connection."""
     if not ENCRYPTION_FITS.get(
         (a.encryption, b.encryption), ENCRYPTION_FITS.get((b.encryption, a.encryption))
     ):
@@ -162,13 +162,13 @@ def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
 
 
 def encrypted(world: World, a: str, b: str) -> bool:
-    """A connection between the two is encrypted."""
+    """Return whether a connection between the two is encrypted."""
     ends = world.instances[a].endpoint, world.instances[b].endpoint
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
 def algorithm(world: World, caller: str, acceptor: str) -> str:
-    """Algorithm of a connection between the two: the acceptor's first choice that both know; "NONE" in clear."""
+    """Return the algorithm of a connection: the acceptor's first choice that both support; "NONE" unencrypted."""
     mine, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
     if mine is None or theirs is None or not encrypted(world, caller, acceptor):
         return "NONE"
@@ -176,7 +176,7 @@ def algorithm(world: World, caller: str, acceptor: str) -> str:
 
 
 def _methods(end: Endpoint) -> list[tuple[str, str]]:
-    """("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
+    """Return ("WINDOWS", protocol) and ("CERTIFICATE", "") in the order in which the endpoint tries them."""
     words = end.authentication.upper().split()
     found: list[tuple[str, str]] = []
     for word in words:
@@ -200,7 +200,7 @@ def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
 
 
 def network_identity(world: World, server: Instance) -> str | None:
-    """Account under which the instance appears to others; None if it is nobody outside its computer."""
+    """Return the account under which the instance appears to others; None if it has none outside its computer."""
     account = server.service_account
     low = account.lower()
     domain, _, _ = account.partition("\\")
@@ -227,12 +227,12 @@ def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
 
 
 def login_of(server: Instance, name: str) -> Login | None:
-    """The login of that name, found without regard to case."""
+    """Return the login of that name, found without regard to case."""
     return next((login for login in server.logins if login.name.lower() == name.lower()), None)
 
 
 def may_connect(server: Instance, login: Login) -> bool:
-    """The login may use the mirroring endpoint: it owns it, or CONNECT was granted to it (or to public)."""
+    """Return whether the login may use the mirroring endpoint: it owns it, or it or public has CONNECT."""
     end = server.endpoint
     if end is None or login.disabled:
         return False
@@ -244,7 +244,7 @@ def may_connect(server: Instance, login: Login) -> bool:
 
 
 def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
-    """Each side shows its certificate; each must hold a copy of the other's, owned by a login that may connect."""
+    """Return the refusal if one side lacks the other's certificate, owned by a login that may connect."""
     mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
     if mine is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
@@ -264,18 +264,18 @@ def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
 
 
 def endpoint_certificate(server: Instance) -> Certificate | None:
-    """The certificate that the endpoint shows to others."""
+    """Return the certificate that the endpoint shows to others."""
     name = server.endpoint.certificate if server.endpoint is not None else None
     return certificate_of(server, name) if name is not None else None
 
 
 def certificate_of(server: Instance, name: str) -> Certificate | None:
-    """The certificate of that name in master, found without regard to case."""
+    """Return the certificate of that name in master, found without regard to case."""
     return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
 
 
 def _invalid(world: World, certificate: Certificate) -> int | None:
-    """28024 not yet valid, 28025 expired, None valid now."""
+    """Return 28024 if it is not yet valid, 28025 if it has expired, None if it is valid."""
     if world.tick < certificate.valid_from_tick:
         return 28024
     return 28025 if world.tick >= certificate.expires_tick else None
@@ -297,13 +297,13 @@ def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refus
 
 
 def user_id(server: Instance, name: str) -> int:
-    """principal_id of a user of master; users that were made count from FIRST_USER_ID on. dbo is 1."""
+    """Return the principal_id of a user of master: 1 for dbo, created users count from FIRST_USER_ID on."""
     mine = [user.name for user in server.users]
     return FIRST_USER_ID + mine.index(name) if name in mine else 1
 
 
 def login_of_user(server: Instance, user: User) -> Login | None:
-    """The login that the database user belongs to: the one with its SID."""
+    """Return the login with the SID of the database user."""
     return next((login for login in server.logins if login.sid == user.sid), None)
 
 
@@ -311,7 +311,7 @@ def login_of_user(server: Instance, user: User) -> Login | None:
 
 
 def client_ip(world: World, server: str) -> str:
-    """The address of a server as ERRORLOG lines show it."""
+    """Return the address of a server as ERRORLOG lines show it."""
     return own_ip(world.instances[server])
 
 
@@ -344,7 +344,7 @@ def note_refusal(
 
 
 def forget_refusals(world: World, a: str, b: str) -> None:
-    """The two are connected: the next refusal is news again."""
+    """Forget earlier refusals, because the two are connected: the next one is logged again."""
     for me, peer in ((a, b), (b, a)):
         if any(name == peer for name, _ in world.instances[me].refused):
             kept = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)

@@ -14,7 +14,7 @@ def _announce(world: World, server: str, text: str) -> None:
 
 
 def power_off(world: World, name: str) -> None:
-    """The power of a computer goes, its own name or that of an instance on it: nothing is written, nobody is told."""
+    """Cut the power of a computer, by its own name or that of an instance on it: nothing is written or announced."""
     computer = world.computer_named(name).name
     world.update_computer(computer, powered=False, shutting_down=False)
     for server in world.instances_on(computer):
@@ -28,7 +28,7 @@ def power_off(world: World, name: str) -> None:
 
 
 def power_on(world: World, name: str) -> None:
-    """The computer boots; its instances start with it. While it is shutting down, it boots afterwards."""
+    """Boot a computer; its instances start with it. During a shutdown it boots afterwards."""
     computer = world.computer_named(name)
     local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
     if computer.shutting_down:
@@ -45,7 +45,7 @@ def power_on(world: World, name: str) -> None:
 
 
 def shut_down(world: World, name: str) -> None:
-    """The operating system of a computer shuts down: its services stop, then it is off."""
+    """Shut down the operating system of a computer: its services stop, then it is off."""
     computer = world.computer_named(name).name
     running = [server for server in world.instances_on(computer) if world.instances[server].running]
     if not running:
@@ -55,7 +55,7 @@ def shut_down(world: World, name: str) -> None:
 
 
 def kill(world: World, server: str) -> None:
-    """The process of an instance ends at once, without a word."""
+    """Kill the process of an instance at once."""
     world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
     _announce(world, server, say("SQL Server has stopped"))
     _drop_process(world, server)
@@ -68,9 +68,9 @@ def stop(
     next_action: str = "",
     lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
-    """The service begins to stop: databases are closed, the process ends when their pages are written.
+    """Stop the service: databases close, and the process ends when their pages are written.
 
-    *then* says what follows: "restart", "power-off" or nothing. *lines* go into the ERRORLOG first.
+    *then* is the next step: "restart", "power-off" or none. *lines* go into the ERRORLOG first.
     """
     if world.instances[server].service is not Service.RUNNING:
         return
@@ -92,7 +92,7 @@ def stop(
 
 
 def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
-    """Timer: the process has ended."""
+    """Handle a timer: the process has ended."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
@@ -106,7 +106,7 @@ def complete_stop(world: World, server: str, started_tick: int, next_action: str
 
 
 def switched_off(world: World, server: str, started_tick: int) -> None:
-    """Timer: the operating system has shut down after its services."""
+    """Handle a timer: the operating system has shut down after its services."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         again = state.start_wanted
@@ -119,12 +119,12 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
 
 
 def begin_boot(world: World, server: str) -> bool:
-    """Its computer boots, and starts it then."""
+    """Return whether the computer boots, and starts the service then."""
     return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
 
 
 def start(world: World, server: str, started_tick: int | None = None) -> None:
-    """The service starts (also the timer at the end of booting, which passes *started_tick*)."""
+    """Start the service (also the timer at the end of booting, which passes *started_tick*)."""
     state, computer = world.instances[server], world.computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:
         world.update_instance(server, start_wanted=True)
@@ -138,7 +138,7 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
 
 
 def started(world: World, server: str) -> None:
-    """Timer: the instance is up, its endpoint listens, its databases are being recovered."""
+    """Handle a timer: the instance runs, its endpoint listens, its databases are being recovered."""
     state = world.instances[server]
     if state.service is not Service.STARTING or not world.computer_of(server).powered:
         return
@@ -175,7 +175,7 @@ def started(world: World, server: str) -> None:
 
 
 def hang(world: World, server: str) -> None:
-    """The instance freezes: its process and connections exist, nothing is answered."""
+    """Hang the instance: its process and connections exist, nothing is answered."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
         _announce(world, server, say("does not respond"))
@@ -183,7 +183,7 @@ def hang(world: World, server: str) -> None:
 
 
 def unhang(world: World, server: str) -> None:
-    """The frozen instance goes on where it was and finds out what it has missed."""
+    """Let the hanging instance continue and notice all that it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
         _announce(world, server, say("responds again"))
@@ -198,7 +198,7 @@ def set_cables(world: World, server: str, plugged: bool) -> None:
 
 
 def _drop_process(world: World, server: str) -> None:
-    """The process is no more: connections, what was not on disk, and what it knew of others are lost."""
+    """End the process: connections, unwritten data, and its knowledge of others are lost."""
     network.drop_server(world, server)
     for key, copy in list(world.copies.items()):
         if key[0] != server:
@@ -221,7 +221,7 @@ def _drop_process(world: World, server: str) -> None:
 
 
 def recovered(world: World, server: str, database: str, started_tick: int) -> None:
-    """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
+    """Handle a timer: a database of an instance that started at *started_tick* has been recovered."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
     if copy is None or not copy.recovering or state.started_tick != started_tick or not state.answering:

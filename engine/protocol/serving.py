@@ -7,17 +7,17 @@ from engine.protocol import groups
 
 
 def is_serving(world: World, key: Key) -> bool:
-    """Clients that reach this copy can work in it."""
+    """Return whether clients that reach this copy can work in it."""
     return is_copy_serving(world, world.copies[key])
 
 
 def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
-    """`is_serving` of a copy that is at hand."""
+    """Return `is_serving` for a given copy."""
     return _admits_clients(world, copy) and not copy.log_full and copy.data_failed_tick is None
 
 
 def is_accessible(world: World, key: Key) -> bool:
-    """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
+    """Return whether clients can connect to this copy; while its log is full they can only read."""
     return _admits_clients(world, world.copies[key])
 
 
@@ -31,7 +31,7 @@ def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
 
 
 def can_read(world: World, key: Key, connected: bool = False) -> bool:
-    """Clients with read intent that reach this copy are let in, or may stay if they are *connected* already."""
+    """Return whether clients with read intent can connect to this copy, or stay if already *connected*."""
     copy = world.copies[key]
     return (
         world.instances[key[0]].answering
@@ -42,6 +42,6 @@ def can_read(world: World, key: Key, connected: bool = False) -> bool:
 
 
 def find_serving_key(world: World, database: str) -> Key | None:
-    """The first copy of *database* that serves."""
+    """Return the key of the first copy of *database* that serves."""
     keys = ((copy.server, database) for copy in world.copies_of(database))
     return next((key for key in keys if is_serving(world, key)), None)

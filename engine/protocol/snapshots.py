@@ -10,24 +10,24 @@ from engine.model import Snapshot, World
 
 
 def find(world: World, server: str, name: str) -> Snapshot | None:
-    """The snapshot of that name on the server, found without regard to case."""
+    """Return the snapshot of that name on the server, found without regard to case."""
     wanted = name.lower()
     return next((one for one in world.instances[server].snapshots if one.name.lower() == wanted), None)
 
 
 def of_database(world: World, server: str, database: str) -> list[Snapshot]:
-    """The snapshots of a copy, oldest first."""
+    """Return the snapshots of a copy, oldest first."""
     return [one for one in world.instances[server].snapshots if one.source.lower() == database.lower()]
 
 
 def next_database_id(world: World, server: str) -> int:
-    """The id that the next database of the server gets."""
+    """Return the id that the next database of the server gets."""
     copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
     return max([4, *copies, *(one.database_id for one in world.instances[server].snapshots)]) + 1
 
 
 def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
-    """Raises what USE of the snapshot meets: it needs the files of its source."""
+    """Raise the error that USE of the snapshot meets: it needs the files of its source."""
     source = world.copies.get((server, snapshot.source))
     if source is None or source.disk_failed:
         raise SqlError(945, snapshot.name)
@@ -41,6 +41,6 @@ def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
 
 
 def refuse_change(world: World, server: str, database: str) -> None:
-    """5093 if the name is that of a snapshot: no ALTER DATABASE touches it."""
+    """Raise 5093 if the name is that of a snapshot: no ALTER DATABASE changes it."""
     if find(world, server, database) is not None:
         raise SqlError(5093, also=(5069,))

@@ -23,7 +23,7 @@ DAC_ON_EXPRESS: Final = 7806
 
 
 def folder(version: int) -> str:
-    """Folder of the default instance. Documented [DOC: file locations for default and named instances]."""
+    """Return the folder of the default instance. Documented [DOC: file locations for default and named instances]."""
     return "MSSQL.1" if version == 2005 else f"MSSQL{PRODUCT[version][0].partition('.')[0]}.MSSQLSERVER"
 
 
@@ -38,7 +38,7 @@ def product(server: Instance) -> str:
 
 
 def _process_id(server: Instance) -> int:
-    """Windows gives multiples of four; which one is made up."""
+    """Return a multiple of four, as Windows assigns; the value is invented."""
     return 4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000)
 
 
@@ -67,7 +67,7 @@ def _header(server: Instance) -> Iterator[Line]:
 
 
 def _engine(server: Instance, cores: int) -> Iterator[Line]:
-    """From the processors to the clients."""
+    """Yield the lines from the processors to the clients."""
     if server.version >= 2012:
         yield PROCESSORS.format(cores=cores), ()
     yield 17162, ()
@@ -96,7 +96,7 @@ def _engine(server: Instance, cores: int) -> Iterator[Line]:
 
 
 def _transports(server: Instance) -> Iterator[Line]:
-    """After the user databases: tempdb, Service Broker and the mirroring endpoint."""
+    """Yield the lines after the user databases: tempdb, Service Broker and the mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
@@ -121,31 +121,31 @@ def _write(world: World, server: str, lines: Iterator[Line]) -> None:
 
 
 def begin(world: World, server: str) -> None:
-    """The instance is up: lines until it is ready for clients. The user databases follow."""
+    """Write the lines of a starting instance until it accepts clients; the user databases follow."""
     state = world.instances[server]
     _write(world, server, _header(state))
     _write(world, server, _engine(state, world.computer_of(server).cores))
 
 
 def open_transports(world: World, server: str) -> None:
-    """Tempdb is there, the endpoints listen."""
+    """Write the lines about tempdb and the endpoints."""
     _write(world, server, _transports(world.instances[server]))
 
 
 def complete(world: World, server: str, started_tick: int) -> None:
-    """Timer: the databases of the start at that tick are recovered."""
+    """Handle a timer: the databases of the start at that tick are recovered."""
     if world.instances[server].running and world.instances[server].started_tick == started_tick:
         errorlog.write(world, server, 3408)
 
 
 def cycle(world: World, server: str) -> None:
-    """DBCC ERRORLOG, sp_cycle_errorlog: a new log begins."""
+    """Execute DBCC ERRORLOG, sp_cycle_errorlog: a new log begins."""
     _write(world, server, _header(world.instances[server]))
     errorlog.write(world, server, 17184)
 
 
 def healthy(world: World) -> None:
-    """The ERRORLOGs of servers that have started before the run and run well since."""
+    """Write the ERRORLOGs of servers that started before the run and have run well since."""
     for name, server in sorted(world.instances.items()):
         if not server.running:
             continue

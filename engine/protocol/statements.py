@@ -34,13 +34,13 @@ ABANDONED: Final[dict[str, Callable[..., None]]] = {}
 
 
 def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
-    """A pending statement will not be completed; what it had begun is taken back as far as the product does."""
+    """Abandon a pending statement and undo what it began, as far as the product does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)
 
 
 def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy of *database* on *server*, found without regard to case; 5011 if there is none, 5093 for a snapshot."""
+    """Return the copy of *database* on *server*, in any case; 5011 if there is none, 5093 for a snapshot."""
     snapshots.refuse_change(world, server, database)
     for (where, name), copy in world.copies.items():
         if where == server and name.lower() == database.lower():
@@ -80,7 +80,7 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
 
 
 def open_restored(world: World, key: Key) -> None:
-    """A restoring copy is recovered and opened: from here on its log goes its own way."""
+    """Recover and open a restoring copy: from now on it writes its own log."""
     copy = world.copies[key]
     end = copy.end_of_log_kb
     _account_recovery_loss(world, copy)
@@ -122,7 +122,7 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
-    """SHUTDOWN [WITH NOWAIT]: the instance stops; the connection that asked for it is cut as well."""
+    """Execute SHUTDOWN [WITH NOWAIT]: the instance stops, and the requesting connection is cut as well."""
     cause = "shutdown-nowait" if nowait else "shutdown"
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
@@ -134,7 +134,7 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
 
 
 def has_connections(world: World, copy: DatabaseCopy) -> bool:
-    """An application has connections to this copy of the database."""
+    """Return whether an application has connections to this copy of the database."""
     return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
 

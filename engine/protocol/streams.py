@@ -18,7 +18,7 @@ from engine.protocol.flow_setups import FlowSetups
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
-    """From now on the copy writes a log of its own, which ends at *at_kb*."""
+    """Let the copy write its own log from now on, which begins at *at_kb*; return its source."""
     _leave_path(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
     world.sources[source] = key
@@ -28,7 +28,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
 
 
 def _leave_path(world: World, key: Key, at_kb: float) -> None:
-    """A log that is written on from *at_kb*, with commits beyond that it never hardened, is another from there on."""
+    """Branch the lineage at *at_kb* if the log has commits beyond it that were never hardened."""
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
@@ -36,7 +36,7 @@ def _leave_path(world: World, key: Key, at_kb: float) -> None:
 
 
 def remove_source(world: World, source: int) -> None:
-    """The log of *source* and all copies that receive it stand still from now on; what they have reached is noted."""
+    """Stop the log of *source* and all copies that receive it; note their positions."""
     for stream in world.flow.streams_of(source):
         detach(world, stream)
         del world.streams[stream]
@@ -47,7 +47,7 @@ def remove_source(world: World, source: int) -> None:
 
 
 def stop_log(world: World, copy: DatabaseCopy) -> None:
-    """The copy neither writes nor receives log from now on."""
+    """Let the copy neither write nor receive log from now on."""
     if copy.source is not None:
         remove_source(world, copy.source)
     elif copy.stream is not None:
@@ -55,7 +55,7 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
 
 
 def _note_reached(world: World, source: int) -> None:
-    """The copy that wrote *source* keeps what it had on disk."""
+    """Note the position of the copy that wrote *source*: all log that was on disk."""
     at = world.flow.positions(source)
     world.update_copy(
         world.sources[source],
@@ -67,7 +67,7 @@ def _note_reached(world: World, source: int) -> None:
 
 
 def attach(world: World, source: int, receiver: Key) -> int:
-    """The copy *receiver* gets the log of *source* from where it stands. Returns the stream."""
+    """Attach the copy *receiver* to the log of *source* at its position; return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
     free = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
@@ -80,7 +80,7 @@ def attach(world: World, source: int, receiver: Key) -> int:
 
 
 def _add_stream(world: World, source: int) -> int:
-    """A stream that no copy receives yet: its log waits to be sent from here on."""
+    """Add a stream without a receiver: its log waits to be sent from now on."""
     stream = world.flow.add_stream(
         source, FlowSetups(world).stream_setup(world.copies[world.sources[source]], None)
     )
@@ -92,7 +92,7 @@ def _add_stream(world: World, source: int) -> int:
 
 
 def detach(world: World, stream: int) -> None:
-    """The copy that receives *stream* keeps what it has hardened and redone; the source goes on without it."""
+    """Detach the receiver of *stream*, which keeps its hardened and redone log; the source continues."""
     receiver = world.streams[stream]
     if receiver is None:
         return
@@ -105,9 +105,10 @@ def detach(world: World, stream: int) -> None:
 
 
 def crash(world: World, source: int) -> None:
-    """The writer of *source* is gone: what it had not written is lost here, though a stream may have it already.
+    """Stop the writer of *source*; its unwritten log is lost here, though a stream may have it already.
 
-    Log that commits wait for leaves while it is being written; nobody has been told of commits in such log.
+    Log that commits wait for is sent while it is being written; no client has been informed of commits in such
+    log.
     """
     received = [
         world.flow.stream_positions(stream).received_kb for stream in _list_received_streams(world, source)
@@ -118,7 +119,7 @@ def crash(world: World, source: int) -> None:
 
 
 def restart(world: World, source: int) -> None:
-    """The writer of *source* is back with the log that it had written; receivers give up what goes beyond it."""
+    """Restart the writer of *source* with the log that it had written; receivers discard log beyond it."""
     flushed_kb = world.flow.positions(source).flushed_kb
     world.flow.set_positions(source, generated_kb=flushed_kb)
     owner = world.sources[source]
@@ -131,7 +132,7 @@ def restart(world: World, source: int) -> None:
 
 
 def _list_received_streams(world: World, source: int) -> list[int]:
-    """Streams of *source* that a copy receives."""
+    """Return the streams of *source* that a copy receives."""
     return [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
 
 
@@ -143,9 +144,9 @@ def resend(world: World, stream: int) -> None:
 
 
 def take_over(world: World, stream: int) -> None:
-    """The receiver of *stream* writes this log from now on, which ends where it has hardened it.
+    """Let the receiver of *stream* write this log from its hardened position on.
 
-    An old writer that still serves (service was forced while it lives) keeps its own; else its log stands still.
+    If service was forced while the old writer lives and serves, that keeps its own log; else its log stops.
     """
     source, receiver = world.flow.source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
@@ -179,7 +180,7 @@ def end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def redone_kb(world: World, copy: DatabaseCopy) -> float:
-    """Up to where the data of the copy follow its log: all of it, or what a mirror has redone."""
+    """Return the position up to which the data follow the log: all of it, or the redone part of a mirror."""
     if copy.source is not None:
         return world.flow.positions(copy.source).generated_kb
     return copy.redone_kb if copy.stream is None else world.flow.stream_positions(copy.stream).redone_kb
@@ -191,7 +192,7 @@ def committed_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
-    """The log that *copy* writes and its first stream, or the stream that it receives; None where it stands still."""
+    """Return the log that *copy* writes and its first stream, or the stream that it receives; None if stopped."""
     if copy.stream is not None:
         return world.flow.source_of(copy.stream), copy.stream
     if copy.source is None:
@@ -200,13 +201,13 @@ def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
 
 
 def find_log_places(world: World) -> dict[Key, Place]:
-    """`find_log_place` of every copy that has one."""
+    """Return `find_log_place` of every copy that has one."""
     found = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
     return {key: at for key, at in found if at is not None}
 
 
 def read_counter(world: World, log_place: Place, name: str) -> float:
-    """One of the flow's COUNTERS for a log and its stream; 0 for one that is not there."""
+    """Return one of the flow's COUNTERS for a log and its stream; 0 if it does not exist."""
     source, stream = log_place
     if name in SOURCE_COUNTERS:
         return world.flow.counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
@@ -218,7 +219,7 @@ def workload_of(copy: DatabaseCopy) -> Workload:
 
 
 def under_load(copy: DatabaseCopy) -> bool:
-    """Clients work in the database (the column of Table 6 that applies)."""
+    """Return whether clients work in the database (the column of Table 6 that applies)."""
     return workload_of(copy).connections * copy.scale >= 1.0
 
 
@@ -275,10 +276,10 @@ WATCHED: Final = {
 
 
 def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
-    """The streams of *source*.
+    """Return the streams of *source*.
 
-    A log of a session has one even while no copy receives it: what waits there is the send queue; a log of none
-    has none that no copy receives.
+    A log of a session has one even while no copy receives it: the log that waits there is the send queue. Other
+    logs have only streams with receivers.
     """
     streams = world.flow.streams_of(source)
     if copy.group_kind:
@@ -291,7 +292,7 @@ def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int
 
 
 def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
-    """Up to here the log file may be reused."""
+    """Return the position up to which the log file may be reused."""
     return min(position for _, position in log_holds(world, copy, source))
 
 
@@ -310,7 +311,7 @@ def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, 
 def _holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """`log_holds` of a log that is on disk up to *flushed_kb*, and up to *carried_kb* on those of its receivers."""
+    """Return `log_holds` of a log that is on disk up to *flushed_kb*, and up to *carried_kb* at its receivers."""
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))

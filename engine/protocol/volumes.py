@@ -18,7 +18,7 @@ BACKUP_FOLDER: Final = "D:\\Backup"
 
 
 def has_drive(computer: Computer, letter: str) -> bool:
-    """The server has that drive, and it is not lost."""
+    """Return whether the server has that drive and it is not lost."""
     if letter.upper() in computer.failed_drives:
         return False
     return letter.upper() in STANDARD_DRIVES or size_kb(computer, letter) is not None
@@ -30,7 +30,7 @@ def size_kb(computer: Computer, letter: str) -> float | None:
 
 
 def free_kb(world: World, server: str, letter: str) -> float:
-    """Room on the drive; infinite if nobody has limited it, 0 if it does not exist or is lost."""
+    """Return the free space of the drive; infinite without a limit, 0 if it does not exist or is lost."""
     computer = world.computer_of(server)
     whole = size_kb(computer, letter)
     if not has_drive(computer, letter):
@@ -59,7 +59,7 @@ def used_kb(world: World, server: str, letter: str) -> float:
 
 
 def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
-    """All files of a copy: first data file, first log file, the others."""
+    """Return all files of a copy: first data file, first log file, the others."""
     files = (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
         DbFile(name=f"{copy.database}_log", drive=copy.log_drive, size_kb=copy.log_size_kb, log=True),
@@ -146,5 +146,5 @@ def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def drive_of(path: str) -> str:
-    """The letter of a path; "" for a path without one (a network share, a URL)."""
+    """Return the drive letter of a path; "" for a path without one (a network share, a URL)."""
     return path[0].upper() if path[1:2] == ":" else ""

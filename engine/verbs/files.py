@@ -112,7 +112,7 @@ def _move(world: World, server: str, paths: str) -> None:
 
 
 def _moved(world: World, server: str, database: str, file: str, path: str, content: object) -> None:
-    """Timer: the copy of a file on its own server ends."""
+    """Handle a timer: the copy of a file on its own server ends."""
     if not world.computer_of(server).powered:
         return
     if database:
@@ -123,7 +123,7 @@ def _moved(world: World, server: str, database: str, file: str, path: str, conte
 
 
 def _copied(world: World, a: str, b: str, path: str, content: object, number: int) -> None:
-    """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
+    """Handle a timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
     world.transfers.pop(number, None)
     world.all_dirty()
     if not (

@@ -73,7 +73,7 @@ def _upgrade(world: World, item: Input) -> None:
 
 
 def _upgraded(world: World, server: str, version: int, edition: str) -> None:
-    """Timer: the new version is installed and started, unless the trainee has interfered."""
+    """Handle a timer: the new version is installed and started, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = say("the upgrade failed: the server was powered off or the service started")

@@ -74,7 +74,7 @@ def _flap(world: World, item: Input) -> Before:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Timer: the other half of a period, until the fault at that *place* in the ledger is over or is asked for anew."""
+    """Handle a timer: begin the other half of a period, until the fault at *place* in the ledger ends or is renewed."""
     active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
     flapping = [f for f in active if f.verb == "flap-link"]
     if not flapping or flapping[-1] is not world.faults[fault_index]:

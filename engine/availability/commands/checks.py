@@ -14,7 +14,10 @@ from engine.model import AvailabilityGroup, DatabaseCopy, Node, ReplicaRole, Rep
 
 
 def node(world: World, server: str) -> Node:
-    """The node of *server*, with quorum. 35221: Always On is not enabled; 35220: no quorum, or an evicted computer."""
+    """Return the node of *server*, with quorum.
+
+    35221: Always On is not enabled; 35220: no quorum, or an evicted computer.
+    """
     if not replicas.enabled(world, server):
         raise SqlError(35221)
     found = config.node_of(world, server)
@@ -24,13 +27,13 @@ def node(world: World, server: str) -> Node:
 
 
 def can_write(world: World, server: str) -> bool:
-    """The node of *server* can change the cluster database."""
+    """Return whether the node of *server* can change the cluster database."""
     found = config.node_of(world, server)
     return found is not None and config.may_write(world, found.name)
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
-    """The group of that name in which *server* has a replica; 15151 if there is none."""
+    """Return the group of that name in which *server* has a replica; 15151 if there is none."""
     group = replicas.by_name(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(15151, verb, "availability group", name)
@@ -38,13 +41,13 @@ def find_group(world: World, server: str, name: str, verb: str = "alter") -> Ava
 
 
 def find_group_with_quorum(world: World, server: str, name: str) -> AvailabilityGroup:
-    """The group of that name, on a server with quorum. 35221, 35220, 15151."""
+    """Return the group of that name, on a server with quorum. 35221, 35220, 15151."""
     node(world, server)
     return find_group(world, server, name)
 
 
 def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
-    """The group of that name, of which *server* is primary. 41140: it is a secondary; 41190: it has no role."""
+    """Return the group of that name, of which *server* is primary; 41140 on a secondary, 41190 without a role."""
     group = find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.word is ReplicaWord.PRIMARY_NORMAL:
@@ -55,6 +58,6 @@ def primary(world: World, server: str, name: str, verb: str, noun: str) -> Avail
 
 
 def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
-    """The copy of *database* on *server*, found without regard to case."""
+    """Return the copy of *database* on *server*, found without regard to case."""
     found = (copy for (where, _), copy in world.copies.items() if where == server)
     return next((copy for copy in found if copy.database.lower() == database.lower()), None)

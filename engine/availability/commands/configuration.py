@@ -47,12 +47,12 @@ BASIC_REPLICAS_MAX: Final = 2
 
 
 def limits(version: int) -> tuple[int, int, int]:
-    """At most so many replicas, synchronous ones, and ones with automatic failover."""
+    """Return the maximum number of replicas, of synchronous ones, and of ones with automatic failover."""
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
 
 def check_option_name(name: str, value: Value, allowed_names: Container[str], version: int) -> None:
-    """102 for an option that this version does not have there; "Not simulated" for what only the product takes."""
+    """Raise 102 for an option that this version does not have; "Not simulated" for one that only the product has."""
     if version < SINCE.get(name, 0):
         raise SqlError(102, name.split()[-1])
     given = str(value).upper()
@@ -65,7 +65,7 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
 
 
 def read_keyword(value: Value, *allowed: str) -> str:
-    """A word as value; 102 for any other."""
+    """Read a keyword as value; 102 for any other."""
     if not isinstance(value, str) or value.upper() not in allowed:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return value.upper()
@@ -127,7 +127,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
 
 
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
-    """The group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
+    """Return the group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
     for name, value in options:
         check_option_name(name, value, GROUP_OPTIONS, version)
         group = GROUP_OPTIONS[name](group, value)
@@ -229,7 +229,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
 
 
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
-    """The replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
+    """Return the replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
     for name, value in options:
         check_option_name(name, value, REPLICA_OPTIONS, version)
         if name == NESTED and version < 2016:
@@ -239,7 +239,7 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
 
 
 def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
-    """A replica that has not joined yet. 35236, 41198, 41197 for a missing option."""
+    """Return a replica that has not joined yet. 35236, 41198, 41197 for a missing option."""
     made = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
     given = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
@@ -249,7 +249,7 @@ def new_replica(server: str, options: Options, operation: str, version: int) -> 
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
-    """The replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404; 41199 reading in a basic group."""
+    """Check that the replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404; 41199 reading in a basic group."""
     _, synchronous_max, automatic_max = limits(version)
     if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
         raise SqlError(41199, "allow_connections", state=8)
@@ -273,14 +273,14 @@ def check_group(world: World, group: AvailabilityGroup, operation: str, version:
 
 
 def spelled(world: World, name: str) -> str:
-    """The name of a server as the world has it."""
+    """Return the name of a server in the spelling of the world."""
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
 def modify_replica(
     world: World, server: str, name: str, replica_options: tuple[tuple[str, Options], ...]
 ) -> list[Message]:
-    """MODIFY REPLICA ON 'server' WITH (option = value): one in a statement. 35210, 41185 for what is so already."""
+    """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option; 35210, 41185 for no change."""
     group = checks.primary(world, server, name, "modify", "replica")
     (target, options), *more = replica_options
     if more or sum(name != NESTED for name, _ in options) > 1:
@@ -309,7 +309,7 @@ def modify_replica(
 
 
 def check_nodes(world: World, group: AvailabilityGroup) -> None:
-    """Each replica runs on a node of the cluster, and no node has or may come to have two: 41015, 41039, 19405."""
+    """Check that each replica runs on a node of the cluster, and no node can have two: 41015, 41039, 19405."""
     taken: dict[str, Replica] = {}
     for replica in group.replicas:
         node = config.node_of(world, replica.server)
@@ -325,10 +325,7 @@ def check_nodes(world: World, group: AvailabilityGroup) -> None:
 
 
 def _possible_nodes(world: World, replica: Replica, node: str) -> tuple[str, ...]:
-    """Nodes on which the instance is or may come online: possible owners of its SQL Server resource.
-
-    [DOC: 19405]
-    """
+    """Return the nodes on which the instance is or may come online: possible owners of its resource. [DOC: 19405]."""
     role = instances.role_of(world, replica.server) if _clustered(world, replica) else None
     found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
     return tuple(dict.fromkeys((node, *(found[0] if found else ()))))
@@ -390,10 +387,7 @@ def remove_replica(
 
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:
-    """The possible owners of the role are the nodes of the replicas.
-
-    [DOC: WSFC and SQL Server]
-    """
+    """Make the nodes of the replicas the possible owners of the role. [DOC: WSFC and SQL Server]."""
     found = roles.find(world, group.name)
     if found is None:
         return
@@ -408,7 +402,7 @@ def _fit_owners(world: World, group: AvailabilityGroup) -> None:
 
 
 def permit_creation(world: World, server: str, name: str, granted: bool) -> list[Message]:
-    """GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs. 41100 no replica here."""
+    """Execute GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs; 41100 without a replica here."""
     checks.node(world, server)
     if world.instances[server].version < SINCE["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")

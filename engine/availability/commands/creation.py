@@ -139,7 +139,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
 
 
 def _with_rollback_error(name: str, error: SqlError) -> SqlError:
-    """An error with the one that says that the statement has been rolled back."""
+    """Return an error together with the one that says that the statement was rolled back."""
     error.problems = (error, SqlError(41158, name, error.number))
     return error
 

@@ -43,11 +43,11 @@ def find_eligible_copies(
     basic: bool = False,
     existing_count: int = 0,
 ) -> list[DatabaseCopy]:
-    """The databases of *server* that are to enter the group, or why one may not.
+    """Return the databases of *server* that enter the group, or raise the reason why one may not.
 
-    35200 a second one of a basic group, 35234 named twice, 35249 system database, 35238 not there, 35280 in this group,
-    35244 in another, 1468 mirrored, 1467 not open, 1465 not in the full recovery model, 1475 never backed up
-    or bulk changes since.
+    35200 a second one of a basic group, 35234 named twice, 35249 system database, 35238 not there, 35280 in
+    this group, 35244 in another, 1468 mirrored, 1467 not open, 1465 not in the full recovery model, 1475 never
+    backed up or bulk changes since.
     """
     seen: set[str] = set()
     found = []
@@ -81,7 +81,7 @@ def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
 
 
 def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
-    """The databases of the primary on *server* belong to the group from now on."""
+    """Add the databases of the primary on *server* to the group."""
     names = tuple(copy.database for copy in copies)
     old = world.groups[guid]
     world.groups[guid] = replace(old, databases=tuple(dict.fromkeys((*old.databases, *names))))
@@ -196,7 +196,7 @@ def leave(world: World, server: str, database: str) -> list[Message]:
 
 
 def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
-    """The copy of *database* on *server* and the number of its group; 35239 where it has no role in one."""
+    """Return the copy of *database* on *server* and the number of its group; 35239 if it has no role in one."""
     checks.node(world, server)
     copy = checks.copy_named(world, server, database)
     guid = copy.availability.guid if copy is not None else None

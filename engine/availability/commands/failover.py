@@ -21,7 +21,10 @@ from engine.model import (
 
 
 def _target(world: World, server: str, name: str) -> AvailabilityGroup:
-    """The group that is to fail over to *server*. 41122 it is primary, 41113 a failover is pending, 41123 it moves."""
+    """Return the group to fail over to *server*.
+
+    41122 it is primary, 41113 a failover is pending, 41123 it moves.
+    """
     group = checks.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
     if state.role is ReplicaRole.PRIMARY:
@@ -35,7 +38,7 @@ def _target(world: World, server: str, name: str) -> AvailabilityGroup:
 
 
 def planned_failover(world: World, server: str, name: str) -> list[Message]:
-    """FAILOVER at the target, which must be synchronized.
+    """Execute FAILOVER at the target, which must be synchronized.
 
     41125 forced quorum; 41191 the primary has a later version; 41142 not synchronized, or not both in
     synchronous-commit mode.
@@ -84,9 +87,9 @@ def forced_failover(world: World, server: str, name: str) -> list[Message]:
 
 
 def offline(world: World, server: str, name: str) -> list[Message]:
-    """OFFLINE at the primary: nobody serves until the role is brought online.
+    """Execute OFFLINE at the primary: no replica serves until the role is brought online.
 
-    19416 a synchronous-commit replica whose databases are not all synchronized.
+    19416 if a synchronous-commit replica has databases that are not synchronized.
     """
     group = checks.primary(world, server, name, "offline", "group")
     modes = {replica.server: replica.mode for replica in group.replicas}

@@ -37,9 +37,10 @@ def _port(options: Options, default: int) -> int:
 def _addresses(
     world: World, server: str, options: Options, existing_addresses: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Addresses of the listener: 19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits.
+    """Return the addresses of the listener.
 
-    19476 in use: the IP Address resource would not come online. Derived.
+    19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits. 19476 in use: the IP Address
+    resource would not come online. Derived.
     """
     found = list(existing_addresses)
     used = _used_addresses(world, server)
@@ -67,7 +68,7 @@ def _addresses(
 
 
 def _used_addresses(world: World, server: str) -> set[str]:
-    """Addresses of computers, and of the listeners that the cluster of *server* has."""
+    """Return the addresses of computers, and of the listeners in the cluster of *server*."""
     known = config.find_known_config(world, server)
     listeners = (
         [group.listener for group in known.groups if group.listener is not None] if known is not None else []
@@ -77,12 +78,12 @@ def _used_addresses(world: World, server: str) -> set[str]:
 
 
 def _subnet(address: str) -> str:
-    """The first three numbers of an address, as the nodes of a cluster have them."""
+    """Return the first three numbers of an address, as the nodes of a cluster have them."""
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
 def configure(world: World, server: str, group: AvailabilityGroup, name: str, options: Options) -> None:
-    """The group has a listener from now on: its name, its resources. 19485, 19482, and those of its addresses."""
+    """Give the group a listener: its name, its resources; 19485, 19482, and the errors of its addresses."""
     if not 1 <= len(name) <= NAME_MAX:
         raise SqlError(19485, name)
     if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers, *world.clusters)):
@@ -96,7 +97,7 @@ def configure(world: World, server: str, group: AvailabilityGroup, name: str, op
 
 
 def _fit_resources(world: World, group: AvailabilityGroup) -> None:
-    """The role has the resources of the listener, or has them no more."""
+    """Add the resources of the listener to the role, or remove them."""
     found = roles.find(world, group.name)
     if found is None:
         return
@@ -108,7 +109,7 @@ def _fit_resources(world: World, group: AvailabilityGroup) -> None:
 def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
-    """The group at its primary, and its listener; 19469 if it has none of that name."""
+    """Return the group at its primary, and its listener; 19469 if it has none of that name."""
     group = checks.primary(world, server, name, verb, "listener")
     if group.listener is None or group.listener.name.lower() != listener.lower():
         raise SqlError(19469, listener, group.name)
@@ -126,7 +127,7 @@ def add(world: World, server: str, name: str, listener: str, options: Options) -
 
 
 def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)). 19460 it has its address from DHCP."""
+    """Execute MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)); 19460 if its address comes from DHCP."""
     group, old = _find_listener(world, server, name, "modify", listener)
     if any(option == "IP" for option, _ in options) and not old.addresses:
         raise SqlError(19460, old.name)
@@ -142,7 +143,7 @@ def modify(world: World, server: str, name: str, listener: str, options: Options
 
 
 def restart(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
-    """RESTART LISTENER: name and addresses go offline and come back."""
+    """Execute RESTART LISTENER: name and addresses go offline and come back."""
     group, old = _find_listener(world, server, name, "restart", listener)
     errorlog.write(world, server, 26070, old.name)
     world.listeners[old.name] = None

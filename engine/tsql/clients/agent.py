@@ -41,7 +41,7 @@ SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 
 
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
-    """Timer: the step *number* of a job begins, with the values of the agent's tokens."""
+    """Handle a timer: the step *number* of a job begins, with the values of the agent's tokens."""
     step = job_ledger.step(world, server, job, number)
     if step is None or not job_ledger.is_running(world, server, job):
         return
@@ -79,7 +79,7 @@ _TOKEN: Final = re.compile(
 
 
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
-    """Timer: a step that does nothing here has taken its time, so that steps in a ring do not stop the clock."""
+    """Handle a timer: a step without effect has taken its time, so that a ring of steps does not stop the clock."""
     step = job_ledger.step(world, server, job, number)
     if step is not None and job_ledger.is_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
@@ -88,10 +88,10 @@ def step_skipped(world: World, server: str, job: str, number: str) -> None:
 def step_done(
     world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
 ) -> None:
-    """Timer: the batch of a job step has ended.
+    """Handle a timer: the batch of a job step has ended.
 
-    *error* is its first error, empty for none; *said* its messages as the history has them; *number_of* the number of
-    its last error.
+    *error* is its first error, empty for none; *said* its messages as the history has them; *number_of* the
+    number of its last error.
     """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
@@ -122,7 +122,7 @@ def step_done(
 
 
 def job_stop(world: World, server: str, job: str) -> None:
-    """Timer: sp_stop_job cancels the step that runs, or ends the job between two steps."""
+    """Handle a timer: sp_stop_job cancels the step that runs, or ends the job between two steps."""
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
             client.cancel(world, name)

@@ -112,7 +112,7 @@ def cancel(world: World, window: str) -> None:
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
-    """Timer: the wait of a batch is over."""
+    """Handle a timer: the wait of a batch is over."""
     run: Submission | None = world.batches.get(name)
     if run is None or run.wait_id != wait_id or not run.waiting:
         return
@@ -135,7 +135,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill(world: World, name: str, server: str, spid: int) -> None:
-    """Timer: KILL ends the connection of a window, with what runs there."""
+    """Handle a timer: KILL ends the connection of a window, with what runs there."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _lose(world, name, 596)
