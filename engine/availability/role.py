@@ -198,9 +198,9 @@ def log_in(world: World, name: str, node: str, step: int) -> None:
 def role_of(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
-    """Return the role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]
+    """Return the role of a group in its cluster, with the resources of its listener.
 
-    The network name needs one of its addresses.
+    The network name needs one of its addresses. [DOC: WSFC and SQL Server]
     """
     rows: list[Resource] = []
     if listener is not None:

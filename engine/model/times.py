@@ -12,5 +12,5 @@ Key = tuple[str, str]
 
 
 def ticks(seconds: float) -> Tick:
-    """The nearest whole number of ticks."""
+    """Return the nearest whole number of ticks."""
     return round(seconds * TICKS_PER_S)

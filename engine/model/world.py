@@ -154,7 +154,7 @@ class World:
         self.call_at(self.tick + ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: str, *first: object) -> None:
-        """Nothing calls *handler* any more with arguments that begin with *first*."""
+        """Cancel all calls of *handler* with arguments that begin with *first*."""
         self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
         heapq.heapify(self.timers)
 
@@ -181,22 +181,22 @@ class World:
         self.contacts[key] = contact
 
     def drop_contact(self, key: tuple[int, str, str]) -> None:
-        """Nothing is left of that connection, if there was one."""
+        """Drop that connection, if it exists."""
         if self.contacts.pop(key, None) is not None:
             self.contact_keys[key[0]] = tuple([each for each in self.contact_keys[key[0]] if each != key])
 
     def contacts_of(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
-        """Key and contact of every connection of a group."""
+        """Return key and contact of every connection of a group."""
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def touch_log(self, copy: DatabaseCopy) -> None:
-        """The circumstances of the log that *copy* writes or receives may have changed."""
+        """Note a possible change to the circumstances of the log that *copy* writes or receives."""
         source = self.source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
     def source_of(self, copy: DatabaseCopy) -> int | None:
-        """The source of the log that *copy* writes or receives; None if it stands still."""
+        """Return the source of the log that *copy* writes or receives; None if it is stopped."""
         if copy.source is None and copy.stream in self.streams:
             return self.flow.source_of(copy.stream)
         return copy.source
@@ -212,7 +212,7 @@ class World:
         return new
 
     def touch(self, guid: int) -> None:
-        """The circumstances of the log of session *guid* may have changed."""
+        """Note a possible change to the circumstances of the log of session *guid*."""
         self.changed.update(self.groups[guid].databases)
         for copy in self.group_copies(guid):
             self.touch_log(copy)
@@ -239,11 +239,11 @@ class World:
         return self.tick / TICKS_PER_S
 
     def computer_of(self, instance: str) -> Computer:
-        """The computer on which *instance* runs."""
+        """Return the computer on which *instance* runs."""
         return self.computers[self.instances[instance].computer]
 
     def computer_named(self, name: str) -> Computer:
-        """The computer of that name, or the one on which the instance of that name runs."""
+        """Return the computer of that name, or the one on which the instance of that name runs."""
         return self.computers.get(name) or self.computer_of(name)
 
     def instances_on(self, computer: str) -> list[str]:
@@ -254,13 +254,13 @@ class World:
         return [copies[server, database] for server in self.instances if (server, database) in copies]
 
     def new_session(self, database: str) -> int:
-        """The number of a new mirroring session of *database*."""
+        """Return the number of a new mirroring session of *database*."""
         guid = self.next_id()
         self.groups[guid] = Group(kind="mirroring", databases=(database,))
         return guid
 
     def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
-        """The copy on *server* that belongs to session *guid*, as that server believes."""
+        """Return the copy on *server* that belongs to session *guid*, as that server believes."""
         group = self.groups.get(guid or 0)
         if group is None or group.kind != "mirroring":
             return None
@@ -268,17 +268,17 @@ class World:
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
     def session_copies(self, guid: int) -> list[DatabaseCopy]:
-        """The copies whose servers believe that they belong to session *guid*."""
+        """Return the copies whose servers believe that they belong to session *guid*."""
         (database,) = self.groups[guid].databases
         return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
 
     def group_copies(self, guid: int) -> list[DatabaseCopy]:
-        """The copies whose servers believe that they belong to group *guid*, of all its databases."""
+        """Return the copies whose servers believe that they belong to group *guid*, of all its databases."""
         each = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
         return [copy for copy in each if copy.group == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
-        """The failover of session *guid* that has begun and has neither ended nor come to nothing."""
+        """Return the failover of session *guid* that has begun and has neither ended nor been canceled."""
         place = self.latest_failover.get(guid or 0)
         if place is None:
             return None
@@ -291,7 +291,7 @@ class World:
     # --- fork, hash -------------------------------------------------------------------------------------
 
     def fork(self) -> World:
-        """An independent world with the same past and, given the same inputs, the same future."""
+        """Fork an independent world with the same past and, given the same inputs, the same future."""
         return World(
             seed=self.seed,
             chance=self.chance.fork(),
@@ -343,7 +343,7 @@ class World:
         )
 
     def state_hash(self) -> str:
-        """32 hexadecimal digits of everything that decides the future."""
+        """Return a hash, 32 hexadecimal digits, of all state that decides the future."""
         digest = hashlib.blake2b(digest_size=16)
         for piece in self._pieces():
             digest.update(piece)
@@ -351,7 +351,7 @@ class World:
         return digest.hexdigest()
 
     def _pieces(self) -> Iterator[bytes]:
-        """The text of a tuple of all parts, piece by piece."""
+        """Yield the text of a tuple of all parts, piece by piece."""
         head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
         yield f"({head!r}, {self.sql_work!r}, ".encode()
         for name in HASHED:

@@ -43,7 +43,7 @@ class PlanFinding:
 
 
 def advice(plan: MirroringPlan, goals: Goals = NO_GOALS) -> list[PlanFinding]:
-    """Everything worth knowing about *plan*, most important first. ValueError: a senseless link."""
+    """Return all findings about *plan*, most important first. ValueError: an impossible link."""
     assessment = assess(plan, goals)
     return [
         _describe_verdict(assessment),
@@ -377,7 +377,7 @@ def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessag
 
 
 def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
-    """Said where compression is on, and where the link hurts and it could help."""
+    """Describe compression if it is on, or if the link limits the plan and it could help."""
     plan, setup = assessment.plan, pair_of(assessment.plan, SafetyMode.OFF)
     ratio = plan.workload.compression_ratio
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)

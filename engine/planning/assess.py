@@ -149,13 +149,16 @@ def build_full_check(goals: Goals, unmirrored: Steady) -> Callable[[Steady], boo
 
 
 def off_keeps_up(figures: Steady) -> bool:
-    """Nobody waits in OFF; what can fail is that log is written faster than it is sent."""
+    """Return whether the log can be sent as fast as it is written, which is the only limit in OFF."""
     return figures.send_queue_growth_kb_per_s <= 0.0
 
 
 @lru_cache(maxsize=64)
 def assess(plan: MirroringPlan, goals: Goals = NO_GOALS) -> Assessment:
-    """Runs the model for *plan* at every safety level and with twice of each resource. ValueError: a senseless link."""
+    """Run the model for *plan* at every safety level and with twice of each resource.
+
+    ValueError: an impossible link.
+    """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
     unmirrored, full, off = steady(tuple(pair_of(plan, mode) for mode in modes))
     return Assessment(
@@ -180,7 +183,7 @@ def _compute_duration(amount: float, rate: float) -> float:
 
 
 def _twice(setup: Pair) -> dict[PlanResource, Pair]:
-    """The same pair with twice as much of one thing."""
+    """Return the same pair with twice as much of one resource."""
     site, stream = setup.source.site, setup.stream
     better = {
         PlanResource.LOG_DISK: setup.changed(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
@@ -231,7 +234,7 @@ def _limits(plan: MirroringPlan, goals: Goals, unmirrored: Steady) -> Limits:
 
 
 def _backlog(plan: MirroringPlan, unmirrored: Steady, suspended_s: float) -> Backlog:
-    """Clients do not wait for a mirror that is catching up, whatever the safety level."""
+    """Return the backlog; clients do not wait for a mirror that is catching up, at any safety level."""
     kb = unmirrored.log_kb_per_s * suspended_s
     setups = (pair_of(plan, SafetyMode.OFF),)
     sending, redoing = steady(setups, "send")[0], steady(setups, "redo")[0]

@@ -30,11 +30,11 @@ def build_custom_workload(
     site: Site = NEC,
     name: str = "own figures",
 ) -> Workload:
-    """A workload that does *transactions_per_s* on *site* without mirroring.
+    """Build a workload of *transactions_per_s* on *site* without mirroring.
 
-    The time inside a transaction follows from Little's law; what CPU and log disk do not explain of it is
-    taken as reads, locks and network of the clients. ValueError: a figure is not above zero, or the connections
-    cannot reach the rate.
+    Little's law gives the time inside a transaction. The part that CPU and log disk do not explain is taken as
+    reads, locks and network of the clients. ValueError: a figure is not above zero, or the connections cannot
+    reach the rate.
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
         raise ValueError(say("connections, log and transactions must be above zero, think time not below"))
@@ -66,7 +66,7 @@ def build_custom_workload(
 
 
 def _fit_response_time(base_workload: Workload, site: Site, response_s: float) -> Workload:
-    """*bare* with as much other delay as makes its transactions last *response_s*."""
+    """Add delay to *bare* until its transactions last *response_s*."""
     workload, other_s = base_workload, response_s
     for _ in range(TRIES):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)

@@ -123,7 +123,7 @@ def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
 
 
 def _draw_queue(number: str, title: str, caption: str, plan: MirroringPlan) -> Figure:
-    """The send queue over time, beginning in step."""
+    """Draw the send queue over time, beginning synchronized."""
     flow = Flow.empty()
     add_pair(flow, pair_of(plan))
     warm_start(flow, 0)
@@ -135,13 +135,13 @@ def _draw_queue(number: str, title: str, caption: str, plan: MirroringPlan) -> F
 
 
 def _over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
-    """Minutes since the first tick, and the counter."""
+    """Return minutes since the first tick, and the counter."""
     values = samples.column(0, counter)
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
 
 def _draw_encryption(number: str, column: str) -> Figure:
-    """With and without encrypted endpoints, Workload1."""
+    """Draw Workload1 with and without encrypted endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
     setups = [pair_of(MirroringPlan(encryption=on), mode) for mode in modes for on in (False, True)]
     found = [getattr(each, column) for each in steady(tuple(setups))]
@@ -167,7 +167,7 @@ def _draw_encryption(number: str, column: str) -> Figure:
 def _run_operation(
     operation: Operation, mode: SafetyMode, samples: Samples | None = None
 ) -> tuple[Flow, float]:
-    """An operation alone in the database, from beginning to end, and the seconds that it took."""
+    """Run an operation alone in the database; return the flow and the duration in seconds."""
     flow = Flow.empty()
     workload = replace(WORKLOAD1, connections=0.0)  # its pages say how fast log is redone
     add_pair(flow, pair_of(MirroringPlan(workload=workload), mode).changed(operation=operation))
@@ -178,7 +178,7 @@ def _run_operation(
 
 
 def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
-    """Seconds until the crossing that is armed."""
+    """Return the seconds until the armed crossing."""
     ticks, sources, streams = run(flow, round(MOST_S * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {MOST_S:g} s"
     return ticks / TICKS_PER_S

@@ -8,7 +8,7 @@ from engine.localization import LocalizableMessage, format_quantity, say
 
 
 def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableMessage:
-    """About *digits* significant digits without exponent: 0.0123, 1.23, 123, 1,234."""
+    """Format about *digits* significant digits without exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
         return say("endless {unit}", unit=unit) if unit else say("endless")
     if value == 0.0:
@@ -19,7 +19,7 @@ def format_figure(value: float, digits: int = 3, unit: str = "") -> LocalizableM
 
 
 def format_size(kb: float) -> LocalizableMessage:
-    """KB, MB or GB of 1,024 each."""
+    """Format KB, MB or GB of 1,024 each."""
     for unit in ("KB", "MB"):
         if abs(kb) < 999.5:
             return format_figure(kb, unit=unit)
@@ -28,7 +28,7 @@ def format_size(kb: float) -> LocalizableMessage:
 
 
 def format_duration(seconds: float) -> LocalizableMessage:
-    """12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
+    """Format 12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
     if not math.isfinite(seconds):
         return say("for ever")
     if seconds < 0.9995:
@@ -40,7 +40,7 @@ def format_duration(seconds: float) -> LocalizableMessage:
 
 
 def format_percent(share: float) -> LocalizableMessage:
-    """0.256 -> 26 %; 0.054 -> 5.4 %."""
+    """Format 0.256 as 26%, 0.054 as 5.4%."""
     value = 100.0 * share
     whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
     return format_quantity(value, ".0f" if whole else ".1f", "%")

@@ -33,17 +33,17 @@ class MirroringPlan(Struct, frozen=True):
     log_volume_gb: float = 40.0  # room for the principal's log
 
     def with_changes(self, **changes: float) -> MirroringPlan:
-        """The same plan with other figures."""
+        """Return the same plan with other figures."""
         return replace(self, **changes)
 
 
 def network_of(rtt_ms: float) -> str:
-    """LAN, MAN or WAN: the kind of network that usually has this round trip [WP table 7]."""
+    """Return LAN, MAN or WAN: the kind of network that usually has this round trip [WP table 7]."""
     return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
 
 
 def pair_of(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
-    """The plan as a pair of servers, its mirror in step; at another safety level if one is given."""
+    """Return the plan as a synchronized pair of servers, optionally at another safety level."""
     return pair(
         plan.site,
         plan.workload,

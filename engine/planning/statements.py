@@ -126,7 +126,7 @@ POINTS: Final = tuple(
 
 
 def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
-    """Those that belong to a curve."""
+    """Return the points that belong to a curve."""
     return [
         each
         for each in POINTS
@@ -135,7 +135,7 @@ def points_about(workload: Workload, safety: SafetyMode, column: str) -> list[Me
 
 
 def statements_about(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
-    """Those that belong to a curve."""
+    """Return the statements that belong to a curve."""
     return [
         each
         for each in STATEMENTS

@@ -65,10 +65,10 @@ COLUMNS: Final = tuple(field.name for field in fields(Steady))
 
 @lru_cache(maxsize=64)
 def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[Steady, ...]:
-    """Each setup run alone until it is at rest.
+    """Run each setup alone until it is at rest; results are cached.
 
-    *behind* "send" gives every mirror an endless send queue first, "redo" an endless redo queue: what a
-    backlog is worked off with. Asked again, the answer comes from memory.
+    *behind* "send" first gives every mirror an endless send queue, "redo" an endless redo queue, to measure the
+    rate of catching up.
     """
     found: list[Steady] = []
     for first in range(0, len(setups), PAIRS_AT_ONCE):
@@ -77,7 +77,7 @@ def steady(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[Steady, .
 
 
 def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
-    """All *setups* in one flow, each on servers of its own; read when the last has come to rest."""
+    """Run all *setups* in one flow, each on its own servers, and read them when the last is at rest."""
     flow = Flow.empty()
     for number, setup in enumerate(setups):
         add_pair(flow, setup.changed(host=2 * number, target_host=2 * number + 1))
@@ -97,7 +97,7 @@ def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[Steady]:
 
 
 def _measurement_s(setup: Pair) -> float:
-    """Several times the longest delay that the pair knows: thinking, and a window on its way."""
+    """Return several times the longest delay of the pair: thinking, and a window on its way."""
     source, stream = setup.source, setup.stream
     if stream is None:
         return max(LOOK_S, source.workload.think_s)
@@ -108,7 +108,7 @@ def _measurement_s(setup: Pair) -> float:
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
-    """Moves the log of every source ahead of its streams, or of what their targets have redone."""
+    """Move the log of every source ahead of its streams, or of the redone position of their targets."""
     for source in range(len(flow.source_setups)):
         _move(
             flow.set_positions, source, flow.positions(source), ("generated_kb", "flushed_kb", "committed_kb")
@@ -144,7 +144,7 @@ def _take_sample(flow: Flow, source: int) -> _PairSample:
 
 
 def _measure(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[Steady]:
-    """Exact means of every pair over the next *seconds*."""
+    """Measure exact means of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run(flow, round(seconds * TICKS_PER_S))
     for source, was in enumerate(before):
@@ -181,7 +181,7 @@ def _compute_ratio(total: float, count: float) -> float:
 
 
 def _round_growth(growth: float, flow: float) -> float:
-    """A queue that changes by less than a thousandth of what passes it stands still."""
+    """Round the growth of a queue to 0 below a thousandth of its throughput."""
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 

@@ -37,12 +37,12 @@ class Sweep:
     points: tuple[Steady, ...]
 
     def column(self, name: str) -> Array:
-        """One of `steady.COLUMNS` at each point."""
+        """Return one of `steady.COLUMNS` at each point."""
         return np.array([getattr(point, name) for point in self.points])
 
 
 def sweep(plan: MirroringPlan, axis: str, values: Sequence[float], safety: SafetyMode | None = None) -> Sweep:
-    """*plan* with each of *values* as its *axis*, at its own safety level unless *safety* is given."""
+    """Compute *plan* with each of *values* as its *axis*, at its own safety level or *safety*."""
     mode = plan.safety if safety is None else safety
     setups = tuple(pair_of(plan.with_changes(**{axis: value}), mode) for value in values)
     if mode is SafetyMode.NONE:  # nothing goes over the link
@@ -58,7 +58,7 @@ def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: Safet
 def sweep_bandwidth(
     plan: MirroringPlan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: SafetyMode | None = None
 ) -> Sweep:
-    """Bandwidths *mbps* in Mbps."""
+    """Compute the sweep over the bandwidths *mbps* in Mbps."""
     return sweep(plan, "bandwidth_mbps", mbps, safety)
 
 
@@ -69,9 +69,9 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[Steady], bool],
 ) -> float | None:
-    """The last of *values*, in their order, before *good* fails for the first time; then more exactly.
+    """Find the last of *values* before *good* first fails, then refine it.
 
-    None: already the first one fails. The very last value: all are good.
+    None: the first one fails already. The very last value: all are good.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

@@ -51,7 +51,7 @@ def _rebuild_index(world: World, item: Input) -> None:
 
 
 def _idle(world: World, database: str) -> Key:
-    """The copy that serves, if no long operation runs in it. Raises InputError."""
+    """Return the copy that serves, if no long operation runs in it. Raises InputError."""
     key = serving.find_serving_key(world, database)
     if key is None:
         raise InputError(say("{database} is down", database=database))
@@ -65,7 +65,7 @@ def _idle(world: World, database: str) -> Key:
 
 
 def _runs(world: World, args: Args) -> bool:
-    """The application is connected or looks for a server."""
+    """Return whether the application is connected or looks for a server."""
     (name,) = args
     looking = any(handler == "client.try" and of[0] == name for _, _, handler, of in world.timers)
     return world.clients[name].connected_to is not None or looking
@@ -83,7 +83,7 @@ INTENTS: Final = {"readonly": True, "readwrite": False}
 
 
 def _change_string(world: World, item: Input) -> None:
-    """Keywords of the connection string are set; the application starts anew with it."""
+    """Set keywords of the connection string and restart the application."""
     name, text = item.args
     changes: dict[str, Any] = {}
     for part in filter(str.strip, text.strip('"').split(";")):
@@ -117,7 +117,7 @@ def _long_query(world: World, item: Input) -> None:
 
 
 def _change_schema(world: World, item: Input) -> None:
-    """A release of the application: ALTER TABLE, in a moment."""
+    """Release a new version of the application: ALTER TABLE, at once."""
     key = serving.find_serving_key(world, item.args[0])
     if key is None:
         raise InputError(say("{database} is down", database=item.args[0]))
@@ -132,7 +132,7 @@ def _is_new_data_source(world: World, args: Args) -> bool:
 
 
 def _yes(value: str) -> bool:
-    """Raises ValueError."""
+    """Parse yes or no. Raises ValueError."""
     known = {"yes": True, "true": True, "no": False, "false": False}
     if value.lower() not in known:
         raise ValueError(value)
@@ -140,7 +140,7 @@ def _yes(value: str) -> bool:
 
 
 def _seconds(value: str) -> float:
-    """Raises ValueError."""
+    """Parse seconds. Raises ValueError."""
     seconds = float(value)
     if not 0.0 <= seconds <= 3600.0:
         raise ValueError(value)

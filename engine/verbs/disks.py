@@ -89,7 +89,7 @@ def _waits(world: World, fault: Fault) -> str:
 
 
 def _has_open_transaction(world: World, args: Args) -> bool:
-    """A transaction is open in a copy of the database."""
+    """Return whether a transaction is open in a copy of the database."""
     return any(copy.active_from_kb is not None for copy in world.copies_of(args[0]))
 
 
@@ -106,7 +106,7 @@ def _io_errors(world: World, fault: Fault) -> str:
 
 
 def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
-    """Pointless where the drive is lost already, or is there."""
+    """Build a check that objects if the drive is lost already, or exists."""
 
     def pointless(world: World, item: Input) -> str:
         letter = item.args[1].strip(":\\").upper()
@@ -116,7 +116,7 @@ def _drive_lost(reason: str, drive_is_lost: bool) -> Callable[[World, Input], st
 
 
 def _drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Drives on which a database of the server has files."""
+    """Return drives on which a database of the server has files."""
     here = [copy for (at, _), copy in world.copies.items() if at == server]
     return sorted({file.drive.upper() for copy in here for file in volumes.files_of(copy)})
 

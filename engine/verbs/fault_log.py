@@ -79,12 +79,12 @@ COMPUTER: Final = "computer"
 
 
 def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:
-    """The computer to which *item* is done; None: it is not done to a computer."""
+    """Return the computer to which *item* is applied; None if it is not applied to a computer."""
     return world.computer_named(item.args[0]).name if verb.of_computer else None
 
 
 def _computer_hit(world: World, fault: Fault) -> str:
-    """The computer to which *fault* was done, or on which its instance runs."""
+    """Return the computer to which *fault* was applied, or on which its instance runs."""
     return str(dict(fault.before).get(COMPUTER) or world.computer_named(fault.args[0]).name)
 
 
@@ -100,7 +100,7 @@ def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
 
 
 def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
-    """The act that takes *fault* back; None for one that passes by itself, or that only other work mends."""
+    """Return the action that reverts *fault*; None if it ends automatically or needs other work."""
     # SHUTDOWN in T-SQL is no verb of input lines; it stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
     if not reverse:

@@ -23,7 +23,7 @@ KB_PER_GB: Final = 1024.0 * 1024.0
 
 
 def _copy(world: World, item: Input) -> None:
-    """The file is on B under the same path when the copy is done."""
+    """Copy a file to B under the same path."""
     a, b, path = item.args
     if a == b:
         _move(world, a, path.strip())
@@ -158,7 +158,7 @@ def _paths(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _set_drive(adds_drive: bool) -> Doing:
-    """`add-drive S LETTER size_gb=…` and `grow-volume S LETTER size_gb=…` (its new size)."""
+    """Execute `add-drive S LETTER size_gb=…` and `grow-volume S LETTER size_gb=…` (its new size)."""
 
     def do(world: World, item: Input) -> None:
         server, letter = item.args[0], item.args[1].strip(":\\").upper()
@@ -199,7 +199,7 @@ def _set_drive(adds_drive: bool) -> Doing:
 
 
 def _all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Letters that some server has."""
+    """Return drive letters that some server has."""
     return sorted({volume.letter for computer in world.computers.values() for volume in computer.volumes})
 
 

@@ -20,7 +20,7 @@ NOBODY_ASKED: Final[Mapping[str, Sequence[str]]] = {}
 
 
 def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_ASKED) -> str:
-    """*item* without its time. *asked*: question -> its choices."""
+    """Describe *item* without its time. *asked*: question -> its choices."""
     verb = VERBS[item.verb]
     arguments = dict(zip((parameter.name for parameter in verb.parameters), item.args, strict=False))
     if "server" in arguments:
@@ -33,7 +33,7 @@ def describe_input(item: Input, questions: Mapping[str, Sequence[str]] = NOBODY_
 
 
 def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASKED) -> str:
-    """As `describe_input`; what is no input line as it is."""
+    """Describe a line as `describe_input` does; return other text unchanged."""
     try:
         return describe_input(parse_line(line), questions)
     except ValueError:  # an InputError, or a batch that is no JSON
@@ -44,7 +44,7 @@ def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NOBODY_ASK
 
 
 def _describe_answer(item: Input, questions: Mapping[str, Sequence[str]]) -> str:
-    """By what it says; empty for all else."""
+    """Describe an answer by its text; empty for other inputs."""
     if item.verb != "answer":
         return ""
     choices, number = questions.get(item.args[0], ()), item.args[1]
@@ -54,7 +54,7 @@ def _describe_answer(item: Input, questions: Mapping[str, Sequence[str]]) -> str
 
 
 def _describe_choice(verb: Verb, item: Input, arguments: Mapping[str, str]) -> str:
-    """By its own template where all that it names is given, else as the menu has it; then what else was said."""
+    """Describe a choice by its own template if complete, else by its menu text; then add other arguments."""
     fields = [name for _, name, _, _ in Formatter().parse(verb.told) if name]
     if verb.told and all(name in arguments for name in fields):
         words: str = say(verb.told, **{name: arguments[name] for name in fields})

@@ -15,7 +15,7 @@ from engine.verbs.verb import SERVER, Verb, VerbParameter
 
 
 def _set_account(world: World, item: Input) -> None:
-    """As Configuration Manager does it, with a restart of the service."""
+    """Change the account as Configuration Manager does, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
     emit_maintenance_event(
@@ -40,7 +40,7 @@ def _stop_service(world: World, server: str, next_action: str) -> None:
 
 
 def _upgrade(world: World, item: Input) -> None:
-    """The service is down meanwhile. The present version is a service pack."""
+    """Upgrade the instance, which is down meanwhile; the present version gets a service pack."""
     server = item.args[0]
     state = world.instances[server]
     version = int(item.args[1])

@@ -27,7 +27,7 @@ def _agent(running: bool) -> Doing:
 
 
 def _set_jobs(enabled: bool) -> Doing:
-    """`enable-jobs S [JOB]`, `disable-jobs S [JOB]`: one job, or all of the server."""
+    """Execute `enable-jobs S [JOB]`, `disable-jobs S [JOB]`: one job, or all of the server."""
 
     def do(world: World, item: Input) -> None:
         server = item.args[0]
@@ -47,7 +47,7 @@ def _set_jobs(enabled: bool) -> Doing:
 
 
 def _copy_jobs(world: World, item: Input) -> None:
-    """Jobs that B lacks, disabled."""
+    """Copy the jobs that B lacks, disabled."""
     a, b = item.args
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
@@ -65,7 +65,7 @@ def _new_jobs(world: World, args: Args) -> bool:
 
 
 def _transfer_logins(world: World, item: Input) -> None:
-    """Logins that B lacks, with SID and password, as sp_help_revlogin scripts them."""
+    """Transfer the logins that B lacks, with SID and password, as sp_help_revlogin scripts them."""
     a, b = item.args
     need_running(world, a, b)
     new: list[Login] = []

@@ -24,7 +24,7 @@ _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 
 
 def parse_line(text: str, tick: int = 0) -> Input:
-    """One input without its time (`power-off SERVER_A`, in a team `@dba power-off SERVER_A`), to be done at *tick*.
+    """Parse an input without its time (`power-off SERVER_A`, in a team `@dba power-off SERVER_A`) for *tick*.
 
     Raises InputError.
     """
@@ -148,7 +148,7 @@ def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
 
 
 def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
-    """The name of a cluster resource may have blanks, SQL Server (SQLFCI1): words too many are its own."""
+    """Join surplus words to the name of a cluster resource, such as SQL Server (SQLFCI1)."""
     place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
     surplus = len(arguments) - len(verb.parameters)
     if place is None or surplus < 0:
@@ -158,7 +158,7 @@ def _with_resource(verb: Verb, arguments: list[str]) -> list[str]:
 
 
 def usage(verb: Verb) -> str:
-    """`degrade FROM TO [rtt_ms=…] …` for messages and help."""
+    """Return `degrade FROM TO [rtt_ms=…] …` for messages and help."""
     parts = [verb.name]
     for parameter in verb.parameters:
         word = "|".join(parameter.choices) or parameter.name.upper()
@@ -168,7 +168,7 @@ def usage(verb: Verb) -> str:
 
 
 def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """Lines of an input file and all its problems (`line 3: …`). `+S` counts from the line before."""
+    """Parse the lines of an input file; return all problems (`line 3: …`). `+S` counts from the line before."""
     inputs, problems = read_script(text)
     return inputs, [in_line(number, problem) for number, problem in problems]
 
@@ -178,7 +178,7 @@ def in_line(number: int, problem: str) -> LocalizableMessage:
 
 
 def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
-    """`parse_script`, with the number of the line of each problem."""
+    """Run `parse_script` with the line number of each problem."""
     inputs: list[Input] = []
     problems: list[tuple[int, str]] = []
     tick = 0
@@ -194,7 +194,7 @@ def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
 
 
 def _blocks(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Each input with the indented lines that belong to it; comments and blank lines dropped."""
+    """Return each input with its indented lines, without comments and blank lines."""
     blocks: list[tuple[int, list[str]]] = []
     for number, line in enumerate(lines, start=1):
         if line[:1] in (" ", "\t") and blocks:

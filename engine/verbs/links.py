@@ -34,7 +34,7 @@ def _mend(world: World, item: Input) -> None:
 
 
 def _healthy_links(world: World) -> dict[tuple[str, str], Link]:
-    """Links as they were before any fault that is still active changed them."""
+    """Return the links as they were before active faults changed them."""
     healthy: dict[tuple[str, str], Link] = {}
     for fault in world.faults:
         if fault.reverted_tick is None:

@@ -49,7 +49,7 @@ def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
 
 
 def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Without the truth the usual one: which ports are closed is to be found out."""
+    """Return the usual port if the truth is hidden, because a closed port must be diagnosed."""
     if not truth:
         return _endpoint_port(world, server, truth)
     return map(str, world.computer_of(server).blocked_ports)
@@ -68,7 +68,7 @@ def _certificate_name(server: Instance, item: Input) -> str:
 
 
 def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
-    """A certificate and all copies of it have the same dates."""
+    """Set the same dates for a certificate and all copies of it."""
     for name, server in world.instances.items():
         if any(c.thumbprint == thumbprint for c in server.certificates):
             dated = tuple(

@@ -45,17 +45,17 @@ class VerbParameter(Struct, frozen=True):
 
 
 def is_always_sensible(world: World, args: Args) -> bool:
-    """A menu offers the act whenever it can be done."""
+    """Return True: a menu offers the action whenever it is possible."""
     return True
 
 
 def find_no_objection(world: World, item: Input) -> str:
-    """The act always changes something, or refuses by itself."""
+    """Return no objection: the action always changes something, or refuses itself."""
     return ""
 
 
 def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
-    """One offer, without options."""
+    """Offer the action once, without options."""
     return (("", ""),)
 
 
@@ -171,17 +171,17 @@ SERVERS: Final = (VerbParameter("from", "server"), VerbParameter("to", "server")
 
 
 def of_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
-    """Sensible where the server of the first argument is so."""
+    """Build a check that passes if the server of the first argument has the property."""
     return lambda world, args: wanted(world.instances[args[0]])
 
 
 def reject_server_if(reason: str, condition: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
-    """Pointless where the server of the first argument is so."""
+    """Build a check that objects if the server of the first argument has the property."""
     return lambda world, item: reason if condition(world.instances[item.args[0]]) else ""
 
 
 def reject_computer_if(reason: str, condition: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
-    """Pointless where the computer of the server of the first argument is so."""
+    """Build a check that objects if the computer of the first argument's server has the property."""
     return lambda world, item: reason if condition(world.computer_named(item.args[0])) else ""
 
 

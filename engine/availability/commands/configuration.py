@@ -249,7 +249,7 @@ def new_replica(server: str, options: Options, operation: str, version: int) -> 
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
-    """Check that the replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404; 41199 reading in a basic group."""
+    """Check that the replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404, 41199."""
     _, synchronous_max, automatic_max = limits(version)
     if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
         raise SqlError(41199, "allow_connections", state=8)

@@ -21,7 +21,7 @@ PLAIN_KEPT: Final = 2_000_000
 
 
 def normalize_sql(sql: str, keep_literals: bool) -> str:
-    """*sql* in capitals without comments, brackets, doubled space and (else PRINT would do) literals."""
+    """Normalize *sql*: capitals, no comments or brackets, single spaces, no literals (else PRINT would match)."""
     return _PLAIN.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
 
 
@@ -40,7 +40,7 @@ ERROR_SEVERITY_MIN: Final = 11
 
 
 def errors(batch: Event) -> list[int]:
-    """Numbers of the errors that a batch met."""
+    """Return the numbers of the errors in a batch."""
     messages = batch.get("messages", ())
     return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
@@ -50,7 +50,7 @@ STORY: Final = "story"
 
 
 def is_story_window(window: str) -> bool:
-    """The window is one of the timeline's: what it sends is not the trainee's doing."""
+    """Return whether the window belongs to the timeline: its batches are not the trainee's."""
     return window.partition("#")[2].lower() == STORY
 
 
@@ -64,6 +64,6 @@ def summarize_batch(batch: Event) -> Event:
 
 
 def summarize_prompt_line(line: Event) -> Event:
-    """A line at the PowerShell prompt of a node, as `summarize_batch` keeps a batch."""
+    """Summarize a line at the PowerShell prompt of a node, as `summarize_batch` does a batch."""
     messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if line.get("refused") else []
     return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))

@@ -117,7 +117,7 @@ def _hosts(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
 def _check_editions(
     scenario: Scenario, group: AvailabilityGroupSpec, path: Path, finder: ProblemFinder
 ) -> None:
-    """Standard edition has basic groups since 2016: two replicas, one database, no reading at the secondary."""
+    """Check the limits of basic groups in Standard edition since 2016: two replicas, one database, no reads."""
     if not is_basic(scenario, group):
         return
     editions = {one.name: one for one in _hosts(scenario)}

@@ -72,7 +72,7 @@ class Condition:
 
 
 def parse(text: str, names: ConditionNames) -> Condition:
-    """The condition that *text* says. Raises ConditionError with the column of the first thing wrong."""
+    """Parse the condition *text*. Raises ConditionError with the column of the first error."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
     if len(text) > LENGTH_MAX:
@@ -107,7 +107,7 @@ FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
 
 
 def parse_fact(text: str, names: ConditionNames) -> Condition:
-    """*text* as a plain fact, or several joined by `and`: what may be told as a status. Raises ConditionError."""
+    """Parse *text* as a fact, or several joined by `and`, which a status may state. Raises ConditionError."""
     condition = parse(text, names)
     tree = _grammar().parse(text)
     for part in _trees(tree) if tree.data == "all" else [tree]:
@@ -145,7 +145,7 @@ _SPOKEN: Final = {
 
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
-    """Terminals of the grammar, in words."""
+    """Format terminals of the grammar as text."""
     said = {_SPOKEN.get(name, name.lower()) for name in expected}
     return join_messages(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
 
@@ -182,7 +182,7 @@ def poll_each_second(test: Test) -> Asked:
 
 
 def poll_if_clustered(test: Test) -> Asked:
-    """A cluster forgets failures and restarts after a time."""
+    """Poll if there is a cluster, which forgets failures and restarts after a time."""
     return lambda facts: (
         answer_for_seconds(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
     )
@@ -352,7 +352,7 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
 
 
 def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
-    """*parts* joined to one; an answer *decides* of any of them is that of the whole."""
+    """Join *parts*; a part with the answer *decides* determines the result."""
     test = reduce(join, [part.test for part in parts])
     quiet = [part.test for part in parts if part.answer is None]
     moving = [part.answer for part in parts if part.answer is not None]

@@ -54,7 +54,7 @@ class Contents:
 
 
 def contents(scenario: Scenario) -> Contents:
-    """The contents of a scenario that has been loaded (its lines are known to be understood)."""
+    """Return the contents of a loaded scenario, whose lines are valid."""
     deeds = [inject.do for inject in scenario.timeline]
     verbs = verbs_of((*deeds, *(preparation.do for preparation in scenario.before)))
     tables = {
@@ -87,18 +87,18 @@ def contents(scenario: Scenario) -> Contents:
 
 
 def sha256(text: str) -> str:
-    """By which a file is known again, in hexadecimal digits."""
+    """Return the SHA-256 that identifies a file, in hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def verbs_of(lines: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Verbs of input lines, with or without a time, and how often each; most often first."""
+    """Return the verbs of input lines, with or without a time, and their number; most frequent first."""
     counted = Counter(map(_verb, lines))
     return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def escape_invisible(text: str) -> str:
-    """*text* with every character that is not seen, or turns the direction of others, written out as ⟨U+202E⟩."""
+    """Escape every invisible or direction-changing character of *text* as ⟨U+202E⟩."""
     unseen = [sign for sign in dict.fromkeys(text) if sign not in "\n\t" and _is_invisible(sign)]
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
@@ -108,7 +108,7 @@ def _is_invisible(sign: str) -> bool:
 
 
 def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    """Keys whose texts are read by people, with what stands there."""
+    """Yield the keys of texts that people read, with their texts."""
     kept = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",
                 "facilitator", "fidelity"):  # fmt: skip
@@ -127,6 +127,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _verb(line: str) -> str:
-    """The verb of a line with or without its time."""
+    """Return the verb of a line with or without its time."""
     inputs, problems = parse_script(line)
     return inputs[0].verb if inputs and not problems else parse_line(line).verb

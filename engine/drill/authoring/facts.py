@@ -81,7 +81,7 @@ class Facts:
         return known
 
     def log(self, database: str) -> Place:
-        """The log and stream of its principal, or of the first copy that has one."""
+        """Return the log and stream of its principal, or of the first copy that has one."""
         known: Place | None = self.found.get(("log", database))
         if known is None:
             copy = self.principal(database)
@@ -119,7 +119,7 @@ class ConditionNames:
 def principal(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
-    """The copy that serves *database*; else its principal, one that is not mirrored, or a mirror; None: no copy."""
+    """Return the copy that serves *database*; else its principal, an unmirrored one, or a mirror; None: no copy."""
     copies = world.copies_of(database)
     if serving_copies is None:
         serving_copies = availability.serving_copies(world, database)
@@ -194,14 +194,14 @@ def _encrypts(endpoint: Endpoint | None) -> bool:
 
 
 def database_is(facts: Facts, database: str, state: str) -> bool:
-    """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
+    """Evaluate `Sales is SYNCHRONIZED`, the mirroring state at its principal, or `Sales is ARMED`."""
     if state == ARMED:
         return preconditions.armed(facts.world, database)
     return _state_word(facts.principal(database)) == state
 
 
 def state_word(world: World, database: str) -> str:
-    """The state of *database* in its session or group, as the copy that leads it knows; NONE in none."""
+    """Return the state of *database* in its session or group, as its leading copy knows it; NONE without one."""
     return _state_word(principal(world, database))
 
 
@@ -212,7 +212,7 @@ def _state_word(copy: DatabaseCopy | None) -> str:
 
 
 def copy_is(facts: Facts, database: str, server: str, state: str) -> bool:
-    """`Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
+    """Evaluate `Sales on SERVER_B is PRINCIPAL`: role, mirroring state or database state of one copy."""
     copy = facts.world.copies.get((server, database))
     if copy is None:
         return state == "ABSENT"
@@ -222,7 +222,7 @@ def copy_is(facts: Facts, database: str, server: str, state: str) -> bool:
 
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
-    """`Sales serves [on SERVER_B]`: clients can reach it and work in it."""
+    """Evaluate `Sales serves [on SERVER_B]`: clients can reach it and work in it."""
     serving = facts.serving(database)
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
@@ -238,7 +238,7 @@ def safety_is(facts: Facts, database: str, level: str) -> bool:
 
 
 def runs_on(world: World, instance: str, computer: str) -> bool:
-    """`SQLFCI1 on NODE_2 is RUNNING`: where a failover cluster instance is."""
+    """Evaluate `SQLFCI1 on NODE_2 is RUNNING`: the node of a failover cluster instance."""
     return instance in world.instances and world.instances[instance].computer == computer
 
 
@@ -252,7 +252,7 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 
 
 def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
-    """A batch holds *text*, on *server* if one is named; comments and literals do not count."""
+    """Return whether a batch contains *text*, on *server* if named; comments and literals do not count."""
     wanted, keep_literals = batches.normalize_sql(text, keep_literals=True), "'" in text
     for batch in facts.batches:
         if (
@@ -265,7 +265,7 @@ def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: b
 
 
 def has_error(facts: Facts, number: int, server: str | None) -> bool:
-    """A batch met error *number*."""
+    """Return whether a batch had error *number*."""
     return any(server in (None, batch.server) and number in batches.errors(batch) for batch in facts.batches)
 
 
@@ -290,7 +290,7 @@ class Quantity:
 def _build_flow_quantity(
     text: str, name: str, read_total: Callable[[Facts, str], float] | None = None
 ) -> Quantity:
-    """A counter of the flow, or its percentage of the *whole*."""
+    """Build a quantity for a counter of the flow, or for its percentage of the *whole*."""
 
     def read(facts: Facts, database: str) -> float:
         return streams.read_counter(facts.world, facts.log(database), name)
@@ -428,7 +428,7 @@ def _standstill_s(facts: Facts, program: str) -> float:
 
 
 def settle_account(world: World, database: str) -> Availability:
-    """The account of *database* as it stands now."""
+    """Return the account of *database* at this time."""
     return availability.accrue_ticks(world.availability[database], world.tick)
 
 

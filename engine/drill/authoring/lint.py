@@ -35,7 +35,7 @@ VARIANT_SEEDS: Final = range(3)
 
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
-    """Everything that an author should mend before the drill is given to learners; plays it twice."""
+    """Return all problems that an author should fix before learners play the drill; plays it twice."""
     found, playable = _check_without_playing(scenario, file)
     finder = ProblemFinder(file, scenario.text)
     if scenario.scored and playable:
@@ -47,12 +47,12 @@ def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
 
 
 def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
-    """The part of `lint` that needs no playing, and so no time: what is still to be written, above all."""
+    """Return the problems of `lint` that need no playing: above all texts that are still to be written."""
     return sorted(set(_check_without_playing(scenario, file)[0]))
 
 
 def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
-    """The problems, and whether the scenario can be played at all."""
+    """Return the problems, and whether the scenario can be played at all."""
     finder = ProblemFinder(file, scenario.text)
     _check_texts(scenario, finder)
     try:
@@ -117,7 +117,7 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
-    """A word that is no skill would never become due, and nobody would see why."""
+    """Check skills: an unknown one would never become due."""
     to_write = {path for path, _ in run_scenario.find_prompts(tomllib.loads(scenario.text))}
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
@@ -187,7 +187,7 @@ def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Every pool is used, and every combination makes a scenario."""
+    """Check that every pool is used, and every combination makes a scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
         finder.add(path, text, expected)
     for picks in variants.combinations(scenario.variants):

@@ -67,7 +67,7 @@ class ProblemFinder:
         self.problems.append(Problem(self.file, line, column, format_path(path), _cut(text), _cut(expected)))
 
     def check(self) -> None:
-        """Raises ScenarioError if there is any: the first ones in the file, and how many more there are."""
+        """Raise ScenarioError if there are problems: the first ones in the file, and the number of others."""
         every = sorted(set(self.problems))
         kept = every[: limits.PROBLEMS_MAX]
         if len(every) > len(kept):
@@ -77,17 +77,17 @@ class ProblemFinder:
 
 
 def format_path(path: Path) -> str:
-    """("server", 1, "site") as `server[1].site`."""
+    """Format ("server", 1, "site") as `server[1].site`."""
     words = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
 
 
 def _key(part: str) -> str:
-    """A key in quotes may be anything: short, and with what nobody sees written out."""
+    """Quote a key that is no bare one: shortened, with invisible characters escaped."""
     short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
     return short if short.isprintable() else repr(short)[1:-1]
 
 
 def _cut(text: str) -> str:
-    """A problem repeats what stands in the file, which may be a million signs."""
+    """Shorten text that a problem quotes from the file, which may have a million characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"

@@ -266,7 +266,7 @@ def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNa
 
 
 def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
-    """Each key once, servers that are there, rights that are understood and spelled as the scenario spells them."""
+    """Check that team keys are unique, servers exist, and rights are valid and spelled as in the scenario."""
     world = _build_named_world(scenario)
     role_keys: set[str] = set()
     for i, role in enumerate(scenario.roles):
@@ -295,7 +295,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
 def _check_author(
     item: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
-    """The role before a line, and the role that is spoken to, are in the team."""
+    """Check that the role before a line, and the role that it addresses, are in the team."""
     for key in (item.by, item.args[0] if item.verb in HEARS else ""):
         if key:
             try:
@@ -309,7 +309,7 @@ def _check_author(
 
 
 def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Input lines of timeline, locks and solution are understood and name what is there."""
+    """Check that input lines of timeline, locks and solution are valid and name existing things."""
     world = _build_named_world(scenario)
     for i, line in enumerate(scenario.before):
         try:
@@ -362,7 +362,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
 def _check_when(
     part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
 ) -> None:
-    """Exactly one of *keys* says when."""
+    """Check that exactly one of *keys* gives the time."""
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
         found = say("{names} is given", names=" and ".join(given)) if given else say("no time is given")
@@ -374,7 +374,7 @@ def _check_when(
 
 
 def _build_named_world(scenario: Scenario) -> World:
-    """A world that has the scenario's names and nothing else."""
+    """Build a world with only the scenario's names."""
     world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
@@ -441,7 +441,7 @@ def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
-    """Questions have right choices that are there; each inquiry has its time before the end, and its points."""
+    """Check that questions have existing right choices, and each inquiry has points and a time before the end."""
     kinds = {rule.kind for rule in scenario.rubric}
     groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (
         ("question", scenario.questions, "diagnosis"),
@@ -471,7 +471,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
 
 
 def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
-    """Every choice that is called right is there."""
+    """Check that every choice that is called right exists."""
     numbers = {(*path, "right"): question.right}
     numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
     for where, right in numbers.items():

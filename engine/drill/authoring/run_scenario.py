@@ -91,11 +91,11 @@ class ScenarioRecordingError(ValueError):
 
 
 def scenario_from_drill(drill: Drill, name: str) -> str:
-    """The TOML text of a scenario called *name* (a slug), made of what was done in *drill*.
+    """Build the TOML text of a scenario called *name* (a slug) from the inputs in *drill*.
 
-    Faults and loads become the timeline; repairs, chores and T-SQL the solution; how things stand at the end, the
-    goals. It loads, its solution reaches its goals, and doing nothing misses some. Raises ScenarioRecordingError
-    where what was done makes no difference.
+    Faults and loads become the timeline; repairs, chores and T-SQL the solution; the state at the end the
+    goals. The scenario loads, its solution reaches its goals, and doing nothing misses some. Raises
+    ScenarioRecordingError if the inputs make no difference.
     """
     journal = _drop_undone_inputs(drill.journal)
     story = [item for item in journal if _is_story_input(item)]
@@ -148,9 +148,9 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """The journal without repairs that the same fault undid in the same tick, and without that fault.
+    """Return the journal without repairs that the same fault undid in the same tick, and without that fault.
 
-    In a drill the timeline comes first in a tick: the repair would mend what was broken after it.
+    In a drill the timeline comes first in a tick: the repair would fix what was broken after it.
     """
     lasting_inputs: list[Input] = []
     for item in journal:
@@ -169,12 +169,12 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
 
 
 def _is_story_input(item: Input) -> bool:
-    """It belongs to the story, not to what is done about it."""
+    """Return whether the input belongs to the story, not to the solution."""
     return VERBS[item.verb].group in STORY
 
 
 def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
-    """The world of the recorded scenario with texts to be written."""
+    """Return the world of the recorded scenario, with placeholders for texts."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
@@ -194,7 +194,7 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
 
 
 def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
-    """The story that the recorded scenario told already."""
+    """Yield the story of the recorded scenario."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
@@ -239,7 +239,7 @@ def _holds(drill: Drill, condition: str) -> bool:
 
 
 def _facts(world: World) -> Iterator[tuple[str, str]]:
-    """Conditions that may be goals, with what they say."""
+    """Yield the conditions that may be goals, with their text."""
     for database in world.availability:
         lead = facts.principal(world, database)
         if lead is not None:
@@ -263,7 +263,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
 
 
 def slug(text: str) -> str:
-    """*words* as a name that a scenario or a goal may have."""
+    """Return *words* as a valid name of a scenario or a goal."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
@@ -271,7 +271,7 @@ def slug(text: str) -> str:
 
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, Any]]:
-    """Points by outcome first, with the recorded run as the measure."""
+    """Build the rubric: points by outcome first, with the recorded run as the measure."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
     return [
@@ -302,7 +302,7 @@ def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dic
 def find_prompts(
     data: object, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Each text of a file that an author still has to write: its path, and what is asked for."""
+    """Yield each text of a file that an author must still write: its path, and the prompt."""
     if isinstance(data, Mapping):
         for key, part in data.items():
             yield from find_prompts(part, (*path, key))
@@ -320,12 +320,12 @@ def find_prompts(
 
 
 def as_toml(data: Mapping[str, object]) -> str:
-    """*data* (texts, numbers, truths, lists, tables) as a TOML file, texts of several lines as such."""
+    """Format *data* (texts, numbers, booleans, lists, tables) as TOML, with multi-line texts."""
     return "\n".join(_table(data, "")).strip() + "\n"
 
 
 def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
-    """Plain keys first, as TOML wants it, then tables and lists of tables."""
+    """Yield the lines of a table: plain keys first, as TOML requires, then tables and lists of tables."""
     later: list[tuple[str, Any]] = []
     for key, value in data.items():
         if isinstance(value, Mapping) or (_is_tables(value) and value):
@@ -365,7 +365,7 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 
 def _text(text: str) -> str:
-    """A basic string; of several lines one that keeps them."""
+    """Format a basic string; a multi-line one if it has several lines."""
     escaped = _escape(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
 

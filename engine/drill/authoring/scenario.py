@@ -30,9 +30,9 @@ _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\
 def load_scenario(
     text: str, source_name: str, seed: int | None = None, picks: Picks | None = None
 ) -> Scenario:
-    """The scenario in *text*, read from the file *source_name*. Raises ScenarioError with all problems.
+    """Load the scenario in *text* from the file *source_name*. Raises ScenarioError with all problems.
 
-    Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
+    If it has variants, *seed* (None: the file's own) or *picks* choose one.
     """
     data = _toml(text, source_name)
     finder = ProblemFinder(source_name, text)
@@ -73,9 +73,9 @@ def load_scenario(
 
 
 def select_variant(scenario: Scenario, seed: int) -> Scenario:
-    """The variant of *scenario* that *seed* picks; itself if it has none.
+    """Return the variant of *scenario* that *seed* picks; itself if it has none.
 
-    Raises ScenarioError if this one combination cannot be used; `check` tries them all.
+    Raises ScenarioError if this combination is invalid; `check` tries them all.
     """
     if not scenario.variants:
         return scenario
@@ -83,7 +83,7 @@ def select_variant(scenario: Scenario, seed: int) -> Scenario:
 
 
 def _seed(data: dict[str, object]) -> int:
-    """The file's own seed, or any while it is none: that is told when the file is read."""
+    """Return the file's own seed, or any if it is invalid: the loader reports that."""
     seed = data.get("seed", Scenario.model_fields["seed"].default)
     return seed if isinstance(seed, int) else 0
 
@@ -135,9 +135,9 @@ class _ShiftedFinder(ProblemFinder):
 
 
 def _check_the_rest(finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
-    """Names, lines and conditions of everything that has the right form, although something else has not.
+    """Check names, lines and conditions of all valid parts, although other parts are invalid.
 
-    So a wrong type does not hide a misspelt verb until the next check.
+    So a wrong type does not hide a misspelled verb until the next check.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for without in (_without_keys, _without_entries):
@@ -166,7 +166,7 @@ Sound = tuple[dict[str, Any], dict[str, list[int]]]
 
 
 def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """*data* without each wrong key, so that its default stands there; None if names would be missing."""
+    """Return *data* without each wrong key, so that its default is used; None if names would be missing."""
     sound = copy.deepcopy(data)
     for path, kind in paths:
         if kind != "extra_forbidden" and path and path[0] in WORLD:
@@ -181,7 +181,7 @@ def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) ->
 
 
 def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
-    """*data* without each entry of a list in which something is wrong."""
+    """Return *data* without invalid entries of lists."""
     paths, omitted = list(paths), dict[str, list[int]]()
     made = _without_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
@@ -249,7 +249,7 @@ def _explain(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
-    """*loc* without what pydantic puts in itself (the kind of a rule): the path as it stands in the file."""
+    """Return *loc* without the parts that pydantic adds (the kind of a rule): the path in the file."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
         inside = part in data if isinstance(data, dict) else _has_index(part, data)
@@ -262,12 +262,12 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
 
 
 def _has_index(part: str | int, data: object) -> bool:
-    """Of a list: pydantic also names the first place that is missing."""
+    """Return whether the list has that index: pydantic also names the first missing one."""
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
 def _keys(path: Path, data: Any) -> list[str]:
-    """The keys that the table at *path* may have."""
+    """Return the keys that are valid in the table at *path*."""
     candidates: list[type[BaseModel]] = [Scenario]
     for part in path:
         data = data[part]

@@ -32,14 +32,14 @@ _SPACE: Final = re.compile(r"[ \t]*")
 
 
 def find_positions(text: str) -> dict[Path, TextPosition]:
-    """The place of every key and list element of *text*, which tomllib must have accepted."""
+    """Return the position of every key and list element of *text*, which tomllib must have accepted."""
     scan = _Scan(text)
     scan.document()
     return scan.found
 
 
 def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
-    """The place of *path*, or of the innermost part around it that is written in the text."""
+    """Return the position of *path*, or of the innermost enclosing part that is in the text."""
     for length in range(len(path), 0, -1):
         if path[:length] in positions:
             return positions[path[:length]]
@@ -67,7 +67,7 @@ class _Scan:
             self._skip(_BLANK)
 
     def _header(self) -> Path:
-        """`[a.b]` or `[[a.b]]`: the path that the following keys belong to."""
+        """Parse `[a.b]` or `[[a.b]]`: the path of the following keys."""
         start = self.at
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
@@ -98,7 +98,7 @@ class _Scan:
         self._value(path)
 
     def _keys(self) -> list[str]:
-        """A key, or several joined by dots."""
+        """Parse a key, or several joined by dots."""
         keys: list[str] = []
         while True:
             self._skip(_SPACE)

@@ -40,7 +40,7 @@ Found = tuple[Path, str, str]
 
 
 def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:
-    """Pools that are picked together, in the order of the file."""
+    """Return the pools that are picked together, in the order of the file."""
     return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
 
 
@@ -55,7 +55,7 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
 
 
 def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Every combination of picks, or, where they are too many, some that hold every entry at least once."""
+    """Yield every combination of picks, or, if there are too many, some that contain every entry at least once."""
     known = groups(variants)
     sizes = [len(next(iter(group.values()))) for group in known]
     many = math.prod(sizes) > COMBINATIONS_MAX
@@ -69,7 +69,7 @@ def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
 
 
 def substitute_picks(value: object, picks: Picks) -> Any:
-    """*value*, of TOML's types, with its placeholders filled in. A text that is one placeholder becomes the pick."""
+    """Return *value*, of TOML's types, with its placeholders replaced; a single placeholder becomes the pick."""
     if isinstance(value, dict):
         return {
             key: part if key == VARIANTS else substitute_picks(part, picks) for key, part in value.items()
@@ -106,7 +106,7 @@ def find_problems(data: Mapping[str, object]) -> list[Found]:
 
 
 def find_unused_pools(data: Mapping[str, Any]) -> list[Found]:
-    """Pools that no placeholder asks for."""
+    """Return the pools that no placeholder uses."""
     used = {name for _, name in _placeholders(data, ())}
     return [
         (
@@ -160,7 +160,7 @@ def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
 
 
 def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Each placeholder outside [variants], with the path of its text."""
+    """Yield each placeholder outside [variants], with the path of its text."""
     if isinstance(value, dict):
         for key, part in value.items():
             if (*path, key) != (VARIANTS,):

@@ -57,7 +57,7 @@ _SWITCHES: Final = (
 
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
-    """Lines that a player could try in a drill, sensible or not."""
+    """List lines that a player could try in a drill, sensible or not."""
     lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
     for server in scenario.servers:
         for database in scenario.databases:
@@ -90,7 +90,7 @@ def _steps(scenario: Scenario, seed: int) -> list[Input]:
 
 
 def build_random_player(player: int) -> Play:
-    """A player who does anything at any time."""
+    """Build a player who does anything at any time."""
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
@@ -105,7 +105,7 @@ def build_random_player(player: int) -> Play:
 
 
 def play_worst(scenario: Scenario, seed: int) -> Drill:
-    """Removes every session, forces what can be forced, then switches everything off."""
+    """Remove every session, force service wherever possible, then switch everything off."""
     drill = Drill(scenario, seed)
     for clause in ("SET WITNESS OFF", "SET PARTNER OFF"):
         drill.advance_to(drill.tick + SOON)
@@ -121,7 +121,7 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
 
 
 def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
-    """The reference, with something whole broken and mended, and something looked at, around each step."""
+    """Play the reference, with something healthy broken and repaired, and an inspection, around each step."""
     drill = Drill(scenario, seed)
     for item in _steps(scenario, seed):
         drill.advance_to(item.tick)
@@ -140,7 +140,7 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
 
 
 def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
-    """Tries what harms before each step of the reference, sees what comes of it, and goes back."""
+    """Try a harmful action before each step of the reference, look at the effect, and rewind."""
     history = History(Drill(scenario, seed))
     harm = [
         line
@@ -158,7 +158,7 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
 
 
 def farm_hints(scenario: Scenario, seed: int) -> Drill:
-    """Reads every hint to the end of the drill, goes back to the beginning, and plays the reference."""
+    """Read every hint to the end of the drill, rewind to the beginning, and play the reference."""
     history = History(Drill(scenario, seed))
     steps = _steps(scenario, seed)
     for item in steps:
@@ -170,18 +170,18 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
-    """The reference, a minute late with everything."""
+    """Play the reference, each step a minute late."""
     late = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
     return _play_steps(Drill(scenario, seed), late)
 
 
 def act_before_failure(scenario: Scenario, seed: int) -> Drill:
-    """Does everything that the reference does at once, before anything has happened."""
+    """Apply all actions of the reference at once, before anything has happened."""
     return _play_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
 
 
 def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
-    """Asks for `revert-all` every few seconds instead of finding out what is wrong."""
+    """Send `revert-all` every few seconds instead of diagnosing the fault."""
     drill = Drill(scenario, seed)
     end = default_end(drill)
     while not drill.finished and drill.tick < end:
@@ -192,7 +192,7 @@ def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
 
 
 def finish_immediately(scenario: Scenario, seed: int) -> Drill:
-    """Ends the drill before anything can go wrong."""
+    """End the drill before anything can fail."""
     drill = Drill(scenario, seed)
     drill.advance_to(SOON)
     _try(drill, "finish")
@@ -200,7 +200,7 @@ def finish_immediately(scenario: Scenario, seed: int) -> Drill:
 
 
 def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
-    """The reference, ended at the first second in which every goal is reached."""
+    """Play the reference and end the drill at the first second with all goals reached."""
     drill = Drill(scenario, seed)
     steps = list(reversed(_steps(scenario, seed)))
     while not drill.finished and not all(goal.is_reached for goal in drill.goals.values()):
@@ -362,9 +362,9 @@ def _standing(agent: Agent, drill: Drill) -> AgentResult:
 def find_ranking_errors(
     standings: Iterable[AgentResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[str]:
-    """Everything that is out of order among *standings*.
+    """Return all ranking errors among *standings*.
 
-    *twins* has each exploit's honest twin; those *allowed* may come level with it, but never have more points.
+    *twins* has the honest twin of each exploit. Those *allowed* may have equal points, but never more.
     """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
@@ -409,7 +409,7 @@ or a later last action; + level with it or before it, and allowed"""
 
 
 def table(rankings: Iterable[Ranking]) -> str:
-    """All rankings as one table for people: a row for each scenario, a column for each agent."""
+    """Format all rankings as one table: a row for each scenario, a column for each agent."""
     rankings = list(rankings)
     names = [agent.name for agent in AGENTS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)

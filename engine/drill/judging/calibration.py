@@ -13,7 +13,7 @@ from engine.drill.judging.shapes import Calibration, CalibrationPoint, Row
 
 
 def calibration(questions: Iterable[Row]) -> Calibration | None:
-    """Of rows of `questions` in reports of runs that are over, of one run or of many; None where none tells."""
+    """Return the calibration from rows of `questions` in reports of finished runs; None without stated confidence."""
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
         for row in questions

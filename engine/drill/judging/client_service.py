@@ -22,7 +22,7 @@ class DatabaseClients:
 
 
 def clients_at_start(scenario: Scenario) -> dict[str, DatabaseClients]:
-    """The clients of each database that has any; clients with read intent do not count."""
+    """Return the clients of each database that has any; clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
     found = {}
@@ -74,7 +74,7 @@ class ClientService:
 def client_downtime_s(
     events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
 ) -> dict[str, float]:
-    """Seconds in which a client of each database could not work: database down, or client without connection."""
+    """Return the client downtime of each database in seconds: database down, or client without connection."""
     service = ClientService(clients)
     online = dict.fromkeys(clients, True)
     total = dict.fromkeys(clients, 0.0)

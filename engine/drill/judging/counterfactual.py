@@ -87,9 +87,9 @@ def is_inspection(item: Input) -> bool:
 
 
 def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tuple[ActionImpact, ...]:
-    """Each deed of a finished run with what it came to without it, the one that cost most first.
+    """Return the actions of a finished run with the result without each, the most costly first.
 
-    *asked*: places of the journal to try; None: those that changed something, at most DEEDS_MAX.
+    *asked*: journal indexes to try; None: those that changed something, at most DEEDS_MAX.
     """
     return run_to_completion(evaluating_actions(drill, indices))
 
@@ -97,7 +97,7 @@ def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tupl
 def evaluating_actions(
     drill: Drill, indices: Sequence[int] | None = None
 ) -> Slices[tuple[ActionImpact, ...]]:
-    """`evaluate_actions` in slices."""
+    """Run `evaluate_actions` in slices."""
     places = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
     impacts: list[ActionImpact] = []
@@ -118,7 +118,7 @@ def evaluating_actions(
 
 
 def _list_candidates(drill: Drill) -> list[int]:
-    """Places of deeds that changed something; what the reference does, too, comes last."""
+    """Return the indexes of actions that changed something; those that the reference also has come last."""
     reference = " ".join(
         batches.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution
     )
@@ -153,7 +153,7 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 
 
 def _play_on(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
-    """The rest of the journal from *place*, without what only followed from the deed, and on to the drill's end."""
+    """Play the journal from *place* to the drill's end, without consequences of the action itself."""
     for item in drill.journal[index:]:
         yield from _advance(counterfactual, drill, item.tick)
         if counterfactual.finished:

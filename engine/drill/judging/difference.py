@@ -67,9 +67,9 @@ class CounterCurve:
 
 
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
-    """The first event in which two runs part; None if one is as the other as far as both go.
+    """Return the first event in which two runs differ; None if they are equal as far as both go.
 
-    Remarks about going back, and the hints that come with them, are no difference: they are about the trainee.
+    Events about rewinds, and the hints that come with them, are ignored: they concern the trainee.
     """
     until = min(left_run.tick, right_run.tick)
     for one, other in zip_longest(_iterate_events(left_run, until), _iterate_events(right_run, until)):
@@ -87,7 +87,7 @@ def _iterate_events(drill: Drill, end_tick: Tick) -> Iterator[Event]:
 
 
 def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
-    """Servers, copies and clients of two drills side by side, each at the moment where it is."""
+    """Compare servers, copies and clients of two drills, each at its current time."""
     rows = []
     for name in left_run.world.instances:
         rows.append(StateRow(name, _server(left_run, name), _server(right_run, name)))
@@ -127,7 +127,7 @@ def _client(drill: Drill, name: str) -> str:
 def compare_curves(
     left_run: Drill, right_run: Drill, counters: tuple[str, ...] = CURVES
 ) -> list[CounterCurve]:
-    """The counters of every database over both runs, second by second from the start."""
+    """Compare the counters of every database over both runs, second by second from the start."""
     arrays = report.by_database(left_run), report.by_database(right_run)
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))

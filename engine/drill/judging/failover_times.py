@@ -104,7 +104,7 @@ def scenario_of(plan: MirroringPlan, cause: str) -> Scenario | None:
 
 
 def failover_times(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
-    """*runs* of *scenario* that nobody touches, with seeds from 1 on; a slice is a run."""
+    """Play *runs* of *scenario* without inputs, with seeds from 1 on; a slice is a run."""
     found: list[RunOutcome] = []
     for seed in range(1, runs + 1):
         found.append(play_outcome(scenario, "idle", seed))

@@ -43,7 +43,10 @@ class DisabledFailover:
 
 
 def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list[DisabledFailover]:
-    """Every such command, once for each database, oldest first; none that the reference does or the rubric prices."""
+    """Find every such command, once for each database, oldest first.
+
+    Commands of the reference and commands that the rubric already covers are left out.
+    """
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
     reference = " ".join(batches.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
     asked = {
@@ -60,7 +63,7 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
 
 
 def _is_priced(name: str, scenario: Scenario) -> bool:
-    """The author has a condition of their own about it."""
+    """Return whether the author has a condition about it."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []

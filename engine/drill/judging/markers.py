@@ -31,12 +31,12 @@ class Marker:
 
 
 def markers(events: Iterable[Event]) -> list[Marker]:
-    """The marked moments among *events*, in their order."""
+    """Return the markers for *events*, in their order."""
     return [marker for event in events if (marker := marker_of(event)) is not None]
 
 
 def marker_of(event: Event) -> Marker | None:
-    """The mark that an event deserves, if any."""
+    """Return the marker of an event, if any."""
     read = _READERS.get(event.kind)
     found = read(event) if read is not None else None
     return None if found is None else Marker(event.tick, *found, event.server, event.database)

@@ -86,9 +86,10 @@ def mistakes(
     plan: Sequence[tuple[Tick, str]],
     deeds: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
-    """Everything that cost points, what made the greatest difference first, the rest in order of time.
+    """Return everything that cost points: the most costly first, the rest in order of time.
 
-    *plan*: when the reference does what was never done here. *deeds*: what the run comes to without each of them.
+    *plan*: the times of the reference's actions that were never applied here. *deeds*: the results without each
+    action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     by_place = {deed.place: deed for deed in deeds}
@@ -174,7 +175,7 @@ def _retry(drill: Drill, index: int) -> Tick:
 
 
 def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int | None:
-    """The deed without which this part of the score has most; None: with each it is as it is."""
+    """Return the action without which this part of the score is highest; None if no action changes it."""
     best = max(
         deeds.values(), key=lambda deed: (deed.points_gained(item), deed.points, -deed.place), default=None
     )
@@ -182,7 +183,7 @@ def _find_costliest_action(item: str, deeds: Mapping[int, ActionImpact]) -> int 
 
 
 def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
-    """The deed without which service would have been down less than half as long; None: there is none."""
+    """Return the action without which downtime would be less than half; None if there is none."""
     best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
     if best is None:
         return None
@@ -191,12 +192,12 @@ def _find_longest_outage(deeds: Mapping[int, ActionImpact]) -> int | None:
 
 
 def _down_s(deed: ActionImpact) -> tuple[float, float]:
-    """Downtime with and without it."""
+    """Return the downtime with and without it."""
     return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 
 def _with_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
-    """An outage after automatic failover was disabled: nobody was there to leave the failover to."""
+    """Add to an outage after automatic failover was disabled that nobody was there to fail over."""
     if isinstance(rule, DowntimeRule) and mistake.without is not None:
         return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
     return mistake
@@ -262,7 +263,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
 
 def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int | None:
-    """The last deed of the journal that fits."""
+    """Return the last action of the journal that matches."""
     numbered = reversed(list(enumerate(drill.journal)))
     return next(
         (
@@ -275,7 +276,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
 
 
 def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> StateSpan | None:
-    """The longest stretch that a rule about time counts."""
+    """Return the longest span that a rule about time counts."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
     asked = [lane for name, lane in lanes.items() if rule.database in (None, name)]
@@ -290,7 +291,7 @@ _TELLING: Final = ("fault", "chore", "sql")
 
 
 def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
-    """The last deed or fault up to *tick*, in words, and when it was."""
+    """Return the last action or fault up to *tick*, as text, and its time."""
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
         return "", None

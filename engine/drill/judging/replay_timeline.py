@@ -169,12 +169,12 @@ class _DatabaseRecorder:
 
 
 def record_lanes(drill: Drill) -> dict[str, Lanes]:
-    """The lanes of every database of *drill*, from a run that is played again beside it."""
+    """Record the lanes of every database of *drill*, from a separate replay."""
     return run_to_completion(recording_lanes(drill))
 
 
 def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
-    """`record_lanes` in slices."""
+    """Run `record_lanes` in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
     for name, recorder in watched.items():
@@ -200,7 +200,7 @@ def recording_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
 
 
 def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
-    """Each tick at which something happened, with the databases it was about; none where it was about all."""
+    """Yield each tick with an event and the databases concerned; an empty set stands for all."""
     done = ((item.tick, None) for item in drill.journal)
     told = ((event.tick, event.database) for event in drill.events)
     before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)

@@ -33,9 +33,10 @@ STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_do
 
 
 def report(drill: DrillState) -> Report:
-    """Everything about the run so far, of plain JSON types.
+    """Return the run so far in plain JSON types.
 
-    A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
+    A part that fails is empty and listed under `failed_parts`: an error of the program must not cost a trainee
+    the report.
     """
     parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
@@ -51,7 +52,7 @@ def report(drill: DrillState) -> Report:
 
 
 def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
-    """Each part of the report: how it is made, and what stands there if that fails."""
+    """Return each part of the report: the function that makes it, and the value if that fails."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
         "title": (lambda: drill.scenario.title, ""),
@@ -94,7 +95,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
 
 
 def origin(drill: DrillState) -> str:
-    """Digest of what a run is played from: a mode or a scenario's name that is changed afterwards no longer fits it."""
+    """Return the digest of mode, scenario and its name: a report with a changed one no longer matches."""
     parts = (drill.scenario.name, drill.scenario.text, str(drill.seed), drill.mode.value)
     text = "\0".join(parts).encode("utf-8", errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
@@ -129,7 +130,7 @@ def _events(drill: DrillState) -> list[Row]:
 
 
 def events(drill: DrillState) -> Iterator[Row]:
-    """The events as a report has them: what a replay is compared with as well."""
+    """Return the events in the form of a report, which a replay is compared with."""
     asked = _programs(drill)
     return (to_json_types({**event.as_json(), **_with_row_counts(event, asked)}) for event in drill.events)
 
@@ -152,7 +153,7 @@ def _sql(drill: DrillState) -> list[Row]:
 
 
 def unfinished(drill: DrillState) -> list[Row]:
-    """The batches that run, or wait behind one that runs."""
+    """Return the batches that run, or wait for a running one."""
     sent = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
     rows: list[Row] = []
     for window, run in sorted(drill.world.batches.items()):
@@ -169,7 +170,7 @@ def unfinished(drill: DrillState) -> list[Row]:
 
 
 def _programs(drill: DrillState) -> set[str]:
-    """The windows that are connections of programs."""
+    """Return the windows that are connections of programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
@@ -215,7 +216,7 @@ def _score(drill: DrillState) -> ScoreJson:
 
 
 def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
-    """A question with its answer; what is right only when the drill is over."""
+    """Return a question with its answer, with the right choices only when the drill is over."""
     answer = drill.answers[inquiry.name]
     row: dict[str, object] = {
         "name": inquiry.name,
@@ -272,7 +273,7 @@ def program_version() -> str:
 
 
 def to_json_types(value: object) -> Any:
-    """*value* in types that JSON knows."""
+    """Convert *value* to JSON types."""
     if is_dataclass(value) and not isinstance(value, type):
         return to_json_types(asdict(value))
     if isinstance(value, Struct):
@@ -285,7 +286,7 @@ def to_json_types(value: object) -> Any:
 
 
 def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
-    """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
+    """Return one failover with its time stamps; *failover_s* runs from detection to the new role, as in the paper."""
     row: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
@@ -312,7 +313,7 @@ def _to_seconds(tick: int | None) -> float | None:
 
 
 def availability_json(world: World) -> dict[str, Any]:
-    """Downtime, exposure and losses in all, and of each database."""
+    """Return downtime, exposure and losses in total and of each database."""
     accounts = {name: facts.settle_account(world, name) for name in world.availability}
     total = {
         name: arithmetic.total(_account(a)[name] for a in accounts.values())
@@ -347,7 +348,7 @@ def _account(account: Availability) -> dict[str, float]:
 
 
 def log_of(world: World, database: str) -> Place | None:
-    """The log of *database* and the stream that carries it now: its principal's, else any."""
+    """Return the log of *database* and the stream that carries it now: its principal's, else any."""
     copy = facts.principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.copies_of(database)]
     found = (streams.find_log_place(world, other) for other in copies)
@@ -355,10 +356,10 @@ def log_of(world: World, database: str) -> Place | None:
 
 
 def readings(drill: DrillState) -> dict[str, object]:
-    """t_s and one array for each counter of the first database; of all under `databases` if there are several.
+    """Return t_s and one array for each counter of the first database; several databases are under `databases`.
 
-    None stands where no copy of the database was alive. So many seconds lie between two readings that there are no more
-    than READINGS_MAX values: one, until a hundred databases run for minutes.
+    None stands for times without a living copy of the database. The interval grows so that there are at most
+    READINGS_MAX values: it is one second until a hundred databases run for minutes.
     """
     databases = list(drill.world.availability)
     every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
@@ -370,7 +371,7 @@ def readings(drill: DrillState) -> dict[str, object]:
 
 
 def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
-    """Every counter of every database at each second; None where no copy of it was alive, or before it was there."""
+    """Return every counter of every database at each second; None without a living copy of it."""
     return {name: _arrays(drill, name) for name in drill.world.availability}
 
 

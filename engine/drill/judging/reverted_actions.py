@@ -43,7 +43,7 @@ class PointlessAction:
 def find_pointless_actions(
     world: World, journal: Sequence[Input], events: Sequence[Event], scenario: Scenario
 ) -> list[PointlessAction]:
-    """Everything of that kind, oldest first. What the reference solution does itself is never needless."""
+    """Find all pointless actions, oldest first. Actions of the reference solution are never pointless."""
     faults = (
         PointlessAction(" ".join((f.verb, *f.args)), f.asked_tick) for f in _faults(world, journal, scenario)
     )

@@ -152,7 +152,7 @@ class Review:
     reference: Reference | None
 
     def as_json(self) -> dict[str, object]:
-        """All of it in types that JSON knows; times in ticks of 10 ms where a name says tick."""
+        """Return the review in JSON types; fields with "tick" in their names are in ticks of 10 ms."""
         plain: dict[str, object] = report.to_json_types(asdict(self))
         plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
         return plain
@@ -164,7 +164,7 @@ def review(drill: Drill) -> Review:
 
 
 def reviewing(drill: Drill) -> Slices[Review]:
-    """`review` in slices."""
+    """Run `review` in slices."""
     lanes = yield from scale_progress(recording_lanes(drill), 0.0, 0.4)
     reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
     deeds: tuple[ActionImpact, ...] = (
@@ -320,10 +320,10 @@ def _failover_of(drill: Drill, database: str, span: StateSpan) -> Failover | Non
 def _find_blocking_preconditions(
     lanes: Lanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
-    """Preconditions that stood against a failover from the loss of the principal to *end*, and since when.
+    """Return the preconditions that blocked a failover from the loss of the principal to *end*, and since when.
 
-    Those that never held meanwhile; if each held at some time, those that did not at the end of it. Of several targets
-    the one that came nearest.
+    These are the ones that never held; if each held at some time, those that did not hold at the end. Of
+    several targets the one that came nearest counts.
     """
     lost = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
@@ -370,7 +370,7 @@ def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> Localizable
 
 
 def _build_reference(drill: Drill) -> Slices[Reference | None]:
-    """None without a reference that can be played."""
+    """Build the reference; None if there is none that can be played."""
     if not drill.scenario.solution:
         return None
     reference_run = Drill(drill.scenario, drill.seed)
@@ -410,5 +410,5 @@ def is_same_action(left_input: Input, right_input: Input) -> bool:
 
 
 def _strip_batch(text: str) -> str:
-    """A batch without what changes nothing about its effect: the semicolon at its end, USE master before it."""
+    """Strip parts without effect from a batch: the semicolon at its end, USE master before it."""
     return text.removeprefix("USE MASTER").lstrip("; ").removeprefix("GO ").rstrip("; ")

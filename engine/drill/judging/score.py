@@ -152,7 +152,7 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
 
 
 def total_of_goals(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
-    """The total of a run that has not finished: nothing else counts."""
+    """Return the total of an unfinished run, in which only goals count."""
     rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
     return _clamp_total(
         _round_points(rule, _compute_goal_points(scenario, rule, met_goals)) for rule in rules
@@ -164,7 +164,7 @@ def _clamp_total(points: Iterable[float]) -> float:
 
 
 def _round_points(rule: AnyRule, points: float) -> float:
-    """*points* as a rule gives them."""
+    """Round *points* as a rule gives them."""
     return round(max(0.0, min(rule.points, points)), 1)
 
 
@@ -245,7 +245,7 @@ def _weight(goals: Iterable[Goal]) -> float:
 
 
 def score_linearly(points: float, value: float, target: float, limit: float) -> float:
-    """All *points* up to *target*, none from *limit* on, in a straight line between."""
+    """Score all *points* up to *target*, none from *limit* on, linearly between."""
     return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
 
 
@@ -255,7 +255,7 @@ def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
 
 
 def _find_single_database(run: ScoredRun, database: str | None) -> str:
-    """The one database of a rule; empty if there are several."""
+    """Return the only database of a rule; "" if there are several."""
     names = [database] if database else list(run.world.availability)
     return names[0] if len(names) == 1 else ""
 
@@ -281,7 +281,7 @@ ALL_UNPROTECTED: Final = mark(
 def _score_duration(
     run: ScoredRun, rule: DowntimeRule | ExposedRule, t_s: float, templates: tuple[str, str]
 ) -> tuple[float, LocalizableMessage]:
-    """Points for so many seconds, and why; *said* of one database, and of several."""
+    """Return points and reason for a duration in seconds; *said*: the text for one and for several databases."""
     only = _find_single_database(run, rule.database)
     why = say(
         templates[0] if only else templates[1],
@@ -347,7 +347,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Points by weight for right answers. While the drill runs nothing is told that could be used."""
+    """Score right answers by weight; while the drill runs, reveal nothing."""
     if not run.over and not run.answers_at_once:
         return RuleResult(0.0, LATER)
     counted = [
@@ -419,7 +419,7 @@ NO_PRINCIPAL: Final = say(
 
 
 def _was_serving(events: Sequence[Event], refused: Event) -> bool:
-    """Some database was served when *refused* happened, as far as its batch names one."""
+    """Return whether a database was served when *refused* happened, as far as its batch names one."""
     batch, serving = str(refused.get("batch")).lower(), True
     for event in events:
         if event.tick > refused.tick:
@@ -430,12 +430,12 @@ def _was_serving(events: Sequence[Event], refused: Event) -> bool:
 
 
 def is_refusal(number: int) -> bool:
-    """A server that was reached refused the command with the error *number*; other errors are no wrong command."""
+    """Return whether a reached server refused the command with the error *number*, as a wrong command."""
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
 
 def find_refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
-    """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
+    """Find the trainee's batches that a server refused as wrong, with the error's number."""
     found = []
     for event in events:
         if event.kind == "sql_done" and not batches.is_story_window(str(event.get("window", ""))):
@@ -473,7 +473,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
-    """Points for the share of orders whose loop was closed."""
+    """Score the share of orders with a closed loop."""
     given_orders = orders(run.calls)
     closed = [one for one in given_orders if one.closed]
     of = max(rule.least, len(given_orders))
@@ -503,7 +503,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
 
 
 def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
-    """Points for the share of questions that were answered in time by what was so."""
+    """Score the share of status questions that were answered correctly and in time."""
     within_ticks = ticks(rule.within)
     status_questions = [
         one
@@ -543,7 +543,7 @@ DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NE
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Automatic failover that was given up; never more than was earned besides the goals."""
+    """Deduct disabled automatic failover, at most the points beyond the goals."""
     disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
@@ -568,7 +568,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Hints cost what was said beforehand, and never more than was earned besides the goals."""
+    """Deduct hints at their announced cost, at most the points beyond the goals."""
     cost = arithmetic.total(hint.cost for hint in run.hints)
     if not run.hints:
         return []
@@ -611,7 +611,7 @@ REWINDS_COST_MAX: Final = 10.0
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Going back tells what comes: a run with it is worth less than the same one without."""
+    """Deduct rewinds, which reveal the future."""
     if not run.rewinds:
         return []
     rewind_texts = join_messages(

@@ -20,7 +20,7 @@ class Skill:
 
 @cache
 def skills() -> tuple[Skill, ...]:
-    """All of them, in the order in which they are shown."""
+    """Return all skills, in the order in which they are shown."""
     source = resources.files("engine.drill.judging").joinpath("skills.toml").read_text(encoding="utf-8")
     return tuple(Skill(key, entry["title"], entry["text"]) for key, entry in tomllib.loads(source).items())
 
@@ -31,6 +31,6 @@ def by_key() -> Mapping[str, Skill]:
 
 
 def title_of(key: str) -> str:
-    """The title of a skill; of a key that nobody knows its words."""
+    """Return the title of a skill; for an unknown key its words."""
     known = by_key().get(key)
     return known.title if known is not None else key.replace("-", " ")

@@ -45,7 +45,7 @@ class RunOutcome:
 
 
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
-    """*player* (one of PLAYERS) takes the drill of *scenario* with *seed* to its end."""
+    """Play the drill of *scenario* with *seed* to its end with *player* (one of PLAYERS)."""
     try:
         drill = PLAYERS[player].play(scenario, seed)
     except InputError as problem:
@@ -98,7 +98,7 @@ def _spread(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def percentile(ordered: Sequence[float], percent: int) -> float:
-    """The least of *ordered* numbers (one at least) that *percent* of them do not exceed: nearest rank."""
+    """Return the smallest of *ordered* numbers (at least one) that *percent* of them do not exceed: nearest rank."""
     return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
 
 
@@ -119,7 +119,7 @@ class LimitResult:
 
 
 def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
-    """A row for each scenario and player, in the order in which they come."""
+    """Return a row for each scenario and player, in the order in which they come."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for each in outcomes:
         value = getattr(each, measure)
@@ -146,7 +146,7 @@ NORMAL_95: Final = 1.959963984540054
 
 
 def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
-    """Between which shares the true one lies with 95 % confidence (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
+    """Return the 95% confidence interval of a share (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
     if total == 0:
         return 0.0, 1.0
     z2 = NORMAL_95 * NORMAL_95
@@ -161,7 +161,7 @@ Limits = Sequence[tuple[str, float]]
 
 
 def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
-    """For people: a line for each limit, scenario and player."""
+    """Format a line for each limit, scenario and player."""
     rows = [row for measure, most in limits for row in check_limit(outcomes, measure, most)]
     return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
 
@@ -179,13 +179,13 @@ def _percent(share: float) -> str:
 
 
 def as_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
-    """Rows of the table, the runs, and rows for each of *limits*."""
+    """Return the rows of the table, the runs, and rows for each of *limits*."""
     rows = [asdict(row) for measure, most in limits for row in check_limit(outcomes, measure, most)]
     return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(each) for each in outcomes]}
 
 
 def table(outcomes: Sequence[RunOutcome]) -> str:
-    """For people: a line for each scenario and player; of each measure the mean and p5/p50/p95."""
+    """Format a line for each scenario and player, with mean and p5/p50/p95 of each measure."""
     head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]

@@ -69,7 +69,7 @@ class Blunders:
             yield number / len(order)
 
     def _list_choices(self) -> Iterator[tuple[SearchDrill, Input, Sequence[Input]]]:
-        """Every possible choice at a decision point: the run at that time, the action, and the remaining plan."""
+        """Yield every possible choice at a decision point: the run at that time, the action, and the remaining plan."""
         answers: set[str] = set()
         run = self.trials.begun.fork()
         for number, act in enumerate(self.plan.acts):
@@ -108,5 +108,5 @@ class Blunders:
 
 
 def is_choice(act: Input) -> bool:
-    """More than a look or a word: what may be a blunder."""
+    """Return whether the action could be a blunder: neither an inspection nor a message."""
     return act.verb == "answer" or not needs_no_evidence(act)

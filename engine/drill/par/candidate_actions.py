@@ -69,7 +69,7 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
 
 
 def list_repairs(world: World) -> list[str]:
-    """Of `list_candidates` what mends a thing, in a seat that may mend each."""
+    """List the repairs of `list_candidates`, for a seat that may repair everything."""
     lines = (line for line in _list_repair_lines(world) if VERBS[line.partition(" ")[0]].group == "repair")
     return [line for line in lines if line != "revert-all" and _is_applicable(world, line)]
 
@@ -112,7 +112,7 @@ def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
 
 
 def list_vote_restorations(world: World, scenario: Scenario) -> list[str]:
-    """Votes that nodes had at the start and have no more, to be given back."""
+    """List the commands that restore the votes that nodes had at the start."""
     without = {node for cluster in scenario.clusters for node in cluster.without_vote}
     return [
         f"set-weight {name} 1"

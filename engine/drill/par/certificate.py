@@ -55,14 +55,14 @@ def _never_expires(_: float) -> bool:
 
 
 def read_fair_plans(certificate: Mapping[str, Any]) -> list[list[Input]]:
-    """The fair plans of a certificate."""
+    """Return the fair plans of a certificate."""
     over_seeds = [(certificate.get(name) or {}).get("plan") for name in ("robust", "safest")]
     lines = (certificate["par"]["plan"], certificate["shortest"], *over_seeds, certificate.get("last_chance"))
     return [_parse_inputs(each) for each in lines if each]
 
 
 def read_clairvoyant_plan(certificate: Mapping[str, Any]) -> list[Input]:
-    """The clairvoyant plan of a certificate."""
+    """Return the clairvoyant plan of a certificate."""
     return _parse_inputs(certificate["clairvoyant"]["plan"])
 
 
@@ -80,10 +80,11 @@ class CertificateBuilder:
         spread: Spread | None = None,
         before: Mapping[str, Any] | None = None,
     ) -> None:
-        """*spread*: what tries the decisions of either search; None: this process.
+        """Begin a certificate.
 
-        *before*: an earlier certificate of the same drill, whose plans are played first, so that the new one
-        proves as much at least.
+        *spread*: tries the decisions of either search; None: this process does. *before*: an earlier
+        certificate of the same drill, whose plans are played first, so that the new one proves at least as
+        much.
         """
         self.fair = ParSearch(scenario, seed, spread=spread)
         self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
@@ -113,17 +114,18 @@ class CertificateBuilder:
             yield SHARES[-1]
 
     def _has_full_score(self) -> bool:
-        """A fair plan has all points."""
+        """Return whether a fair plan has all points."""
         return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
     def end_search(self) -> None:
-        """The present search has had its time: it ends as soon as it has played what it begins with."""
+        """End the present search as soon as it has played its first plans."""
         self._enough = True
 
     def certificate(self, is_expired: Over = _never_expires) -> dict[str, Any]:
-        """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again.
+        """Return the certificate in the form of `mirrordrill par --json`.
 
-        What takes time ends when its share is *over*, and is told as far as it has come.
+        Scores and hashes come from full drills that replay the plans. Parts that take time stop when their
+        share is *over*, and report their state.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
@@ -188,7 +190,7 @@ class CertificateBuilder:
         return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
 
     def _find_robust_plan(self, is_expired: Over) -> dict[str, Any] | None:
-        """The plan that is worth most in the mean of several seeds with the same thing wrong, its own among them."""
+        """Find the plan with the highest mean value over several seeds with the same fault, including its own."""
         scores_by_plan: dict[SearchPlan, list[float]] = {}
         known = [*self._fair_reference, *self._find_earlier_plans("robust")]
         for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *known]):
@@ -207,7 +209,7 @@ class CertificateBuilder:
         return self._select_better_entry("robust", found, "mean", scores_by_plan)
 
     def _find_earlier_plans(self, name: str) -> list[SearchPlan]:
-        """The plan of this name in the earlier certificate."""
+        """Return the plan of this name in the earlier certificate."""
         earlier = self._read_earlier_entry(name)
         return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
 
@@ -218,14 +220,14 @@ class CertificateBuilder:
     def _select_better_entry(
         self, name: str, entry: dict[str, Any] | None, value_key: str, weighed: Mapping[SearchPlan, object]
     ) -> dict[str, Any] | None:
-        """*found*, or what the earlier certificate has, if that is worth more and was not *weighed* again."""
+        """Return *found* or the earlier entry, if that has more value and was not *weighed* again."""
         earlier = self._read_earlier_entry(name)
         if earlier is None or all(plan in weighed for plan in self._find_earlier_plans(name)):
             return entry
         return earlier if entry is None or entry[value_key] < earlier[value_key] else entry
 
     def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: Over) -> dict[str, Any] | None:
-        """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
+        """Find the plan with the highest worst-case value: over other seeds, and with every action delayed."""
         whole = [plan for plan in self.fair.plans if plan.reached]
         known = [*self._acts, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
@@ -265,7 +267,7 @@ class CertificateBuilder:
         return self._play_delayed(plan.acts, delay).total()
 
     def _play_delayed(self, acts: Sequence[Input], delay: Tick = 0) -> SearchDrill:
-        """The end of the run with all of them, each so *late*."""
+        """Return the end of the run with all actions delayed by *late*."""
         run = SearchDrill(self.fair.scenario, self.fair.seed)
         for item in acts:
             run.advance_to(item.tick + delay)
@@ -275,7 +277,7 @@ class CertificateBuilder:
         return run
 
     def _list_traps(self) -> list[dict[str, Any]]:
-        """Each trap with the best total of a plan that ran into it; None: no plan did."""
+        """List each trap with the best total of a plan that ran into it; None: no plan did."""
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
         return [
@@ -304,12 +306,12 @@ def _begin(acts: Sequence[Input]) -> Tick:
 
 
 def _key(plan: SearchPlan) -> tuple[object, ...]:
-    """Sorts the best plan first."""
+    """Return a sort key that puts the best plan first."""
     return plan.key
 
 
 def _merge_previous(previous: Mapping[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
-    """*found*, with what an earlier search has proved of the same bounds and this one had no time for."""
+    """Merge *found* with proofs of the same bounds from an earlier search that this one had no time for."""
     if any(previous[name].get("score") != certificate[name]["score"] for name in ("par", "clairvoyant")):
         return certificate
     certificate["nodes"] = max(previous.get("nodes", 0), certificate["nodes"])

@@ -122,7 +122,7 @@ class BaselineRun:
         self._held = {step.when: [] for step in begun.scenario.solution if step.when is not None}
 
     def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
-        """The run as it stands then; whoever asks may go on with it."""
+        """Fork the run at a time; the caller may change the fork."""
         while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
             yield from self._advance_second()
         before = max(each for each in self._kept if each <= tick)
@@ -164,7 +164,7 @@ class BaselineRun:
         return rollout
 
     def find_complete_rollout(self, tick: Tick, play: Continuation) -> Slices[Rollout | None]:
-        """The way that *play* goes from *tick*; None: it misses a goal."""
+        """Return the rollout of *play* from *tick*; None if it misses a goal."""
         moment = yield from self.fork_at(tick)
         begins = yield from self._find_start(moment, play)
         if begins is None:
@@ -202,7 +202,7 @@ class BaselineRun:
         return None if tick is None else max(tick + play.delay, play.at)
 
     def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
-        """The first whole second after *tick* at which it holds; None: none."""
+        """Find the first whole second after *tick* at which it holds; None: none."""
         held = self._held[condition]
         while (place := bisect(held, tick)) == len(held):
             if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
@@ -211,7 +211,7 @@ class BaselineRun:
         return held[place]
 
     def _advance_second(self) -> Slices[None]:
-        """A second more."""
+        """Advance by one second."""
         head = self._head
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
@@ -270,7 +270,7 @@ def find_last_chances(
 
 
 def rank(rollout: Rollout) -> tuple[float, bool, int]:
-    """Sorts the best last: more points, all goals, fewer acts."""
+    """Return a sort key that puts the best last: more points, all goals, fewer actions."""
     return rollout.score, rollout.reached, -len(rollout.acts)
 
 
@@ -316,7 +316,7 @@ def list_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) ->
 
 
 def list_whole_continuations(moment: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
-    """Of `list_continuations` those that leave nothing out: a few, for a first look."""
+    """Yield the continuations of `list_continuations` that leave nothing out: a few, for a first look."""
     continuations: list[Continuation] = []
     if not moment.finished:
         if left := _list_remaining_steps(moment):
@@ -353,7 +353,7 @@ def list_recoveries(world: World) -> list[str]:
 
 
 def list_repair_inputs(moment: SearchDrill) -> list[Input]:
-    """Everything that can be mended now, at once."""
+    """List all repairs that are possible now, to be applied at once."""
     lines = dict.fromkeys([*list_own_fault_reversals(moment), *list_repairs(moment.world)])
     return [parse_line(line, moment.tick) for line in lines]
 
@@ -361,7 +361,7 @@ def list_repair_inputs(moment: SearchDrill) -> list[Input]:
 def list_suffixes(
     moment: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
 ) -> Iterator[Continuation]:
-    """Every rest of *plans* and of the reference solution, *early* also without the delay of its first step."""
+    """Yield every remaining part of *plans* and of the reference; *early*: also without the first delay."""
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
     yield from map(build_plan_continuation, ends)
     left = _list_remaining_steps(moment)
@@ -370,7 +370,7 @@ def list_suffixes(
 
 
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
-    """The first act at once or at its time (*at*: another one), the others as long after it as planned."""
+    """Build a continuation: the first action now or at its time (or *at*), the others at their planned distance."""
     if not plan:
         return build_idle_continuation()
     begins = plan[0].tick
@@ -394,24 +394,24 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
 
 
 def build_idle_continuation() -> Continuation:
-    """Nothing more is done."""
+    """Build a continuation without actions."""
     return Continuation(_do_nothing, NOTHING)
 
 
 def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
-    """The *plan* after each of the *lines*, which is done at once."""
+    """Yield the *plan* after each of the *lines*, which is applied at once."""
     then = build_plan_continuation(plan)
     yield from (_prepend_lines((line,), then) for line in lines)
 
 
 def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:
-    """*run* with all of it done; it goes on without what is left once something cannot be done."""
+    """Apply the continuation to *run*; after an action that is impossible, wait without the rest."""
     with suppress(InputError):
         yield from play(RetryingRun(run) if patient else run)
 
 
 def follow_plan(run: Run, plan: Sequence[Input]) -> Iterator[None]:
-    """The first act at once or at its time, the others as long after it as planned; what cannot be done is left out."""
+    """Apply the first action now or at its time, the others at their planned distance; skip impossible ones."""
     later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
     for item in plan:
         yield from advance_in_slices(run, item.tick + max(0, later))
@@ -469,7 +469,7 @@ def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
 
 
 def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
-    """*play* after the *lines*, which are done at once."""
+    """Return *play* after the *lines*, which are applied at once."""
     return Continuation(
         partial(_undo_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
     )
@@ -501,12 +501,12 @@ def _list_step_continuations(
 
 
 def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
-    """Equal for plays that do the same from any moment on."""
+    """Return a key that is equal for continuations with the same effect from any moment."""
     return play.name, play.when, play.delay, play.at
 
 
 def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
-    """*play* from where *run* stands."""
+    """Apply *play* to the current state of *run*."""
     drill = run.drill
     end = default_end(drill, drill.tick)
     while play.when is not None and not drill.finished and drill.tick < end and not drill.holds(play.when):
@@ -516,7 +516,7 @@ def _follow_continuation(run: Run, play: Continuation) -> Iterator[None]:
 
 
 def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
-    """First what is broken, then the rest."""
+    """Repair first, then apply the rest."""
     for line in lines:
         with suppress(InputError):
             run.do(line)
@@ -524,7 +524,7 @@ def _undo_then_follow(run: Run, lines: Sequence[str], continuation: Continuation
 
 
 def _set_up_sessions(run: Run, continuation: Continuation) -> Iterator[None]:
-    """First what sessions lack, then the rest."""
+    """Set up missing sessions first, then apply the rest."""
     drill = run.drill
     for session in drill.scenario.sessions:
         for line in _list_session_repairs(drill.world, session):
@@ -624,7 +624,7 @@ class RetryingRun:
         return self.drill.do(line)
 
     def _wait(self, line: str) -> None:
-        """Until a lock on *line* opens, as who tries again and again notices, or something else is seen."""
+        """Wait until a lock on *line* opens, as noticed by repeated attempts, or until something else is seen."""
         drill = self.drill
         opened = find_unlock_tick(drill, parse_line(line, drill.tick))
         if drill.tick < opened:
@@ -633,7 +633,7 @@ class RetryingRun:
             self.wait()
 
     def wait(self) -> None:
-        """Until something is seen."""
+        """Wait until something is seen."""
         drill = self.drill
         first, end = len(drill.events), default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(is_observable, drill.events[first:])):
@@ -642,7 +642,7 @@ class RetryingRun:
 
 
 def _list_remaining_steps(moment: SearchDrill) -> list[SolutionStep]:
-    """Steps of the solution that have not been done, in their order."""
+    """Return the steps of the solution that have not been applied, in their order."""
     return _filter_undone(moment, moment.scenario.solution, _parse_step)
 
 
@@ -669,5 +669,5 @@ def _parse_step(step: SolutionStep) -> Input:
 
 
 def _remove_delay(step: SolutionStep) -> SolutionStep:
-    """The step without its delay and what it waits for: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
+    """Return the step without its delay and its condition: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
     return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

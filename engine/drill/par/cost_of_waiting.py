@@ -86,7 +86,7 @@ class WaitingCost:
             yield from self._draw_curve(end, stops)
 
     def certificate_fields(self) -> dict[str, Any]:
-        """Parts of a certificate."""
+        """Return the parts of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
         for tick in sorted(
@@ -124,7 +124,7 @@ class WaitingCost:
         yield from self._evaluate_moment(self.last_chance[0].tick)
 
     def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
-        """V at the point of no return, soon after it, and at the *stops* between which it falls."""
+        """Compute V at the point of no return, soon after it, and at the *stops* between which it falls."""
         if self.no_return is not None:
             for tick in (self.no_return, min(end, self.no_return + ticks(continuations.NEAR_S))):
                 yield from self._evaluate_moment(tick)
@@ -138,7 +138,7 @@ class WaitingCost:
                 spans += [(middle, last), (first, middle)]
 
     def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
-        """A plan that begins later than the last chance and still reaches every goal; empty: none is found."""
+        """Find a plan that begins after the last chance and still reaches every goal; empty: none is found."""
         tick = self.last_chance[0].tick + ticks(continuations.NEAR_S)
         run = yield from self._still.fork_at(min(tick, end))
         if run.finished or run.tick >= end:
@@ -163,5 +163,5 @@ class WaitingCost:
 
 
 def _shift_plan(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:
-    """The plan with its first act at *tick*."""
+    """Return the plan with its first action at *tick*."""
     return tuple(replace(item, tick=tick + item.tick - plan[0].tick) for item in plan)

@@ -119,7 +119,7 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
 
 
 def _advance_and_filter(doubt: BeliefState, item: Input) -> BeliefState:
-    """As it stands when *item* is to be done."""
+    """Return the belief state at the time of *item*."""
     runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
     for run in runs:
         run.advance_to(item.tick)

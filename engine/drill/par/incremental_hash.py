@@ -47,7 +47,7 @@ _encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def encode_part(part: object) -> bytes:
-    """Other bytes for every other part of the same class."""
+    """Encode a part so that different parts of the same class have different bytes."""
     try:
         return _encoded(part)
     except (
@@ -65,13 +65,16 @@ class IncrementalHash:
         self._timers: dict[Timer, bytes] = {}
 
     def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
-        """A stored run is without them."""
+        """Pickle an empty hash: a stored run has no hashes."""
         return IncrementalHash, ()
 
     def hash_parts(
         self, name: str, parts: Mapping[Any, object], matters: Callable[[Any], object] | None = None
     ) -> int:
-        """The mark of *parts* in any order. *name* tells dictionaries apart, *matters* says what of a part counts."""
+        """Hash *parts* in any order.
+
+        *name* distinguishes dictionaries, *matters* selects the relevant content of a part.
+        """
         if not parts:
             return 0
 
@@ -99,7 +102,7 @@ class IncrementalHash:
         values: list[object],
         hash_part: Callable[[Any, object], HashedPart],
     ) -> HashedDict:
-        """For other keys: with the marks of the parts that stayed."""
+        """Rebuild the hash for other keys, with the hashes of unchanged parts."""
         known = dict(zip(previous.keys, previous.parts, strict=True)) if previous is not None else {}
         parts, mark = [], 0
         for key, value in zip(keys, values, strict=True):
@@ -109,7 +112,7 @@ class IncrementalHash:
         return HashedDict(keys, values, parts, [NO_PART] * len(keys), mark)
 
     def hash_timers(self, timers: Iterable[Timer]) -> bytes:
-        """The marks of *timers* as they become due, whatever their order numbers are."""
+        """Hash *timers* in the order in which they become due, without their order numbers."""
         if len(self._timers) > TIMERS_MAX:
             self._timers.clear()
         ordered = sorted(timers)

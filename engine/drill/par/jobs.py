@@ -21,10 +21,10 @@ def warm_up(drill: Drill) -> None:
 def trials_at(
     search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
 ) -> list[Trial]:
-    """The trials at a part of a decision, but those of states that were told as *news*, now or before in this *search*.
+    """Return the trials at a part of a decision, except states reported as *news* now or earlier in this *search*.
 
-    *keep*: nor those of states that it has found itself, where it does all that it is asked in its turn, and nobody
-    else does any of it again: who has asked knows them from an earlier one.
+    *keep*: also except states that this process has found itself. This is allowed if the process plays all its
+    jobs in order and nobody repeats any: the caller knows the states from an earlier job.
     """
     known = _known_states(search, rules)
     known.update(news)
@@ -45,5 +45,5 @@ def _trials(drill: Drill) -> Trials:
 
 @lru_cache(maxsize=2)  # the fair search and the clairvoyant one
 def _known_states(search: str, rules: Rules) -> set[bytes]:
-    """States that this process knows from *search*: every call for the same search gives the same set, to add to."""
+    """Return the states that this process knows from *search*: the same set for every call, to add to."""
     return set()

@@ -63,10 +63,10 @@ class Reaction:
 
 
 def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
-    """The best plans of KINDS_MAX kinds: those that do the same after the same things have happened are of one kind.
+    """Select the best plans of KINDS_MAX kinds: plans that do the same after the same events are one kind.
 
-    After them the middle one of each kind among those that are worth as much: the best is the earliest of them, which
-    may have been in time by a hair.
+    Add the middle one of each kind among plans of equal value: the best is the earliest of them, which may have
+    been in time by a hair.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
     for plan in sorted(plans, key=_key):
@@ -80,7 +80,7 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
 
 
 def build_reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tuple[Reaction, ...]:
-    """The *acts* of a plan as reactions."""
+    """Return the *acts* of a plan as reactions."""
     run, accepted = SearchDrill(scenario, seed), []
     for item in acts:
         run.advance_to(item.tick)
@@ -135,7 +135,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
 
 
 def _build_reaction(run: SearchDrill, item: Input, patient: bool) -> Reaction:
-    """*item* of a *run* that has ended."""
+    """Return the reaction for *item* of a *run* that has ended."""
     planned = find_announced_ticks(run.scenario)
     story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= item.tick]
     symptom = _find_symptom_tick(story, run.events)

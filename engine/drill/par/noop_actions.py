@@ -83,5 +83,5 @@ def _has_equal_state(left_world: World, right_world: World) -> bool:
 
 
 def _timers(world: World) -> list[tuple[object, ...]]:
-    """Without their order numbers."""
+    """Return the timers without their order numbers."""
     return [(tick, name, args) for tick, _, name, args in sorted(world.timers)]

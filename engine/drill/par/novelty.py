@@ -41,7 +41,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
 
 
 def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
-    """Fields of *now* that are other than *before* and no numbers."""
+    """Yield the fields without numbers that differ between *now* and *before*."""
     if isinstance(new_value, bool | str | Enum) or new_value is None:
         yield str(new_value)
     elif isinstance(new_value, tuple):

@@ -53,7 +53,7 @@ def is_observable(event: Event) -> bool:
 
 
 def next_whole_second(tick: Tick) -> Tick:
-    """The first whole second after *tick*: nobody acts at the very moment at which something shows."""
+    """Return the first whole second after *tick*: nobody acts at the very moment of an observation."""
     return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
@@ -66,10 +66,11 @@ def needs_no_evidence(item: Input) -> bool:
 
 
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
-    """Ticks of the timeline at which nothing hidden happens.
+    """Find the ticks of the timeline at which nothing hidden happens.
 
-    Work at a fixed time - a load that begins, a repair that is promised for then - is planned, and the brief tells of
-    it. A fault, a colleague's batch, and whatever comes at a drawn moment or on a condition is hidden until it shows.
+    Work at a fixed time - a load that begins, a repair that is promised for then - is planned, and the brief
+    announces it. A fault, a colleague's batch, and any entry at a random time or on a condition is hidden until
+    it shows.
     """
     fixed = {(ticks(each.at), _is_planned(each)) for each in scenario.timeline if each.at is not None}
     return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
@@ -104,7 +105,7 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
 def find_premature_inputs(
     scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
 ) -> list[Input]:
-    """Acts of a run that came before their symptom; none in a fair one."""
+    """Find the actions of a run before their symptom; a fair run has none."""
     return [
         item
         for item in journal

@@ -200,13 +200,11 @@ def build_account(
     on_progress: Callable[[Account], None] = lambda _: None,
     node_limit: int = HARDER,
 ) -> Slices[Account]:
-    """The account of a run that has ended, in slices.
+    """Build the account of a run that has ended, in slices.
 
-    *plans*: what a search has found for its scenario and seed. *doubting*: where V is low it is searched
-    whether there is more, with *harder* plans from a moment. *drawn* is told what is known before that, and
-    before the last chance is sought to the second.
-
-    It is played again as practice without charts; the run itself is not touched.
+    *plans*: plans found by a search for its scenario and seed. *doubting*: where V is low, search for more,
+    with *harder* plans from a moment. *drawn* receives the first result, before that search and before the last
+    chance is made exact to the second. The run is replayed as practice without charts and is not changed.
     """
     moments = yield from _collect_moments(drill)
     doubting = doubting and (node_limit > HARDER or len(drill.world.availability) <= DATABASES_MAX)
@@ -223,7 +221,7 @@ def build_account(
 
 
 def exclude_finish(account: Account) -> Account:
-    """*found* of a run that somebody else has ended: nobody gave up, so that cost nothing."""
+    """Return *found* for a run that somebody else has ended: nobody gave up, so the end costs nothing."""
     moves = tuple(move for move in account.moves if move.line != FINISH)
     chance = account.last_chance
     still = chance is not None and chance.line == FINISH
@@ -233,14 +231,17 @@ def exclude_finish(account: Account) -> Account:
 
 
 def find_retry_start(best: Best) -> tuple[Tick, Tick]:
-    """From when on a person can still do it, and when its first act is due, or what the run did instead."""
+    """Return the earliest tick at which a person can still act, and the due tick of the first action.
+
+    The second tick is that of the run's own choice if no action is due.
+    """
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
     due = best.tick if first is None or best.line != WAITING else first.tick
     return min(best.tick + 1, retry.find_retry_tick(due, first, own)), due  # an act at its beginning is kept
 
 
 def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> float:
-    """V where *run* stands, by what is known; the run is not touched."""
+    """Return V at the state of *run* from the known continuations; the run is not changed."""
     return run_to_completion(
         continuations.find_best_rollout(
             BaselineRun(run), run, continuations.list_continuations(run, plans), TOTAL_MAX
@@ -249,7 +250,7 @@ def compute_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> fl
 
 
 def compute_accuracy(regret: float) -> float:
-    """0 to 100 of one move that loses so many points [Lichess, AccuracyPercent.scala]."""
+    """Return the accuracy, 0 to 100, of one move that loses so many points [Lichess, AccuracyPercent.scala]."""
     return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * regret) - 3.1669 + 1.0))
 
 
@@ -335,7 +336,7 @@ def _is_action(move: RunSegment) -> bool:
 
 
 def _compute_deviation(values: Sequence[float]) -> float:
-    """Standard deviation."""
+    """Return the standard deviation."""
     mean = total(values) / len(values)
     return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
@@ -343,10 +344,10 @@ def _compute_deviation(values: Sequence[float]) -> float:
 def _find_rollouts(
     moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> Slices[list[Rollout]]:
-    """The best way from each moment.
+    """Find the best rollout from each moment.
 
-    Between two that are worth the same nothing is played: V does not rise. *quick*: of few ways, and no more is
-    looked for than what the moment before is worth.
+    Between two moments of equal value nothing is played, as V does not rise. *quick*: try few continuations,
+    and stop at the value of the previous moment.
     """
     rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
@@ -374,7 +375,7 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> Slices[Rollout]:
-    """The best that is known from *moment*. *before*: from an earlier one, which is tried first."""
+    """Find the best known rollout from *moment*; the one *before*, from an earlier moment, is tried first."""
     known = (
         continuations.list_whole_continuations(moment.run, plans)
         if quick
@@ -394,11 +395,11 @@ def _improve_rollouts(
     plans: Sequence[Sequence[Input]],
     node_limit: int,
 ) -> Slices[list[Rollout]]:
-    """*known*, with better ones.
+    """Improve the *known* rollouts.
 
-    Where V fell it is tried to come back to the way from before; where it still rises, and where it has come far below
-    what is not lost for good, a search goes on from there. What is found is tried from the moments before it that
-    are worth less, alone and after each act that is on offer there.
+    Where V fell, try to return to the previous continuation. Where V still rises, or is far below what is not
+    yet lost, search from there. Try each find from earlier moments of lower value, alone and after each action
+    on offer.
     """
     improved = yield from _bridge_back(moments, rollouts)
     looked = set[int]()
@@ -435,13 +436,13 @@ def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Roll
 
 
 def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
-    """Points by which *way* falls short of all that is not lost for good there, if that is much; else 0."""
+    """Return the shortfall of *way* in points against all that is not lost for good; 0 if it is small."""
     short = moment.run.compute_upper_bound() - rollout.score
     return short if short >= LABELS[0][0] else 0.0
 
 
 def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """*known*, where from behind an act that lost points one act on offer may lead back to the way from before it."""
+    """Return *known*, improved by one action on offer that leads back to the continuation before a loss."""
     improved, tries = list(rollouts), 0
     for place, moment in enumerate(moments[:-1]):
         rollout_before, next_index = improved[place], place + 1
@@ -460,7 +461,7 @@ def _bridge_back(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> S
 
 
 def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
-    """The way that was found from *place* may go on so later, too."""
+    """Try the continuation found at *place* at later moments."""
     for later in range(index + 1, len(rollouts)):
         way = rollouts[later - 1]
         if rollouts[later].score >= way.score:
@@ -470,7 +471,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
 
 
 def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
-    """*known*, where V rose, with the way from behind the rise as it goes from before it."""
+    """Return *known*, with the continuation from after a rise of V tried at the moment before it."""
     found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         here, then = moments[place], found[place + 1]
@@ -484,7 +485,7 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
 def _bridge_rollout(
     moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
-    """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
+    """Return *way*, or a better rollout that follows *other*, at once or after one action on offer."""
     run, rest = moment.run, target_rollout.acts[target_rollout.done :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
@@ -503,7 +504,7 @@ def _improve_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> Slices[Rollout]:
-    """*way*, or the best of the *known* ones, or the first that is worth *enough*."""
+    """Return *way*, or the best of the *known* rollouts, or the first whose value is *enough*."""
     for play in candidates:
         other = yield from moment.still.evaluate(moment.run, play, rollout.score, patient)
         if isinstance(other, Rollout):
@@ -514,7 +515,7 @@ def _improve_rollout(
 
 
 def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """*known*, where to wait as the run did is a way, too."""
+    """Return *known*, with waiting as in the run as a further continuation."""
     found = list(rollouts)
     for place in range(len(found) - 2, -1, -1):
         if moments[place].line == WAITING and found[place].score < found[place + 1].score:
@@ -552,7 +553,7 @@ def _label(regret: float, surprise: float) -> str:
 
 
 def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
-    """The run before each act that is weighed, at what could be seen during a wait, and at its end."""
+    """Collect the run before each weighed action, at observations during a wait, and at its end."""
     acts = [item for item in drill.journal if item.verb != "rewind"]
     order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, is_inspection(acts[at])))
     weighed = set(order[:MOVES_MAX])
@@ -621,7 +622,7 @@ def _find_last_chance(
 
 
 def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
-    """*way* from *moment*, which misses a goal from *after* on."""
+    """Build the last chance: *way* from *moment*, which misses a goal after *after*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.acts[rollout.done :])
     return LastChance(moment.run.tick, rollout.acts, rollout.done, moment.line, missed)
 
@@ -629,7 +630,7 @@ def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollo
 def _find_missed_goals(
     run: SearchDrill, plan: Sequence[Input]
 ) -> Slices[tuple[tuple[str, Tick | None], ...]]:
-    """Goals that *run* misses although it follows *plan*, and until when each had to be reached."""
+    """Return the goals that *run* misses although it follows *plan*, and the deadline of each."""
     for _ in continuations.run_continuation(run, partial(continuations.follow_plan, plan=plan)):
         yield 0.95
     yield from continuations.finish_rollout(run)
@@ -641,7 +642,7 @@ def _find_missed_goals(
 
 
 def _split_wait(move: RunSegment, boundary_rollouts: tuple[Worth, Worth]) -> list[RunSegment]:
-    """A wait in which the last chance went by, told apart there."""
+    """Split a wait at the last chance that passed during it."""
     if not move.tick < boundary_rollouts[1][0] <= move.until:
         return [move]
     parts = []

@@ -135,7 +135,7 @@ class ParSearch:
             yield self._trials.try_neighbors(decision, rules, known_states)
 
     def _pop_round(self) -> list[SearchPlan]:
-        """The best open plan of each length, that of the best plan's length first."""
+        """Return the best open plan of each length, beginning with the length of the best plan."""
         assert self.best is not None, "doing nothing is a plan"
         best = len(self.best.acts)
         lengths = sorted(self._open, key=lambda length: (length != best, length))
@@ -165,5 +165,5 @@ class ParSearch:
 
 
 def _length(plan: SearchPlan) -> tuple[object, ...]:
-    """Sorts the plan with the fewest acts first."""
+    """Return a sort key that puts the plan with the fewest actions first."""
     return (len(plan.acts), *plan.key)

@@ -60,26 +60,26 @@ class SearchDrill(Drill):
         )
 
     def _sample_target(self) -> None:
-        """No charts."""
+        """Skip the charts."""
 
     def _next_record(self) -> Tick:
         return NEVER
 
     def _record(self, start_tick: Tick) -> None:
-        """No report."""
+        """Skip the report."""
 
     def _emit_score(self) -> None:
         """Emit nothing: callers ask for the score when they need it, and most runs need only the total."""
 
     def _note_hash(self) -> None:
-        """Nobody replays it."""
+        """Skip the hash, as nobody replays this run."""
 
 
 def compute_transposition_key(drill: SearchDrill) -> bytes:
-    """16 bytes that are equal for states with the same future and the same score so far.
+    """Return 16 bytes that are equal for states with the same future and the same score so far.
 
-    Left out: texts, what monitors recorded, the order numbers of timers. Needed: what the rules of the score
-    look back at, which is every batch and act that the rubric looks at.
+    Left out: texts, rows of monitors, the order numbers of timers. Needed: everything that the rules of the
+    score look back at, which is every batch and action that the rubric examines.
     """
     world, marks = drill.world, drill.marks
     parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}

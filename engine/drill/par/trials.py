@@ -195,14 +195,14 @@ class Trials:
         return self._crossing
 
     def _play_idle(self) -> SearchDrill:
-        """The end of the drill where nothing is done."""
+        """Return the end of the drill without actions."""
         if self._idle is None:
             self._idle = self.begun.fork()
             self._idle.advance_to(default_end(self._idle))
         return self._idle
 
     def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
-        """The run of a plan at a decision point, and its acts that are still to come."""
+        """Return the run of a plan at a decision point, and its remaining actions."""
         run, remaining_inputs = self.begun.fork(), list(decision.acts)
         if self._last is not None and self._last[0].acts == decision.acts:
             before, known_run, known_left = self._last
@@ -218,7 +218,7 @@ class Trials:
     def list_neighbors(
         self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: Rules
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
-        """(what is done now, what is still to come) of each plan that leaves the run here."""
+        """Yield (action now, remaining actions) of each plan that leaves the run here."""
         tick = run.tick
         if remaining_inputs:
             here = _move_input(remaining_inputs[0], tick)
@@ -240,14 +240,14 @@ class Trials:
                 yield Input(run.tick, verb, (rest,))
 
     def play(self, drill: SearchDrill, acts: Sequence[Input], rules: Rules) -> SearchPlan:
-        """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
+        """Play *drill* to its end with *acts*; return the plan without impossible actions."""
         for item in acts:
             drill.advance_to(item.tick)
             try_input(drill, item)
         return self.finish_plan(drill, rules)
 
     def play_reference(self, rules: Rules) -> SearchPlan:
-        """The reference solution as a plan; doing nothing where there is none, or it cannot be done."""
+        """Return the reference solution as a plan; a plan without actions if it is missing or impossible."""
         drill = self.begun.fork()
         try:
             play_solution(drill)
@@ -256,7 +256,7 @@ class Trials:
         return self.finish_plan(drill, rules)
 
     def finish_plan(self, drill: SearchDrill, rules: Rules) -> SearchPlan:
-        """The plan of what was done in *drill*, which is taken to its end."""
+        """Finish *drill* and return the plan of its actions."""
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.total(), tuple(drill.journal[self._done :])
@@ -293,7 +293,7 @@ def _move_input(item: Input, tick: Tick) -> Input:
 
 
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
-    """From *first* on: the whole second after each thing that was seen, and some waits after it."""
+    """Return the decision points from *first* on: the whole second after each observation, and some waits after it."""
     moments = {first_tick} | {next_whole_second(event.tick) for event in drill.events if is_observable(event)}
     shown = sorted(moment for moment in moments if moment >= first_tick)
     for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):

@@ -29,9 +29,9 @@ DELAYED_DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
 
 
 def build_world(scenario: Scenario, seed: int) -> World:
-    """The world at tick 0: sessions at rest in their state, clients connected, flow at its steady rates.
+    """Build the world at tick 0: sessions at rest in their state, clients connected, flow at steady rates.
 
-    Raises InputError for a [[before]] line that cannot be done.
+    Raises InputError for a [[before]] line that fails.
     """
     world = start_world(scenario, seed)
     prepare(world, [line.do for line in scenario.before])
@@ -39,7 +39,7 @@ def build_world(scenario: Scenario, seed: int) -> World:
 
 
 def start_world(scenario: Scenario, seed: int) -> World:
-    """The same before the [[before]] lines."""
+    """Build the world before the [[before]] lines."""
     world = World(
         seed=seed,
         chance=Chance.from_seed(seed),
@@ -95,7 +95,7 @@ def _build_computer(server: ServerSpec) -> model.Computer:
 
 
 def _endpoint_name(scenario: Scenario, server: str) -> str:
-    """As the wizards of Management Studio name it: that of mirroring, or that of availability groups."""
+    """Return the name that the wizards of Management Studio give the endpoint of mirroring or availability groups."""
     mirrored = any(server in (one.principal, one.mirror, one.witness) for one in scenario.sessions)
     clustered = any(server in cluster.nodes for cluster in scenario.clusters)
     return build_cluster.ENDPOINT if clustered and not mirrored else model.Endpoint().name
@@ -161,7 +161,7 @@ def _add_alone(world: World, database: DatabaseSpec, number: int) -> None:
 
 
 def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
-    """Both copies of a session as each of their servers knows it, and the witness's record."""
+    """Add both copies of a session as their servers know them, and the witness's record."""
     guid = world.new_session(database.name)
     witness = session.witness
     state = MirrorState[session.state]
@@ -194,7 +194,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
 
 
 def format_address(world: World, server: str) -> str:
-    """The network address of a server's endpoint, as SET PARTNER was given it."""
+    """Return the network address of a server's endpoint, in the form for SET PARTNER."""
     end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
     return f"TCP://{server}:{end.port}"

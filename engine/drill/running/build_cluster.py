@@ -33,7 +33,7 @@ ENDPOINT: Final = "Hadr_endpoint"
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:
-    """Clusters with quorum, and the failover cluster instances that they run."""
+    """Add clusters with quorum, and their failover cluster instances."""
     for cluster in scenario.clusters:
         _add_cluster(world, cluster)
     for number, spec in enumerate(scenario.instances, 1):
@@ -94,7 +94,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 
 
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
-    """Groups in the databases of their clusters; database as written in the file -> its group."""
+    """Add groups to the databases of their clusters; return the group by database name as in the file."""
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
         guid = world.next_id()
@@ -175,7 +175,7 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
 def add_grouped(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
-    """The copies of one database of a group, as each server knows it."""
+    """Add the copies of one database of a group, as each server knows them."""
     guid = next(
         number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases
     )
@@ -204,12 +204,12 @@ def _state(group: AvailabilityGroupSpec, server: str) -> SyncState:
 
 
 def follows(world: World, key: Key) -> bool:
-    """The copy is a secondary: it writes no log of its own."""
+    """Return whether the copy is a secondary: it writes no log of its own."""
     return groups.policy(world.copies[key]).is_follower(world.copies[key])
 
 
 def attach(world: World) -> None:
-    """Every secondary receives the log of its primary."""
+    """Attach every secondary to the log of its primary."""
     for key, copy in sorted(world.copies.items()):
         if copy.availability.guid is None or not follows(world, key):
             continue

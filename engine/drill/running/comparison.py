@@ -30,7 +30,7 @@ NO_ROW: Final = {
 
 
 def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:
-    """Seconds and reference of the matching row of Table 6; None if the conditions are not those of the paper."""
+    """Return seconds and reference of the matching row of Table 6; None for other conditions than the paper's."""
     if explain_difference(world, failover):
         return None
     name, idle_s, loaded_s = FAILOVER_S[failover.cause]

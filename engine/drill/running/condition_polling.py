@@ -76,7 +76,7 @@ class ConditionPoller(DrillState):
         super().__init__(scenario, seed, mode)
 
     def fork_shallow(self) -> Self:
-        """As of a DrillState; what has been asked is not kept beside each moment of a long run."""
+        """Fork as for a DrillState; the evaluation cache is not stored in each snapshot of a long run."""
         twin = super().fork_shallow()
         twin._known, twin._parts_asked, twin._asked_besides = None, (), []
         twin._settlings, twin._changed = -1, True
@@ -87,11 +87,14 @@ class ConditionPoller(DrillState):
         raise NotImplementedError
 
     def _is_unchanged(self) -> bool:
-        """Nothing has happened since it was last seen that nothing has changed."""
+        """Return whether nothing has happened since the last evaluation without changes."""
         return self._settlings == self.world.settlings
 
     def _may_have_changed(self) -> bool:
-        """A look at this second may find something. What happens may lower a counter and change nothing else."""
+        """Return whether an evaluation at this second may have a new result.
+
+        An event may lower a counter and change nothing else.
+        """
         happened = bool(self._levels) and not self._is_unchanged()
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
 

@@ -121,7 +121,7 @@ class Drill(ConditionPoller):
         return self.do_item(parse_line(line, self.world.tick))
 
     def do_item(self, item: Input) -> Input:
-        """`do` for an input line that has been read at this tick."""
+        """Apply an input that was parsed at this tick."""
         if self.ended_by is not None:
             raise InputError(say("the drill is over: {why}", why=self.ended_by.value))
         item = simulator.resolve(self.world, item)
@@ -164,13 +164,13 @@ class Drill(ConditionPoller):
         return (hint.look, hint.means, hint.type)[layer - 1]
 
     def report(self) -> Report:
-        """The whole run as `run --json` prints it."""
+        """Return the whole run in the form of `run --json`."""
         return report.report(self)
 
     # --- again ----------------------------------------------------------------------------------------------
 
     def fork(self) -> Drill:
-        """An independent drill with the same past."""
+        """Fork an independent drill with the same past."""
         twin = self.fork_shallow()
         attach_history(twin, self, lengths_of(self))
         return twin
@@ -194,7 +194,7 @@ class Drill(ConditionPoller):
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raises InputError for what neither the mode nor the story allows now."""
+        """Raise InputError for an input that the mode or the story forbids now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputError(
                 say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
@@ -264,7 +264,7 @@ class Drill(ConditionPoller):
         return condition.holds(facts.Facts(self.world, self._batches, self._operations))
 
     def _attribute_to_role(self, event: Event, role_key: str) -> Event:
-        """*event* with the role whose act it is."""
+        """Return *event* with the role whose action it is."""
         team = self.scenario.team
         name = rights.find_role_name(team, role_key)
         if event.kind in HEARS:
@@ -277,7 +277,7 @@ class Drill(ConditionPoller):
         return replace(event, text=text, data=(*event.data, ("by", role_key)))
 
     def _record_events(self, events: Iterable[Event], item: Input | None = None) -> None:
-        """*item*: what was done, if its events are."""
+        """Record events; *item*: the input that caused them, if any."""
         for event in events:
             if event.kind == "sql_done" and (by := self.windows.get(str(event.get("window", "")))):
                 event = replace(event, data=(*event.data, ("by", by)))
@@ -417,7 +417,7 @@ class Drill(ConditionPoller):
             )
 
     def _sample_less_often(self) -> None:
-        """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""
+        """Sample a run of days, or of many databases, more coarsely as it continues; existing samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
         for every, share in SAMPLED_EVERY:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
@@ -479,7 +479,10 @@ class Drill(ConditionPoller):
 def replay(
     scenario: Scenario, seed: int, mode: DrillMode | str, lines: Iterable[str], tick: Tick = 0
 ) -> Drill:
-    """The drill as it was at *tick* after the journal's *lines*. Raises InputError for a journal of another drill."""
+    """Replay the journal's *lines* and return the drill at *tick*.
+
+    Raises InputError for a journal of another drill.
+    """
     inputs, problems = parse_script("\n".join(lines))
     if problems:
         raise InputError(join_messages("; ", problems))

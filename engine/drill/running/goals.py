@@ -34,14 +34,14 @@ NEWS = {
 
 
 def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
-    """The *news* (a key of NEWS) of *goal*."""
+    """Format the *news* (a key of NEWS) of *goal*."""
     return say(NEWS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
-    """The goal's state after a look at *tick*, and the news (a key of NEWS) if there is any.
+    """Return the goal's state after an evaluation at *tick*, and the news (a key of NEWS) if any.
 
-    A goal that is reached has to be kept; one that is not reached in its time is missed for good.
+    A reached goal must be kept; one that is not reached in its time is missed for good.
     """
     if tick < ticks(goal.after) or state.missed_tick is not None:
         return state, None

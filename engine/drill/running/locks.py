@@ -10,7 +10,7 @@ from engine.verbs import VERBS
 
 
 def parse_lock(text: str, world: World) -> Input:
-    """The verb and the first arguments that *text* names, as the world spells them. Raises InputError."""
+    """Parse the verb and the first arguments of *text*, in the world's spelling. Raises InputError."""
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:

@@ -78,7 +78,7 @@ def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion
 
 
 def is_prediction(inquiry: Inquiry) -> bool:
-    """It asks for what will be, not for what is."""
+    """Return whether the question asks about the future."""
     return isinstance(inquiry, Prediction)
 
 
@@ -97,14 +97,14 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
 
 
 def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
-    """Nothing about it is open any more: the drill need not wait for it."""
+    """Return whether nothing about it is open, so that the drill need not wait for it."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
 def poll_inquiry(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryAnswer, News | None]:
-    """The answer's state after a look at *tick*, and the news if there is any. *holds* tells conditions."""
+    """Return the answer's state after an evaluation at *tick*, and the news if any; *holds* evaluates conditions."""
     if answer.void_tick is not None:
         return answer, None
     if answer.asked_tick is None:
@@ -148,7 +148,7 @@ def _maybe_judge(
 
 
 def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
-    """The right choices of a question on the course that the run has taken, and why; a prediction's are not settled."""
+    """Return the right choices of a question on the course of the run, and the reason; predictions are not settled."""
     if not isinstance(inquiry, Question):
         return (), inquiry.why
     fitting = next((other for other in inquiry.instead if holds(other.when)), inquiry)
@@ -170,12 +170,12 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 def record_answer(
     answer: InquiryAnswer, choice: int, tick: Tick, sure_percent: float | None = None
 ) -> InquiryAnswer:
-    """The answer with *choice* given at *tick*."""
+    """Return the answer with *choice* given at *tick*."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
 def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
-    """No answer will be taken any more."""
+    """Record that no answer is accepted any more."""
     return replace(answer, missed_tick=tick)
 
 

@@ -33,7 +33,7 @@ class LearnedFact:
 def format_rewind_line(
     abandoned_run: DrillState, resumed_run: DrillState, other_runs: Iterable[DrillState] = ()
 ) -> str:
-    """The input line for coming back from *there* to *here*, knowing what was learnt there and in *seen*."""
+    """Format the input line for a rewind from *there* to *here*, with the knowledge from there and from *seen*."""
     known = [
         fact for drill in (abandoned_run, *other_runs) for fact in _find_learned_facts(drill, resumed_run)
     ]

@@ -42,7 +42,7 @@ def play_solution(drill: Drill) -> None:
 
 
 def solving(run: Run, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
-    """`play_solution` in slices, in whatever holds a drill. *steps*: those that are left of it, or of another one."""
+    """Run `play_solution` in slices for any drill holder. *steps*: the remaining steps of it, or of another one."""
     drill = run.drill
     expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
     for step in drill.scenario.solution if steps is None else steps:
@@ -67,14 +67,14 @@ def _waiting_for(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
 
 
 def play_reference(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
-    """A finished drill in which the reference solution was played."""
+    """Return a finished drill in which the reference solution was played."""
     drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
 def play_idle(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
-    """A drill in which nobody did anything until its end."""
+    """Return a finished drill without inputs."""
     drill = begin(scenario, seed)
     drill.advance_to(default_end(drill))
     return drill

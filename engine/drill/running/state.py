@@ -104,11 +104,10 @@ class DrillState:
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
     ) -> None:
-        """At tick 0, nothing of the story scheduled.
+        """Begin at tick 0, with nothing of the story scheduled.
 
-        *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric.
-
-        The seed also picks the variant, which is then the drill's scenario.
+        *seed* None: the scenario's own; *mode* None: practice, or free play without a rubric. The seed also
+        picks the variant, which is then the drill's scenario.
         """
         self.seed = scenario.seed if seed is None else seed
         self.scenario = scenario = select_variant(scenario, self.seed)
@@ -188,11 +187,11 @@ class DrillState:
     # --- what it is worth -----------------------------------------------------------------------------------
 
     def score(self) -> Score:
-        """The score as it stands; final when the drill is finished."""
+        """Return the current score, which is final when the drill is finished."""
         return score.UNSCORED if self.mode is DrillMode.LAB else score.score(self._build_scored_run())
 
     def total(self) -> float:
-        """`score().total`, without what is said of it."""
+        """Return `score().total` without the texts."""
         met = [goal for goal in self.scenario.goals if self.goals[goal.name].is_reached]
         if self.mode is DrillMode.LAB or not self.scenario.scored or len(met) == len(self.goals):
             return self.score().total
@@ -219,9 +218,10 @@ class DrillState:
         )
 
     def progress(self) -> float | None:
-        """Percent of the goals' weights that are reached, a goal that has to hold counted by how long it has.
+        """Return the percentage of goal weights that are reached; None if the mode hides it.
 
-        None where the mode does not tell it. Built on goals alone: it says nothing of faults still hidden.
+        A goal that must hold counts in proportion to its time. The figure depends on goals alone and says
+        nothing about hidden faults.
         """
         if not self.terms.progress or not self.goals:
             return None
@@ -258,9 +258,10 @@ class DrillState:
         return sorted(shown, key=lambda asked: asked.asked_tick)
 
     def list_pending_items(self) -> list[PendingItem]:
-        """With every goal reached, what keeps the drill from ending; empty before, and where the mode tells nothing.
+        """List the reasons why the drill does not end although every goal is reached.
 
-        Of a story that is still to come only that it is: its moment and its kind are the drill's secret.
+        The list is empty before that, and in modes that hide it. Of a future story entry only its existence is
+        listed: its time and kind are the drill's secret.
         """
         if self.finished or not (
             self.terms.progress and self.goals and all(s.is_reached for s in self.goals.values())
@@ -276,7 +277,7 @@ class DrillState:
         return waiting or ([PendingItem("story", "", None)] if self._waiting else [])
 
     def next_hint(self) -> Hint | None:
-        """The hint for the first goal that is not reached; None without hints, and where the mode has none."""
+        """Return the hint for the first open goal; None without hints, or if the mode has none."""
         if not self.terms.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
@@ -285,7 +286,7 @@ class DrillState:
         )
 
     def hint_cost(self, layer: int) -> float:
-        """Points that opening *layer* (1 to 3) of the next hint costs now; ones already open are free."""
+        """Return the points that opening *layer* (1 to 3) of the next hint costs now; open ones are free."""
         hint = self.next_hint()
         if hint is None or not self.terms.hints_cost:
             return 0.0
@@ -298,7 +299,7 @@ class DrillState:
         return self.world.state_hash()
 
     def fork_shallow(self) -> Self:
-        """A drill in the same state that still shares the record of the past: half a fork."""
+        """Fork a drill in the same state that shares the record of the past: half a fork."""
         twin = object.__new__(type(self))
         own = twin.__dict__
         own.update(self.__dict__)
@@ -321,7 +322,7 @@ class DrillState:
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """Parts of the story that are not over, each kind once."""
+        """List the unfinished parts of the story, each kind once."""
         asked = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
@@ -332,7 +333,7 @@ class DrillState:
 
 
 def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
-    """Every condition of the scenario by its text."""
+    """Parse every condition of the scenario, by its text."""
     texts = [inject.when for inject in scenario.timeline if inject.when is not None]
     texts += [goal.when for goal in scenario.goals] + [state.when for state in scenario.forbidden]
     texts += [rule.when for rule in scenario.rubric if isinstance(rule, ConditionRule)]

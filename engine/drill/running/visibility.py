@@ -25,18 +25,18 @@ SECRET: Final = say("in an exam only the servers give information: query them, o
 
 
 def is_truth_hidden(drill: DrillState) -> bool:
-    """The truth of *drill* is not told: its mode keeps it, and it is not over."""
+    """Return whether the truth of *drill* is hidden: its mode hides it, and it is not over."""
     return not drill.terms.truth and not drill.finished
 
 
 def require_visible_truth(drill: DrillState) -> None:
-    """Before anything is answered from the truth of *drill*. Raises InputError where nothing may be."""
+    """Raise InputError if an answer would reveal the hidden truth of *drill*."""
     if is_truth_hidden(drill):
         raise InputError(SECRET)
 
 
 def hides_refusal(drill: DrillState, item: Input) -> bool:
-    """A repair or a fault that has nothing to work on: that it is refused would tell how things are."""
+    """Return whether the refusal of a repair or fault without effect would reveal the state."""
     return is_truth_hidden(drill) and VERBS[item.verb].in_ledger
 
 
@@ -49,7 +49,7 @@ def build_neutral_event(world: World, item: Input) -> Event:
 
 
 def hide_effects(events: Iterable[Event], item: Input) -> list[Event]:
-    """*events* of the act *item* without what they tell of how things were: that it had no effect, or why not."""
+    """Return *events* of the action *item* without their information about the state before."""
     return [
         replace(
             event, text=item.command_text, data=tuple(pair for pair in event.data if pair[0] != "no_effect")

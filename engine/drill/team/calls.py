@@ -82,14 +82,14 @@ class TeamCall:
 
 
 def extract_keywords(text: str) -> list[str]:
-    """The words that matter, in small letters: `power-off` is power and off."""
+    """Extract the keywords in lowercase: `power-off` is power and off."""
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
 
 
 def update_calls(calls: Calls, item: Input, names: Iterable[str], true: Truth) -> Calls:
-    """*calls* after *item*, which has a role. *names*: of servers, databases and clients.
+    """Return *calls* after *item*, which has a role.
 
-    Raises InputError for what cannot be said now.
+    *names*: of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
     hear = HEARS.get(item.verb)
     if hear is not None:
@@ -213,7 +213,7 @@ def find_speaker(calls: Calls, item: Input, keys: Iterable[str]) -> str:
 
 
 def orders(calls: Calls) -> list[TeamCall]:
-    """Orders that stand: one that was given again as its read-back was wrong is not counted twice."""
+    """Return the valid orders; one repeated after a wrong read-back counts once."""
     return [one for one in calls if one.kind == "order" and one.repeated_tick is None]
 
 
@@ -232,10 +232,10 @@ def describe_fault(call: TeamCall) -> str:
 
 
 def count_closed_orders(calls: Calls, role: str) -> int:
-    """Orders of *role* whose loop was closed."""
+    """Count the orders of *role* with a closed loop."""
     return arithmetic.total(one.by == role and one.closed for one in orders(calls))
 
 
 def count_true_statuses(calls: Calls, role: str) -> int:
-    """Facts that *role* told and that were so."""
+    """Count the true facts that *role* reported."""
     return arithmetic.total(one.to == role and one.true is True for one in calls)

@@ -21,7 +21,7 @@ OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
 
 
 def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
-    """Raises InputError for a role that is not there."""
+    """Return the role with this key. Raises InputError if there is none."""
     matching_role = next((role for role in team if role.key == key), None)
     if matching_role is None:
         there = ", ".join(str(role.key) for role in team)
@@ -43,15 +43,16 @@ def is_allowed(role: StoryRole, item: Input) -> bool:
 
 
 def parse_right(line: str) -> Input:
-    """A line of `does`: a verb and its first arguments."""
+    """Parse a line of `does`: a verb and its first arguments."""
     name, *words = line.split()
     return Input(0, name.lower(), tuple(words))
 
 
 def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
-    """*item* with the role whose act it is. Without one it is the first role's that may do it: one person may play all.
+    """Return *item* with the role that performs it; raises InputError.
 
-    *free*: what no role may do is done without one. Raises InputError.
+    Without a role it is the first one that may do it: one person may play all. *free*: actions that no role may
+    do are done without one.
     """
     if not team:
         if item.by or item.verb in HEARS:
@@ -76,5 +77,5 @@ def assign_role(team: Sequence[StoryRole], item: Input, team_calls: Calls, allow
 
 
 def find_role_name(team: Sequence[StoryRole], key: str) -> str:
-    """The name of the role with *key*."""
+    """Return the name of the role with *key*."""
     return next((role.name for role in team if role.key == key), key)

@@ -25,9 +25,9 @@ ANSWER_TICKS: Final = ticks(5.0)
 def find_due_line(
     drill: DrillState, role_keys: Collection[str], failed_lines: Collection[str] = ()
 ) -> str | None:
-    """The next line of one of the roles *played*, if one is due now; its role is before it.
+    """Return the due line of one of the roles *played*, with its role; None if no line is due.
 
-    *vain*: lines that cannot be done.
+    *vain*: lines that are impossible.
     """
     return next((line for line in _list_due_lines(drill, role_keys) if line not in failed_lines), None)
 
@@ -63,7 +63,7 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
 
 
 def _has_tried(drill: DrillState, role_key: str, action_line: str, since_tick: Tick) -> bool:
-    """It has been done since then, with whatever success."""
+    """Return whether it has been tried since then."""
     return any(
         item.by == role_key and item.command_text == action_line and item.tick >= since_tick
         for item in drill.journal
@@ -74,10 +74,10 @@ def _has_tried(drill: DrillState, role_key: str, action_line: str, since_tick: T
 
 
 def interpret_order(drill: DrillState, call: TeamCall) -> str:
-    """The input line that carries out an order; empty: the role does not understand it, or may not do it.
+    """Return the input line that executes an order; empty if the role cannot understand or execute it.
 
-    An order names the act by the words of its verb and what it is done to by its names: `plug in the cable of PAY1` is
-    `plug-cable PAY1`. What is not said so is understood if the solution gives the same order.
+    An order names the action by the words of its verb and the target by its names: `plug in the cable of PAY1`
+    is `plug-cable PAY1`. Other wording is understood if the solution gives the same order.
     """
     role = next((role for role in drill.scenario.team if role.key == call.to), None)
     return (_match_right(drill, role, call.text) if role is not None else "") or _find_solution_action(
@@ -98,7 +98,7 @@ def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
 
 
 def _index_server_names(drill: DrillState) -> dict[str, str]:
-    """Names of what an order can be about, in small letters -> as they are spelled."""
+    """Return the possible targets of an order: lowercase name to spelling."""
     names = names_of(drill.scenario)
     return {name.lower(): name for name in (*names.servers, *names.computers)}
 
@@ -120,7 +120,7 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
 
 
 def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
-    """The steps of the solution, each as an input and as it is written."""
+    """Yield the steps of the solution, each as an input and as text."""
     for step in drill.scenario.solution:
         items, _ = parse_script(step.do.strip())
         for item in items:
@@ -131,7 +131,7 @@ def _steps(drill: DrillState) -> Iterator[tuple[Input, str]]:
 
 
 def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
-    """A fact that is so now, about what was asked; empty: the role can say nothing that is so."""
+    """Find a fact about the question that is true now; empty if the role knows none."""
     names, asked = names_of(drill.scenario), set(extract_keywords(call.text))
     told = [item.args[-1] for item, _ in _steps(drill) if item.verb == "status" and item.by == call.to]
     serving = [f"{one} serves on {server}" for one, server in product(names.databases, names.servers)]
@@ -149,7 +149,7 @@ def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
 
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
-    """Orders, questions and acts that the solution gives a role without being asked, once all before them has come."""
+    """Yield orders, questions and actions of a role in the solution, each when all steps before it are done."""
     done, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _steps(drill), strict=True):
         found = next((one for one in done if one.by == item.by and one.verb == item.verb), None)
@@ -173,7 +173,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
 
 
 def _is_ordered(drill: DrillState, deed: Input) -> bool:
-    """In the solution this act is the answer to an order."""
+    """Return whether this action of the solution follows an order."""
     if deed.verb in HEARS:
         return False
     heard = False

@@ -84,17 +84,17 @@ def view(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObserv
 
 
 def hears(role: StoryRole, call: TeamCall) -> bool:
-    """A role hears what is said by it or to it; what others say only where it `sees` calls."""
+    """Return whether a role hears a message: its own, one addressed to it, or any if it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
 def noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
-    """The events that *role* notices."""
+    """Return the events that *role* notices."""
     return (event for event in events if notices(role, event))
 
 
 def notices(role: StoryRole, event: Event) -> bool:
-    """Its own acts and their answers; what is said to it; what the scenario shows it."""
+    """Return whether the role notices the event: its actions and results, messages to it, and shown things."""
     by = event.get("by")
     if event.kind in HEARS:
         return role.key in (by, event.get("to")) or "calls" in role.sees
@@ -173,7 +173,7 @@ def _answers(world: World, server: str) -> bool:
 
 
 def _databases(world: World, role: StoryRole) -> Iterator[Row]:
-    """Each copy on the role's servers; of a server that does not answer only that."""
+    """Yield each copy on the role's servers; for a server that does not answer only that."""
     for server in role.servers:
         if server not in world.instances:
             continue
@@ -194,7 +194,7 @@ def _databases(world: World, role: StoryRole) -> Iterator[Row]:
 
 
 def _links(world: World, role: StoryRole) -> Iterator[Row]:
-    """Links between two of the role's servers; both directions are one."""
+    """Yield links between two of the role's servers; both directions are one."""
     for one, other in combinations(role.servers, 2):
         there, back = network.link(world, one, other), network.link(world, other, one)
         yield {"ends": [one, other], "up": there.up and back.up, "passing": there.passing and back.passing}

@@ -56,7 +56,7 @@ class Branches:
     """A tree of runs of one scenario with one seed. One branch is current: the one that goes on."""
 
     def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
-        """*history* is that of the branch *current*; the others of *stored* are played when they are asked for."""
+        """Begin with *history* of the branch *current*; the others of *stored* are replayed on demand."""
         self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
         self._histories[current] = history
         self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
@@ -68,11 +68,14 @@ class Branches:
         return self.history_of(self.current)
 
     def names(self) -> list[str]:
-        """Every branch, after its parent."""
+        """Return every branch, after its parent."""
         return list(self._histories)
 
     def history_of(self, name: str) -> History:
-        """The history of a branch. Raises BranchError, and InputError for a stored one of another drill."""
+        """Return the history of a branch.
+
+        Raises BranchError, and InputError for a stored one of another drill.
+        """
         return run_to_completion(self._recalling(name))
 
     def recalling(self, *names: str) -> Slices[None]:
@@ -94,7 +97,7 @@ class Branches:
         return found
 
     def _lines(self, name: str) -> list[str]:
-        """The journal of a branch, whether it is played or only stored."""
+        """Return the journal of a branch, replayed or stored."""
         found, root = self._find_branch(name), self._roots[name]
         if isinstance(found, History):
             return [item.line for item in found.drill.journal]
@@ -118,15 +121,15 @@ class Branches:
     # --- change ---------------------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
-        """A new branch that leaves the current one at *tick* and is the current one from now on.
+        """Fork the current branch at *tick*; the new branch becomes the current one.
 
-        What any branch has learnt of hints and answers stays known. Raises BranchError for a name that is taken,
+        Hints and answers that any branch has revealed stay known. Raises BranchError for a name that is taken,
         and InputError in an exam that is not over.
         """
         return run_to_completion(self.forking(tick, name, before_inputs))
 
     def forking(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> Slices[History]:
-        """`fork` in slices; the tree is as it was until the last."""
+        """Run `fork` in slices; the tree does not change until the last."""
         name = self._free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
             raise BranchError(say("There are {n} branches already; remove one first.", n=BRANCHES_MAX))
@@ -149,7 +152,10 @@ class Branches:
         return history
 
     def rename(self, name: str, new_name: str) -> None:
-        """Raises BranchError for a branch that is not there, and for a name that is taken or none."""
+        """Rename a branch.
+
+        Raises BranchError for a missing branch, and for a name that is taken or empty.
+        """
         self._find_branch(name)
         if new_name == name:
             return
@@ -190,7 +196,7 @@ class Branches:
     # --- storing --------------------------------------------------------------------------------------------
 
     def stored(self) -> list[Branch]:
-        """The whole tree, each branch after its parent."""
+        """Return the whole tree, each branch after its parent."""
         return [self._as_stored(name) for name in self._roots]
 
     def _as_stored(self, name: str) -> Branch:
@@ -202,7 +208,10 @@ class Branches:
 
 
 def restore_branches(scenario: Scenario, seed: int, stored: Sequence[Branch]) -> Branches:
-    """The tree that *stored* describes; its first branch is played again. Raises InputError for another drill's."""
+    """Restore the tree that *stored* describes and replay its first branch.
+
+    Raises InputError for a branch of another drill.
+    """
     first = stored[0]
     return Branches(run_to_completion(_playing(scenario, seed, first, ())), stored, first.name)
 

@@ -43,7 +43,7 @@ SQL_TICKS: Final = 5
 
 
 def scale_progress(work: Slices[Done], start: float, end: float) -> Slices[Done]:
-    """*work* as the part from share *start* to share *end* of a larger one."""
+    """Scale the progress of *work* to the part from share *start* to share *end* of a larger task."""
     while True:
         try:
             share = next(work)
@@ -115,6 +115,6 @@ def replay_inputs(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> Slices[Kind]:
-    """`playing`, which comes to the *run* that has it all behind it."""
+    """Run `playing` and return the *run* with all inputs applied."""
     yield from playing(run, inputs, tick, hashes, lenient)
     return run

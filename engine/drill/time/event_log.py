@@ -87,22 +87,22 @@ class EventLog(Sequence[Event]):
             self.append(event)
 
     def take_first(self, count: int) -> EventLog:
-        """The first *count* events, to go on from there on one's own."""
+        """Return the first *count* events as an independent log."""
         return self._copy_columns(self._columns[: min(count, self._count)])
 
     def filter_kinds(self, kinds: Collection[str]) -> EventLog:
-        """The events of these *kinds* as a log of their own."""
+        """Return the events of these *kinds* as a separate log."""
         columns = self.columns
         return self._copy_columns(columns[self._match_kinds(columns["kind"], kinds)])
 
     def prepend(self, earlier_events: Iterable[Event]) -> EventLog:
-        """The events *before* and then these, as a log of their own."""
+        """Return the events *before* and then these, as a separate log."""
         return self._copy_columns(
             np.concatenate([EventLog(earlier_events, self._words).columns, self.columns])
         )
 
     def select(self, *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-        """The events of these *kinds* in their order; *about*: only those of this database, or of none."""
+        """Yield the events of these *kinds* in their order; *about*: only those of this database, or of none."""
         columns = self.columns
         columns = columns[self._match_kinds(columns["kind"], kinds)]
         if database_name is not None:
@@ -127,7 +127,7 @@ class EventLog(Sequence[Event]):
         start: int = 0,
         stop: int | None = None,
     ) -> Array:
-        """Numbers, from *first* to before *until*, of the events of these *kinds* on *server*; None: of all."""
+        """Return the indexes in [*first*, *until*) of the events of these *kinds* on *server*; None: on any."""
         columns = self.columns[start:stop]
         wanted = np.ones(len(columns), dtype=bool)
         if kinds is not None:
@@ -137,7 +137,7 @@ class EventLog(Sequence[Event]):
         return np.flatnonzero(wanted) + start
 
     def rows(self, places: Array, names: Collection[str]) -> Iterator[tuple[Any, ...]]:
-        """(tick, the fields of these *names*, text) of the events with these numbers: thousands in a millisecond."""
+        """Yield (tick, the fields of these *names*, text) of the events with these indexes, quickly."""
         found, fields = self.columns[places], {}
         texts, data = self._words.texts, self._words.data
         for place in np.unique(found["data"]).tolist():
@@ -206,7 +206,7 @@ class EventLog(Sequence[Event]):
 
 
 def select_events(events: Iterable[Event], *kinds: str, database_name: str | None = None) -> Iterator[Event]:
-    """Those of *kinds* among *events*, *about* a database or none if one is named: at once where they are a log."""
+    """Select the events of *kinds*, *about* a database or none if one is named; fast for a log."""
     if isinstance(events, EventLog):
         return events.select(*kinds, database_name=database_name)
     return (

@@ -91,7 +91,7 @@ class History:
         return item
 
     def _is_snapshot_due(self) -> bool:
-        """The run has gone on since the last kept moment; the longer it is, the more that has to be."""
+        """Return whether the run is long enough past the last snapshot; the distance grows with its length."""
         now = _cost(self.drill, lengths_of(self.drill))
         gone = now - _cost_of(self._kept[-1])
         return gone >= 1.0 and gone >= compute_snapshot_spacing(
@@ -99,7 +99,7 @@ class History:
         )
 
     def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
-        """Only a cache: what is dropped can be played again, and it is that which is soonest played for its age."""
+        """Store a snapshot and drop the one that is replayed fastest for its age; snapshots are only a cache."""
         total_cost = _cost_of(moment)
         most = _compute_snapshot_limit(self.drill, total_cost)
         if len(self._kept) >= most:  # a long run: its moments lie far apart and share little
@@ -119,14 +119,14 @@ class History:
     # --- looking back ---------------------------------------------------------------------------------------
 
     def seek(self, tick: Tick, before_inputs: bool = False) -> Drill:
-        """An independent drill as this one was at *tick*: after all that was done then, or *before* any of it.
+        """Return an independent drill at *tick*, after all inputs of that tick, or *before* them.
 
         Raises InputError in an exam that is not over.
         """
         return run_to_completion(self.seeking(tick, before_inputs))
 
     def seeking(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
-        """`seek` in slices; raises InputError when it is called."""
+        """Run `seek` in slices; raises InputError when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
             raise InputError(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
@@ -150,23 +150,23 @@ class History:
         self._kept = past._kept + self._kept
 
     def markers(self) -> list[Marker]:
-        """Faults, detections, transitions, commands, hints, goals and the like, in their order."""
+        """Return faults, detections, transitions, commands, hints, goals and similar marks, in their order."""
         return markers(self.drill.events)
 
     # --- going back -----------------------------------------------------------------------------------------
 
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
-        """A history that leaves this one at *tick*, to go its own way; its journal says so.
+        """Fork the history at *tick*; the new journal says so.
 
-        What this run and those in *seen* have learnt stays known. Raises InputError in an exam that is not over;
-        what branches off a finished one is practice.
+        Hints and answers revealed in this run and those in *seen* stay known. Raises InputError in an exam that
+        is not over; a branch of a finished exam is practice.
         """
         return run_to_completion(self.forking(tick, before_inputs, other_runs))
 
     def forking(
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
     ) -> Slices[History]:
-        """`fork` in slices: from an exam on, the whole run has to be taken once more as practice."""
+        """Run `fork` in slices: after an exam, the whole run must be replayed as practice."""
         back = self.seek(tick, before_inputs)
         if back.terms.rewind:
             other = History(back)

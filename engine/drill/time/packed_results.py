@@ -49,7 +49,7 @@ class PackedList(Sequence[object]):
 
 
 def pack_results(event: Event) -> tuple[tuple[str, object], ...]:
-    """The fields of *event*, large result sets of a batch packed."""
+    """Return the fields of *event*, with large result sets of a batch packed."""
     results = event.get("results")
     if not results or sum(len(result["rows"]) for result in results) <= ROWS_AS_THEY_ARE:
         return event.data

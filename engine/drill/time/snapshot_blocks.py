@@ -47,7 +47,10 @@ class Block:
             self._entries = ()
 
     def holds(self, entries: tuple[object, ...]) -> bool:
-        """These objects and no others. Equal would not do, as 1 and 1.0 are, and hash to other states."""
+        """Return whether the block has exactly these objects.
+
+        Equality is not enough: 1 and 1.0 are equal and give different hashes.
+        """
         return (
             not self._packed and len(entries) == len(self._entries) and all(map(is_, entries, self._entries))
         )
@@ -61,7 +64,7 @@ class Blocks:
     values: tuple[Block, ...]
 
     def as_dict(self) -> dict[object, object]:
-        """The dictionary, its entries in their old order."""
+        """Return the dictionary, with its entries in their old order."""
         return {
             key: value
             for keys, values in zip(self.keys, self.values, strict=True)
@@ -81,7 +84,7 @@ class Blocks:
 def split_into_blocks(
     collection: Mapping[Any, object] | Sequence[object], previous: Blocks | None = None
 ) -> Blocks:
-    """*whole* in blocks; those that *before*, an earlier moment of the same, has too are the very same objects."""
+    """Split *whole* into blocks; blocks that are equal in the earlier *before* are the same objects."""
     keys = (
         _split_entries(collection, previous.keys if previous is not None else ())
         if isinstance(collection, dict)
@@ -107,11 +110,11 @@ def _split_entries(entries: Iterable[object], previous: tuple[Block, ...]) -> tu
 
 
 def pack_array(array: Array) -> bytes:
-    """*array* in little room, for `unpack_array`."""
+    """Compress *array* for `unpack_array`."""
     return zlib.compress(array.tobytes(), LEVEL)
 
 
 def unpack_array(packed: bytes, template: Array) -> Array:
-    """The array that was packed, of the same kind and the same row as *like*."""
+    """Return the array that was packed, of the same kind and row shape as *like*."""
     flat = np.frombuffer(bytearray(zlib.decompress(packed)), dtype=template.dtype)
     return flat.reshape(-1, *template.shape[1:])

@@ -93,7 +93,7 @@ class RunSnapshot(Generic[Taken]):
         return self.lengths.events
 
     def restore(self, history_source: Taken) -> Taken:
-        """An independent drill at this moment; *past* is any that has come by here, and stays as it is."""
+        """Restore an independent drill; *past* is any drill that has passed this time, and does not change."""
         drill = self.drill.fork_shallow()
         parts = iter(self.parts)
         for name in DICTIONARIES:
@@ -136,7 +136,7 @@ def attach_history(drill: Taken, history_source: Taken, lengths: Lengths) -> Non
 
 
 def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> RunSnapshot[Taken]:
-    """The moment at which *drill* is; what is as it was in the kept moment *before* is held once for both."""
+    """Take a snapshot of *drill*; parts unchanged since the snapshot *before* are shared."""
     twin = drill.fork_shallow()
     for name in LOGS:
         setattr(twin, name, [])
@@ -158,7 +158,7 @@ def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> R
 
 
 def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:
-    """The lines that T-SQL can read back: those from before the run, then what the events tell."""
+    """Return the lines that T-SQL can read back: those from before the run, then those of the events."""
     found = dict(drill.errorlog_before)
     for server in drill.world.instances:
         places = drill.events.find_indices(("errorlog",), server)[-LINES_KEPT:]

@@ -85,12 +85,12 @@ def verify(
 
 
 def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
-    """The same for a report of `run --json`, whose events then name what differs first."""
+    """Verify a report of `run --json`; its events name the first difference."""
     return divergence(replay_report(scenario, report), report)
 
 
 def replay_report(scenario: Scenario, report: Report) -> Drill:
-    """The run of a report of `run --json`, played again. Raises InputError for inputs that make no sense."""
+    """Replay a report of `run --json`. Raises InputError for invalid inputs."""
     return _replay_journal(
         scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"])
     )
@@ -102,7 +102,7 @@ def divergence(drill: Drill, report: Report) -> Divergence | None:
 
 
 def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
-    """`divergence` in slices."""
+    """Run `divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare(drill, recorded)
     if report.get("cut_off"):  # nothing else was recorded
@@ -140,7 +140,7 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
 
 
 def _compare_end(drill: Drill, report: Report) -> Divergence | None:
-    """All that was noted on the way is the same: whether it also ended when and as the report says."""
+    """Compare the end of the run with that of the report, after all noted hashes matched."""
     found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
     said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
     return Divergence(drill.hashes[-1] if drill.hashes else None, said, found) if said != found else None
@@ -162,7 +162,7 @@ REPORTED: Final = (
 
 
 def _compare_report(drill: Drill, report: Report) -> Divergence | None:
-    """The states are the same: whether what the report makes of them is so, too."""
+    """Compare the report's contents, after the states matched."""
     found = drill.report()
     for name in REPORTED:
         if name in report and to_json_types(report[name]) != to_json_types(found[name]):

@@ -133,7 +133,7 @@ JsonSchema = dict[str, Any]
 
 
 def schema() -> JsonSchema:
-    """The JSON Schema of a scenario file, for editors. `name` may be left out there."""
+    """Return the JSON Schema of a scenario file, for editors; `name` is optional there."""
     made = Scenario.model_json_schema(by_alias=True)
     made = _or_variant(made)
     made["required"] = [key for key in made["required"] if key != "name"]
@@ -145,7 +145,7 @@ _VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
 
 
 def _or_variant(part: Any) -> Any:
-    """*part* of a JSON Schema in which a number, a choice or a name may also be a `{variant}`."""
+    """Allow a `{variant}` for a number, a choice or a name in *part* of a JSON Schema."""
     if isinstance(part, list):
         return [_or_variant(each) for each in part]
     if not isinstance(part, dict):

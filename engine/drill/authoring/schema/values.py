@@ -40,14 +40,14 @@ def _seconds(value: object) -> object:
 
 
 def _pace(seconds: float) -> float:
-    """Refuses a job that would begin again before any time has passed, and so never end."""
+    """Reject a job that would restart without any time passing, and so never end."""
     if 0.0 < seconds < PACE_MIN_S:
         raise ValueError(say("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
     return seconds
 
 
 def _readable(text: str) -> str:
-    """Refuses characters that are not seen and change what is (controls, text direction, no width)."""
+    """Reject invisible characters that change the text (controls, text direction, zero width)."""
     if text.replace("\n", "").isprintable() and not any(sign in text for sign in BLANK_LETTERS):
         return text  # nearly every text; to look at each sign by itself takes long
     for index, sign in enumerate(text):
@@ -71,7 +71,7 @@ BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def _moment(text: str) -> str:
-    """Refuses what is no moment, and years that leave no room for a drill or for what was before it."""
+    """Reject invalid times, and years that leave no room for a drill or for the time before it."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
