@@ -103,7 +103,7 @@ class Event(Struct, frozen=True, gc=False):
     """One thing that happened at *tick*; *data* holds the fields of its kind."""
 
     tick: int
-    kind: str
+    kind: EventKind
     server: str | None
     database: str | None
     text: str

@@ -20,7 +20,7 @@ from engine.flow import Crossing, Samples
 from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.mirroring import failover, monitor, pages, redo, session
-from engine.model import World
+from engine.model import Handlers, World
 from engine.protocol import (
     availability,
     clients,
@@ -37,7 +37,7 @@ from engine.protocol import (
 from engine.tsql.language.read_only import only_reads
 from engine.verbs import VERBS, fault_log
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     **groups.HANDLERS,
     **membership.HANDLERS,
     **roles.HANDLERS,

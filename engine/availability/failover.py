@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,6 +20,8 @@ from engine.model import (
     DbState,
     Failover,
     FailoverMode,
+    FieldOf,
+    Handlers,
     Key,
     ReplicaRole,
     ReplicaWord,
@@ -111,7 +112,7 @@ def _step(world: World, failover: Failover, step: str) -> None:
                failover_kind=failover.kind, cause=failover.cause, **why)  # fmt: skip
 
 
-def _update(world: World, failover: Failover, **changes: object) -> Failover:
+def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
     new = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     return new
@@ -427,7 +428,7 @@ def register(world: World, server: str, listener: AvailabilityListener) -> None:
         names.register(world, listener.name, addresses, online, listener.record_ttl_s)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "availability.leave": removal.watch,
     "availability.listener": listener_online,
     "availability.online": online,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from engine.model import (
     Contact,
     DatabaseCopy,
     DbState,
+    Handlers,
     Key,
     ReplicaRole,
     ReplicaWord,
@@ -416,7 +416,7 @@ def caught_up(world: World, stream: int) -> None:
         replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "availability.call": call,
     "availability.reverted": reverted,
 }

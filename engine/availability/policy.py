@@ -59,7 +59,7 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
     return bool(url) and serving.can_read(world, (server, copy.database))
 
 
-class AvailabilityPolicy(groups.Policy):
+class AvailabilityPolicy(groups.GroupPolicy):
     """One primary, several secondaries, and a cluster that decides who is which."""
 
     def role(self, copy: DatabaseCopy) -> str:
@@ -171,7 +171,7 @@ class AvailabilityPolicy(groups.Policy):
         if mine.role is ReplicaRole.RESOLVING and not self.can_read(copy, True, connected):
             return SqlError(983 if mine.quorum else 988, copy.database)
         if copy.disk_failed:
-            return super().refusal(copy)
+            return groups.NO_GROUP.refusal(copy)
         if mine.role is not ReplicaRole.PRIMARY:
             if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)

@@ -6,14 +6,13 @@ failures in a group]
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from engine.availability import movement, replicas
 from engine.constants import REPLAY_LOOK_S
 from engine.localization import say
 from engine.mirroring.redo import files_of, trouble_with_files
-from engine.model import Client, Key, SuspendReason, SyncState, World
+from engine.model import Client, Handlers, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
 
 
@@ -101,7 +100,7 @@ def _suspend(world: World, key: Key, primary: Key, number: int, *args: object) -
         world.touch(guid)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "availability.replay": replay,
     "availability.schema": lock_schema,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from engine.availability import failover, movement, removal, replicas
@@ -12,6 +11,7 @@ from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
     ClusterRole,
+    Handlers,
     ReplicaRole,
     ReplicaWord,
     Resource,
@@ -274,4 +274,4 @@ def _damaged(world: World, server: str, database: str) -> bool:
     return copy is not None and (copy.disk_failed or copy.data_failed_tick is not None)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.login": log_in}
+HANDLERS: Final[Handlers] = {"availability.login": log_in}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from engine.model import (
     AvailabilityMembership,
     DatabaseCopy,
     DbState,
+    Handlers,
     ReplicaRole,
     ReplicaState,
     ReplicaWord,
@@ -274,4 +274,4 @@ def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: Data
     network.reassess(world, group.guid)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.seeded": seeded}
+HANDLERS: Final[Handlers] = {"availability.seeded": seeded}

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from engine.model import World
+from engine.model import Handlers, World
 from engine.protocol import errorlog
 
 RESERVED: Final = 40
@@ -37,4 +36,4 @@ def update_thread_shortage(world: World, server: str) -> None:
             errorlog.write(world, server, 35217)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.threads": update_thread_shortage}
+HANDLERS: Final[Handlers] = {"availability.threads": update_thread_shortage}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from engine.cluster import quorum, witnesses
-from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
+from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, FieldOf, Node, World
 from engine.protocol import network, security
 
 
@@ -88,7 +88,7 @@ def _reached(world: World, node: str) -> list[str]:
     return [name for name in there if name == node or has_heartbeat(world, node, name)]
 
 
-def update(world: World, node: str, **changes: object) -> bool:
+def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
     if not may_write(world, node):
         return False
@@ -102,7 +102,7 @@ def update(world: World, node: str, **changes: object) -> bool:
     return True
 
 
-def update_role(world: World, node: str, name: str, **changes: object) -> bool:
+def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRole]) -> bool:
     """Change one role in the cluster database, as `update` does."""
 
     def changed(role: ClusterRole) -> ClusterRole:

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from engine.cluster import clusterlog, config, moves, roles
 from engine.flow.recovery import Cause
 from engine.localization import say
-from engine.model import ClusterRole, Instance, Resource, Service, World
+from engine.model import ClusterRole, Handlers, Instance, Resource, Service, World
 from engine.protocol import errorlog, network, service
 
 OFFLINE_S: Final = 3.0
@@ -236,7 +235,7 @@ def _no_tempdb(world: World, server: str) -> None:
 
 roles.KINDS["instance"] = InstanceRole()
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "instance.stopped": continue_after_stop,
     "instance.start": start,
     "instance.up": check_started,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import Final
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, quarantine, quorum, roles, witnesses
 from engine.localization import say
-from engine.model import Cluster, ClusterConfig, Node, World, ticks
+from engine.model import Cluster, ClusterConfig, Handlers, Node, World, ticks
 
 REGROUP_S: Final = (1.0, 2.0)
 """From the last missed heartbeat until the survivors have agreed on who is left. Derived."""
@@ -404,7 +403,7 @@ def _join(world: World, node: str, partition: int) -> None:
     roles.node_joined(world, node)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "cluster.started": started,
     "cluster.regroup": regroup,
     "cluster.count": count,

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from engine.cluster import clusterlog, quorum
 from engine.localization import say
-from engine.model import UngracefulExits, World, ticks
+from engine.model import Handlers, UngracefulExits, World, ticks
 
 THRESHOLD: Final = 3
 """QuarantineThreshold: ungraceful exits within the period. Documented [DOC: QuarantineThreshold]."""
@@ -59,4 +58,4 @@ def clear(world: World, node: str) -> None:
     world.all_dirty()
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"cluster.quarantine_end": clear}
+HANDLERS: Final[Handlers] = {"cluster.quarantine_end": clear}

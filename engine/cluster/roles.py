@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
+from engine.event_data import ClusterData
 from engine.events import Event
 from engine.localization import LocalizableMessage, say
-from engine.model import ClusterRole, Node, ResourceState, World, ticks
+from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, World, ticks
 
 RESTART_PERIOD_S: Final = 900.0
 RESTARTS_MAX: Final = 1
@@ -96,7 +97,7 @@ def find(world: World, name: str, server: str = "") -> tuple[Node, ClusterRole] 
     return max(found, key=lambda pair: pair[0].config.epoch, default=None)
 
 
-def _change(world: World, node: str, role: ClusterRole, **changes: object) -> ClusterRole:
+def _change(world: World, node: str, role: ClusterRole, **changes: FieldOf[ClusterRole]) -> ClusterRole:
     new = replace(role, step=role.step + 1, **changes)
     roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
     config.update(world, node, roles=roles)
@@ -113,7 +114,12 @@ def _current(world: World, node: str, name: str, step: int) -> ClusterRole | Non
 
 
 def emit_role_event(
-    world: World, node: str, role: ClusterRole, text: LocalizableMessage, change: str, **data: object
+    world: World,
+    node: str,
+    role: ClusterRole,
+    text: LocalizableMessage,
+    change: str,
+    **data: FieldOf[ClusterData],
 ) -> None:
     world.outbox.append(
         Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", change), *data.items()))
@@ -412,7 +418,7 @@ def retry(world: World, node: str, name: str, step: int) -> None:
         _bring_online(world, node, _change(world, node, role, tried=()))
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "role.failed": failed,
     "role.offline": complete_offline,
     "role.retry": retry,

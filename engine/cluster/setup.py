@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,7 +13,17 @@ from msgspec.structs import replace
 from engine.cluster import config, instances, roles
 from engine.inputs import InputError
 from engine.localization import say
-from engine.model import ClusterConfig, ClusterRole, Node, Resource, ResourceState, Service, World
+from engine.model import (
+    ClusterConfig,
+    ClusterRole,
+    Handlers,
+    Node,
+    Resource,
+    ResourceState,
+    Service,
+    TimerName,
+    World,
+)
 
 PATCH_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
@@ -31,7 +41,9 @@ def _idle(world: World, name: str) -> Node:
     return node
 
 
-def _start_setup(world: World, name: str, operation: str, timer: str, seconds: float, *args: object) -> None:
+def _start_setup(
+    world: World, name: str, operation: str, timer: TimerName, seconds: float, *args: object
+) -> None:
     world.nodes[name] = replace(world.nodes[name], setup=operation)
     world.call_after(seconds, timer, name, *args)
 
@@ -221,7 +233,7 @@ def complete_add_node(world: World, name: str, instance: str) -> None:
     world.emit("cluster", text, server=name, what="installed", instance=instance)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "setup.patched": complete_patch,
     "setup.added": complete_add_node,
     "setup.removed": complete_remove_node,

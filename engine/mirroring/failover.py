@@ -10,11 +10,11 @@ from engine.flow.recovery import undo_s
 from engine.localization import mark, say
 from engine.mirroring import quorum, redo, roles, trace
 from engine.mirroring.roles import StateChangeCause
-from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
+from engine.model import DatabaseCopy, DbState, Failover, FieldOf, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
 
 
-def _update(world: World, failover: Failover, **changes: object) -> Failover:
+def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
     new = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     world.touch(failover.guid)

@@ -15,7 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, fill_message
 from engine.mirroring import quorum
 from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
-from engine.model import Alert, DatabaseCopy, Job, Key, Role, Safety, Tick, World, ticks
+from engine.model import Alert, DatabaseCopy, Handlers, Job, Key, Role, Safety, Tick, World, ticks
 from engine.protocol import errorlog, jobs, statements
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
@@ -350,4 +350,4 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
                    alert_id=alert.alert_id, value=value, threshold=alert.threshold)  # fmt: skip
 
 
-HANDLERS: Final = {"monitor.run": run_job}
+HANDLERS: Final[Handlers] = {"monitor.run": run_job}

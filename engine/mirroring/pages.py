@@ -11,7 +11,7 @@ from typing import Final
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
 from engine.mirroring import quorum, redo, roles, sync, trace
-from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
+from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, Role, World, ticks
 from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
@@ -234,6 +234,6 @@ def _error(number: int, *args: object) -> Message:
     return Message(number, severity, 1, 0, text)
 
 
-HANDLERS: Final = {"page.read": read, "page.repaired": repaired}
+HANDLERS: Final[Handlers] = {"page.read": read, "page.repaired": repaired}
 
 statements.COMPLETIONS["page.checked"] = _check_done

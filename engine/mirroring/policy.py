@@ -14,7 +14,7 @@ from engine.protocol import errorlog, groups, network, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 
-class MirroringPolicy(groups.Policy):
+class MirroringPolicy(groups.GroupPolicy):
     """Two partners, of which one writes, and perhaps a witness."""
 
     def role(self, copy: DatabaseCopy) -> str:
@@ -48,7 +48,7 @@ class MirroringPolicy(groups.Policy):
         if copy.mirroring.role is Role.MIRROR:
             return SqlError(954, copy.database)
         if copy.disk_failed:
-            return super().refusal(copy)
+            return groups.NO_GROUP.refusal(copy)
         if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
             return SqlError(952, copy.database)
         if copy.recovering:
@@ -105,6 +105,12 @@ class MirroringPolicy(groups.Policy):
 
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
+
+    def schema_changed(self, world: World, key: Key) -> None:
+        """Redo at the mirror needs no lock: nobody reads there."""
+
+    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+        """Nothing is routed."""
 
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)

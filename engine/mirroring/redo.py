@@ -13,7 +13,7 @@ from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
 from engine.mirroring import quorum, roles, sync, trace
 from engine.mirroring.roles import StateChangeCause
-from engine.model import DatabaseCopy, Key, MirrorState, World
+from engine.model import DatabaseCopy, Handlers, Key, MirrorState, World
 from engine.protocol import encryption, errorlog, files, volumes
 
 
@@ -190,4 +190,4 @@ def mended(world: World, mirror: Key) -> bool:
     return True
 
 
-HANDLERS: Final = {"redo.replay": replay}
+HANDLERS: Final[Handlers] = {"redo.replay": replay}

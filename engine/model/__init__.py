@@ -60,7 +60,7 @@ from engine.model.states import (
     Service,
     WitnessState,
 )
-from engine.model.times import Key, Tick, ticks
+from engine.model.times import FieldOf, Handlers, Key, Tick, TimerName, ticks
 from engine.model.world import ClusterLine, LogLine, Settings, Timer, World
 
 __all__ = [
@@ -88,9 +88,11 @@ __all__ = [
     "Failover",
     "FailoverMode",
     "Fault",
+    "FieldOf",
     "FileOptions",
     "FilePath",
     "Group",
+    "Handlers",
     "Instance",
     "Job",
     "Key",
@@ -123,6 +125,7 @@ __all__ = [
     "SyncState",
     "Tick",
     "Timer",
+    "TimerName",
     "UngracefulExits",
     "User",
     "Volume",

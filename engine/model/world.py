@@ -18,16 +18,17 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import TICKS_PER_S
+from engine.event_data import EventData
 from engine.events import Event, EventKind
 from engine.flow import Flow
-from engine.model.availability import ReplicaState
+from engine.model.availability import AvailabilityMembership, ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
 from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
 from engine.model.computers import Computer, Link
-from engine.model.databases import DatabaseCopy
+from engine.model.databases import DatabaseCopy, Membership
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
-from engine.model.times import Key, Tick, ticks
+from engine.model.times import FieldOf, Key, Tick, TimerName, ticks
 from engine.repr_cache import ReprCache
 
 
@@ -45,7 +46,7 @@ class Settings(Struct, frozen=True, kw_only=True, gc=False):
     """Wall-clock time that the simulated servers show at tick 0."""
 
 
-Timer = tuple[Tick, int, str, tuple[Any, ...]]
+Timer = tuple[Tick, int, TimerName, tuple[Any, ...]]
 """(due, order, handler name, arguments of plain data)."""
 
 LogLine = tuple[Tick, int, int, int, str]
@@ -146,19 +147,19 @@ class World:
         self.counter += 1
         return self.counter
 
-    def call_at(self, tick: Tick, handler: str, *args: object) -> None:
+    def call_at(self, tick: Tick, handler: TimerName, *args: object) -> None:
         """Have *handler* called at *tick* (not before the next tick if that is past)."""
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
-    def call_after(self, seconds: float, handler: str, *args: object) -> None:
+    def call_after(self, seconds: float, handler: TimerName, *args: object) -> None:
         self.call_at(self.tick + ticks(seconds), handler, *args)
 
-    def cancel_calls(self, handler: str, *first: object) -> None:
+    def cancel_calls(self, handler: TimerName, *first: object) -> None:
         """Cancel all calls of *handler* with arguments that begin with *first*."""
         self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
         heapq.heapify(self.timers)
 
-    def update_copy(self, key: Key, **changes: object) -> DatabaseCopy:
+    def update_copy(self, key: Key, **changes: FieldOf[DatabaseCopy]) -> DatabaseCopy:
         old = self.copies[key]
         new = self.copies[key] = replace(old, **changes)
         self.changed.add(new.database)
@@ -167,11 +168,11 @@ class World:
             self.touch_log(old)
         return new
 
-    def update_mirroring(self, key: Key, **changes: object) -> DatabaseCopy:
+    def update_mirroring(self, key: Key, **changes: FieldOf[Membership]) -> DatabaseCopy:
         """Change what the server of the copy knows of its mirroring session."""
         return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
 
-    def update_availability(self, key: Key, **changes: object) -> DatabaseCopy:
+    def update_availability(self, key: Key, **changes: FieldOf[AvailabilityMembership]) -> DatabaseCopy:
         """Change what the server of the copy knows of its availability group."""
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
@@ -201,12 +202,12 @@ class World:
             return self.flow.source_of(copy.stream)
         return copy.source
 
-    def update_instance(self, name: str, **changes: object) -> Instance:
+    def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:
         new = self.instances[name] = replace(self.instances[name], **changes)
         self.all_dirty()
         return new
 
-    def update_computer(self, name: str, **changes: object) -> Computer:
+    def update_computer(self, name: str, **changes: FieldOf[Computer]) -> Computer:
         new = self.computers[name] = replace(self.computers[name], **changes)
         self.all_dirty()
         return new
@@ -228,7 +229,7 @@ class World:
         *,
         server: str | None = None,
         database: str | None = None,
-        **data: object,
+        **data: FieldOf[EventData],
     ) -> None:
         self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
 

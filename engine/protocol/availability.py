@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.localization import say
-from engine.model import Availability, DatabaseCopy, World
+from engine.model import Availability, DatabaseCopy, FieldOf, World
 from engine.protocol import groups, network, preconditions, serving
 
 
@@ -83,7 +83,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     return groups.policy(copy).has_synchronized_copy(copy)
 
 
-def accrue_ticks(account_before: Availability, tick: int, **changes: object) -> Availability:
+def accrue_ticks(account_before: Availability, tick: int, **changes: FieldOf[Availability]) -> Availability:
     """Return the account at *tick*, with *changes* in effect from then on."""
     passed = tick - account_before.since_tick
     return replace(

@@ -13,7 +13,7 @@ from engine.constants import (
 )
 from engine.localization import say
 from engine.messages import SqlError, fill_message
-from engine.model import Client, Query, Service, World, ticks
+from engine.model import Client, Query, Service, TimerName, World, ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
 
 REFUSED_LOGIN: Final = {
@@ -192,7 +192,7 @@ def _calls_nobody(world: World, client: Client) -> bool:
         return False
     left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
     world.clients[client.name] = replace(client, attempt=1, epoch=client.epoch + 1)
-    what = "client.timeout" if detour_s >= left_s else "client.try"
+    what: TimerName = "client.timeout" if detour_s >= left_s else "client.try"
     world.call_after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
     return True
 

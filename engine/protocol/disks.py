@@ -15,7 +15,7 @@ from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.inputs import InputError
 from engine.localization import say
 from engine.messages import SqlError, fill_message
-from engine.model import DatabaseCopy, DbFile, DbState, Key, Tick, World
+from engine.model import DatabaseCopy, DbFile, DbState, Handlers, Key, Tick, World
 from engine.protocol import errorlog, files, groups, network, volumes
 
 SYSTEM_DRIVE: Final = "C"
@@ -256,4 +256,4 @@ def _note(world: World, server: str, text: str) -> None:
         errorlog.write_text(world, server, text)
 
 
-HANDLERS: Final = {"disk.checkpoint": checkpoint}
+HANDLERS: Final[Handlers] = {"disk.checkpoint": checkpoint}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
-from engine.model import Endpoint, EndpointState, Instance, World
+from engine.model import Endpoint, EndpointState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, network, security
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
@@ -191,4 +191,4 @@ def redial(world: World, server: str) -> None:
             groups.on_connection_made(world, guid, me, peer, contact.epoch)
 
 
-HANDLERS: Final = {"endpoint.redial": redial}
+HANDLERS: Final[Handlers] = {"endpoint.redial": redial}

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
-from engine.model import DbState, Job, Key, RecoveryModel, Service, World
+from engine.model import DbState, Handlers, Job, Key, RecoveryModel, Service, World
 from engine.protocol import backup
 
 LOG_BACKUP: Final = "log backup"
@@ -143,4 +143,4 @@ def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
-HANDLERS: Final = {"log.backup": back_up_log}
+HANDLERS: Final[Handlers] = {"log.backup": back_up_log}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.constants import PRODUCT
-from engine.model import DbState, Instance, World
+from engine.model import DbState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, security
 
 DAC_PORT: Final = 1434
@@ -161,4 +161,4 @@ def healthy(world: World) -> None:
         errorlog.write(world, name, 3408)
 
 
-HANDLERS: Final = {"startup.complete": complete}
+HANDLERS: Final[Handlers] = {"startup.complete": complete}

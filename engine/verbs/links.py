@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputError
 from engine.localization import mark, say
-from engine.model import Link, World
+from engine.model import FieldOf, Link, World
 from engine.protocol import network
 from engine.verbs.verb import LINK, Args, Before, Verb, describe_pending_effect
 
 
-def _change(world: World, item: Input, both_directions: bool = True, **changes: object) -> Before:
+def _change(world: World, item: Input, both_directions: bool = True, **changes: FieldOf[Link]) -> Before:
     """Change the link that *item* names, in *both* directions; returns what they were before."""
     a, b = item.args
     directions = ((a, b), (b, a)) if both_directions else ((a, b),)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from engine.event_data import ChoreData
 from engine.inputs import InputError
 from engine.localization import say
-from engine.model import World
+from engine.model import FieldOf, World
 
 
 def emit_maintenance_event(
-    world: World, server: str, text: str, *, database: str | None = None, **data: object
+    world: World, server: str, text: str, *, database: str | None = None, **data: FieldOf[ChoreData]
 ) -> None:
     world.emit("chore", text, server=server, database=database, **data)
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from engine.flow.recovery import Cause
 from engine.inputs import Input
 from engine.localization import mark, say
-from engine.model import Client, Computer, Fault, Instance, World
+from engine.model import Client, Computer, Fault, Instance, TimerName, World
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
@@ -104,7 +104,7 @@ class Verb:
     """A chore that breaks something for a moment in order to mend: it has a line in the ledger as a fault has."""
     by_person: bool = False
     """Only a person gives it: neither a story nor a runbook has it."""
-    timers: Mapping[str, Callable[..., None]] = field(default_factory=dict)
+    timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
     """Handlers of the timers that it sets, by their names."""
 
     # menus

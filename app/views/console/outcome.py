@@ -74,7 +74,7 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 def from_event(event: Event) -> BatchOutcome:
     """The outcome that an event of kind "sql_done" tells."""
     return BatchOutcome(
-        server=event.get("server") or event.server or "",
+        server=event.server or "",
         window=event.get("window"),
         batch=event.get("batch"),
         messages=tuple(Message(**message) for message in event.get("messages", ())),

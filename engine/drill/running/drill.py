@@ -28,11 +28,12 @@ from engine.drill.running.state import HASH_EVERY, DrillEnd, PendingItem, Sample
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
 from engine.drill.time.snapshots import attach_history, lengths_of
+from engine.event_data import EventData
 from engine.events import Event, EventKind
 from engine.flow import Samples
 from engine.inputs import Input, InputError
 from engine.localization import join_messages, mark, say
-from engine.model import Tick, ticks
+from engine.model import FieldOf, Tick, ticks
 from engine.protocol import streams
 from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line, parse_script
@@ -337,7 +338,7 @@ class Drill(ConditionPoller):
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
-    def _emit_event(self, kind: EventKind, text: str, **data: object) -> None:
+    def _emit_event(self, kind: EventKind, text: str, **data: FieldOf[EventData]) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
 
     def _poll_all(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, overload
+from typing import Any, Final, cast, overload
 
 import numpy as np
 
 from engine.drill.time.packed_results import pack_results
-from engine.events import Event
+from engine.events import Event, EventKind
 from engine.flow import Array
 from engine.localization import LocalizableMessage
 
@@ -201,7 +201,12 @@ class EventLog(Sequence[Event]):
     def _event(self, tick: int, kind: int, server: int, database: int, text: int, data: int) -> Event:
         texts = self._words.texts
         return Event(
-            tick, str(texts[kind]), texts[server], texts[database], str(texts[text]), self._words.data[data]
+            tick,
+            cast(EventKind, texts[kind]),
+            texts[server],
+            texts[database],
+            str(texts[text]),
+            self._words.data[data],
         )
 
 

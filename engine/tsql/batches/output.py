@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError, fill_message
-from engine.model import World
+from engine.model import FieldOf, World
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Caught, ResultSet, Row, SqlSession, Submission
 from engine.tsql.batches.scope import Scope
@@ -57,7 +57,7 @@ class SubmissionOutput:
         step = steps[self.run.step] if self.run.step < len(steps) else None
         return step.above if isinstance(step, ScriptBatch) else 0
 
-    def note(self, **changes: object) -> None:
+    def note(self, **changes: FieldOf[SqlSession]) -> None:
         """Change the connection."""
         self.session = replace(self.session, **changes)
         self.context.session = self.session

@@ -6,7 +6,6 @@ Jobs run when an alert or sp_start_job starts them; their schedules are kept and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -15,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.localization import mark, say
 from engine.messages import SqlError
 from engine.mirroring import trace
-from engine.model import World
+from engine.model import Handlers, World
 from engine.protocol import jobs
 from engine.tsql.batches import execute, job_ledger, ledger
 from engine.tsql.batches.context import Context
@@ -376,7 +375,7 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
             _record(world, server, job, None, FAILED, str(problem), world.tick)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {
+HANDLERS: Final[Handlers] = {
     "tsql.step": run_step,
     "tsql.job_stop": job_stop,
     "tsql.step_done": step_done,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.localization import say
 from engine.messages import Message, SqlError, fill_message
-from engine.model import World
+from engine.model import Handlers, World
 from engine.protocol import clients, statements
 from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import (
@@ -141,7 +140,7 @@ def kill(world: World, name: str, server: str, spid: int) -> None:
         _lose(world, name, 596)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"tsql.continue": continue_batch, "tsql.kill": kill}
+HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill}
 """Timers that this package sets."""
 
 

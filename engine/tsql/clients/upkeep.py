@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from engine.model import World
+from engine.model import Handlers, World
 from engine.tsql.clients import agent, client
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {**client.HANDLERS, **agent.HANDLERS}
+HANDLERS: Final[Handlers] = {**client.HANDLERS, **agent.HANDLERS}
 """Timers that T-SQL sets."""
 
 

@@ -114,7 +114,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
                 said = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
                 told = (("messages", [said]), ("results", [rows]))
             done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            done.set_result(RequestResult(done=Event(0, verb, "SERVER_A", None, "", told)))
+            done.set_result(RequestResult(done=Event(0, "sql_done", "SERVER_A", None, "", told)))
             return done
 
         async def answering(self, name: str) -> str:

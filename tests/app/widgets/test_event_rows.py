@@ -26,7 +26,7 @@ class Made:
         self.count = 0
 
     def __call__(self, event: Event, world: World) -> Iterator[Row]:
-        for part in range(event.get("rows", 1)):
+        for part in range(event.get("number", 1)):
             self.count += 1
             yield Row(event, f"{event.text} {part}")
 
@@ -40,7 +40,7 @@ def log_of(count: int) -> EventLog:
             "SERVER_A" if tick % 100 else "SERVER_B",
             "Sales",
             f"word{tick % 7}",
-            (("rows", 1 if tick % 10 else 2),),
+            (("number", 1 if tick % 10 else 2),),
         )
         for tick in range(count)
     )
@@ -105,7 +105,7 @@ def test_what_goes_another_way_is_told_apart(made: Made, world: World) -> None:
     rows.start(run, world)
     rows.scan(always)
     other = run.take_first(500)
-    other.append(Event(9_999, "state", None, None, "elsewhere", (("rows", 1),)))
+    other.append(Event(9_999, "state", None, None, "elsewhere", (("number", 1),)))
     rows.start(other, world)
     rows.scan(always)
     assert shown(rows[-1:]) == [(9_999, "elsewhere 0")]
@@ -139,6 +139,6 @@ def test_words_are_looked_for_in_slices(made: Made, world: World) -> None:
     assert slices == 5
     whole = shown(rows)
     assert {words[:5] for _, words in whole} == {"word3"}
-    rows.add([Event(99_999, "state", None, None, "word3", (("rows", 2),))])
+    rows.add([Event(99_999, "state", None, None, "word3", (("number", 2),))])
     rows.scan(always)
     assert shown(rows) == [*whole, (99_999, "word3 0"), (99_999, "word3 1")]

@@ -132,7 +132,7 @@ class Trial:
 
     def submit(self, window: str, text: str, wait: bool) -> None:
         self.window = window
-        self.events.append(Event(self.world.tick, "submitted", None, None, "", (("window", window),)))
+        self.events.append(Event(self.world.tick, "session", None, None, "", (("window", window),)))
         simulator.apply_input(self.world, Input(self.world.tick, "sql", (window, text)))
         self.run(LONGEST_S if wait else 0.0, window)
 

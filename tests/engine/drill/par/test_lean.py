@@ -156,12 +156,12 @@ def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
     def reuse(world: World) -> None:
         world.flow.set_log_reuse_kb(0, world.flow.positions(0).generated_kb)
 
-    monkeypatch.setitem(simulator.HANDLERS, "reuse", reuse)
+    monkeypatch.setitem(simulator.HANDLERS, "redo.replay", reuse)
     small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
     for kind in (AskedAnew, SearchDrill):
         drill = kind(small, small.seed)
-        drill.world.call_at(ticks(5.0), "reuse")
+        drill.world.call_at(ticks(5.0), "redo.replay")
         drill.advance_to(ticks(8.0))
         news.append([(event.t_s, event.get("news")) for event in drill.events if event.kind == "goal"])
     assert news == [[(5.0, "met"), (6.0, "lost")]] * 2

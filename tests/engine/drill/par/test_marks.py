@@ -11,7 +11,8 @@ from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.incremental_hash import IncrementalHash, encode_part
 from engine.drill.par.search_drill import MATTERS, SearchDrill, compute_transposition_key
 from engine.inputs import InputError
-from engine.model import Job, Login, ticks
+from engine.model import Job, Login, TimerName, ticks
+from engine.model.world import Timer
 from tests.engine.drill import texts
 
 JOB = Job(name="a", every_s=1.0)
@@ -46,9 +47,12 @@ def test_sids_and_halves_of_characters_are_marked_too() -> None:
 
 
 def test_timers_are_told_apart_by_their_order_and_not_by_its_numbers() -> None:
-    one, other, marks = (5, 1, "a", (1,)), (5, 2, "b", (1,)), IncrementalHash()
-    assert marks.hash_timers([other, one]) == marks.hash_timers([one, (5, 7, "b", (1,))])
-    assert marks.hash_timers([one, other]) != marks.hash_timers([(5, 3, "a", (1,)), (5, 2, "b", (1,))])
+    def timer(order: int, name: TimerName) -> Timer:
+        return (5, order, name, (1,))
+
+    one, other, marks = timer(1, "client.try"), timer(2, "client.cut"), IncrementalHash()
+    assert marks.hash_timers([other, one]) == marks.hash_timers([one, timer(7, "client.cut")])
+    assert marks.hash_timers([one, other]) != marks.hash_timers([timer(3, "client.try"), other])
 
 
 def test_a_run_that_was_marked_all_along_and_one_that_never_was_agree() -> None:

@@ -17,9 +17,9 @@ from tests.engine.drill.texts import drill, run
 
 SOME = [
     Event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
-    Event(2, "log", None, None, "freed", (("kb", 1),)),
-    Event(2, "log", None, None, "freed", (("kb", 1.0),)),
-    Event(2, "log", None, None, "freed", (("kb", True),)),
+    Event(2, "log", None, None, "freed", (("log_kb", 1),)),
+    Event(2, "log", None, None, "freed", (("log_kb", 1.0),)),
+    Event(2, "log", None, None, "freed", (("log_kb", True),)),
     Event(9, "sql_done", "SERVER_B", None, "", (("batch", "SELECT 1"), ("results", [{"rows": [[1]]}]))),
     Event(9, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", (("new", "DISCONNECTED"),)),
 ]
@@ -51,8 +51,8 @@ def test_those_of_a_kind_or_of_a_server() -> None:
     assert log.filter_kinds({"state"}) == [SOME[0], SOME[5]]
     assert log.find_indices(("state", "log"), "SERVER_B").tolist() == [5]
     assert log.find_indices(start=4).tolist() == [4, 5]
-    wanted_rows = [(e.tick, e.get("kb"), e.get("new"), e.text) for e in SOME[:4]]
-    assert repr(list(log.rows(log.find_indices(stop=4), ("kb", "new")))) == repr(wanted_rows)
+    wanted_rows = [(e.tick, e.get("log_kb"), e.get("new"), e.text) for e in SOME[:4]]
+    assert repr(list(log.rows(log.find_indices(stop=4), ("log_kb", "new")))) == repr(wanted_rows)
 
 
 def test_a_fork_goes_its_own_way_and_knows_how_far_they_agree() -> None:

@@ -1,0 +1,85 @@
+"""The type checker rejects what only a run would notice: names of fields, timers, kinds of events, missing methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, get_args, get_type_hints
+
+import pytest
+from mypy import api
+
+from engine import simulator, tsql
+from engine.event_data import EventData
+from engine.events import KINDS, EventKind
+from engine.model import TimerName
+
+ROOT: Final = Path(__file__).parents[2]
+IMPORTS: Final = """
+from msgspec.structs import replace
+from engine.cluster import config
+from engine.events import Event
+from engine.model import DatabaseCopy, World
+from engine.protocol.groups import GroupPolicy
+
+class Incomplete(GroupPolicy):
+    pass
+
+def change(world: World, copy: DatabaseCopy, event: Event) -> None:
+"""
+RIGHT: Final = (
+    "world.update_copy(copy.key, disk_failed=True)",
+    'world.call_after(1.0, "client.try", "APP", 1)',
+    'world.emit("fault", "text", verb="power-off", args=["SERVER_A"])',
+    'print(replace(copy, disk_failed=True), event.get("verb"), event.kind == "fault")',
+)
+WRONG: Final = (
+    ('world.update_copy(copy.key, disk_fialed=True)', "disk_fialed"),
+    ('world.update_copy(copy.key, disk_failed="yes")', "disk_failed"),
+    ('world.update_mirroring(copy.key, partnr=None)', "partnr"),
+    ('world.update_instance("SERVER_A", powered=True)', "powered"),
+    ('config.update(world, "NODE_1", epch=1)', "epch"),
+    ('print(replace(copy, disk_fialed=True))', "disk_fialed"),
+    ('world.call_after(1.0, "client.tyr", "APP", 1)', "client.tyr"),
+    ('world.cancel_calls("client.tyr")', "client.tyr"),
+    ('world.emit("falut", "text")', "falut"),
+    ('world.emit("fault", "text", vreb="power-off")', "vreb"),
+    ('world.emit("fault", "text", window="of another kind")', "window"),
+    ('event.get("vreb")', "vreb"),
+    ('print(event.kind == "falut")', "falut"),
+    ('Incomplete()', "Incomplete"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """Line of the program -> what mypy says of it. The cache of the whole tree serves, if there is one."""
+    file = tmp_path_factory.mktemp("types") / "wrong_lines.py"
+    lines = [f"    {line}" for line in (*RIGHT, *(line for line, _ in WRONG))]
+    file.write_text(IMPORTS + "\n".join(lines) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        text, problems, _ = api.run(["--strict", "--no-pretty", "--no-error-summary", str(file)])
+    assert not problems
+    found: dict[int, str] = {}
+    for report in text.splitlines():
+        if report.startswith(str(file)):
+            _, number, message = report.split(":", 2)
+            index = int(number) - IMPORTS.count("\n")
+            found[index] = found.get(index, "") + message
+    return found
+
+
+def test_right_lines_pass_the_type_checker(findings: dict[int, str]) -> None:
+    assert not [line for number, line in enumerate(RIGHT, 1) if number in findings]
+
+
+@pytest.mark.parametrize(("index", "line", "name"), [(n, *case) for n, case in enumerate(WRONG)])
+def test_type_checker_rejects_a_wrong_line(
+    findings: dict[int, str], index: int, line: str, name: str
+) -> None:
+    assert name in findings.get(len(RIGHT) + 1 + index, f"{line} passes")
+
+
+def test_every_timer_and_every_kind_has_one_record() -> None:
+    assert {*simulator.HANDLERS, *tsql.HANDLERS} == {*get_args(TimerName)}
+    assert {*KINDS} == {*get_args(EventKind)} == {*get_type_hints(EventData)}
