@@ -15,7 +15,7 @@ from mypy.types import AnyType, CallableType, FunctionLike, Instance, Type, Type
 
 MARKER: Final = "engine.model.times.FieldOf"
 READING: Final = "engine.events.Event.get"
-EVENT_DATA: Final = "engine.event_data.EventData"
+EVENT_DATA: Final = "engine.events.EventData"
 Context = FunctionSigContext | MethodSigContext
 
 

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
-from engine.event_data import ClusterData
-from engine.events import Event
+from engine.events import ClusterData, Event
 from engine.localization import LocalizableMessage, say
 from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, World, ticks
 

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import TICKS_PER_S
-from engine.event_data import EventData
-from engine.events import Event, EventKind
+from engine.events import Event, EventData, EventKind
 from engine.flow import Flow
 from engine.model.availability import AvailabilityMembership, ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.event_data import ChoreData
+from engine.events import ChoreData
 from engine.inputs import InputError
 from engine.localization import say
 from engine.model import FieldOf, World

@@ -9,8 +9,7 @@ import pytest
 from mypy import api
 
 from engine import simulator, tsql
-from engine.event_data import EventData
-from engine.events import KINDS, EventKind
+from engine.events import KINDS, EventData, EventKind
 from engine.model import TimerName
 
 ROOT: Final = Path(__file__).parents[2]

@@ -28,8 +28,7 @@ from engine.drill.running.state import HASH_EVERY, DrillEnd, PendingItem, Sample
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, update_calls
 from engine.drill.time.snapshots import attach_history, lengths_of
-from engine.event_data import EventData
-from engine.events import Event, EventKind
+from engine.events import Event, EventData, EventKind
 from engine.flow import Samples
 from engine.inputs import Input, InputError
 from engine.localization import join_messages, mark, say
