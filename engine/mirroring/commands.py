@@ -265,7 +265,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
     if host == server:
         raise SqlError(1452)
     prerequisites.check_own_server(world, copy, address)
-    if copy.standby:
+    if copy.standby or copy.read_only:
         raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
         # The future mirror only stores where its principal will be; it contacts nobody.

@@ -64,7 +64,7 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
         raise SqlError(1448, copy.database)
     if other.mirroring.guid is not None:
         raise SqlError(1410, copy.database)
-    if other.standby:
+    if other.standby or other.read_only:
         raise SqlError(1466, copy.database)
     if other.db_state is not DbState.RESTORING or other.restoring:
         raise SqlError(1464, copy.database)

@@ -145,6 +145,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Number of the RESTORE that is under way or was broken off: the copy is of no use yet; 0 none."""
     standby: bool = False
     """Restored WITH STANDBY: restoring, yet readable until the next restore."""
+    read_only: bool = False
+    """ALTER DATABASE … SET READ_ONLY."""
     bulk_changes: bool = False
     """Minimally logged changes were made since the last log backup."""
     last_log_backup_tick: Tick = 0
@@ -194,6 +196,10 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """The instance has just started and the database is not yet recovered or does not yet know its role."""
     log_backup_every_s: float = 900.0
     """Interval of the log backup job on this server; 0: none."""
+
+    def __repr__(self) -> str:
+        """Leave out the rare option that is off: the hash of a state reads this."""
+        return Struct.__repr__(self).replace(", read_only=False", "", 1)
 
     @property
     def key(self) -> Key:

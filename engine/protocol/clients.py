@@ -109,7 +109,12 @@ def cut(world: World, name: str, epoch: int) -> None:
     if answer(world, client, client.connected_to, connected=True) == "serves":
         world.clients[name] = replace(client, lost_since=None)  # it came back before the loss was noticed
         return
-    server = client.connected_to
+    disconnect(world, client)
+
+
+def disconnect(world: World, client: Client) -> None:
+    """End all connections of an application; one with retry connects again."""
+    name, server, epoch = client.name, client.connected_to or "", client.epoch
     world.clients[name] = replace(
         client,
         connected_to=None,

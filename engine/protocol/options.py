@@ -34,6 +34,10 @@ seen in public logs for DISABLE_BROKER and READ_COMMITTED_SNAPSHOT, the list is 
 Key = tuple[str, str]
 
 
+class UnsimulatedOptionError(Exception):
+    """The option is not simulated in this state of the database."""
+
+
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
     """Execute one option of ALTER DATABASE … SET; 15048 for an invalid compatibility level."""
     copy = statements.copy_on(world, server, database)
@@ -44,7 +48,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     act = ACTS.get(words[0])
     if act is not None:
         act(world, copy.key, words[-1])
-    elif wanted not in ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER", "READ_WRITE"):
+    elif wanted not in ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER"):
         said = f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
         return [Message(0, 0, 0, 0, said)]
     return []
@@ -62,16 +66,29 @@ def _offline(world: World, key: Key, value: str) -> None:
     world.update_copy(key, db_state=DbState.OFFLINE)
 
 
+def _emergency(world: World, key: Key, value: str) -> None:
+    """The database is open to sysadmin alone, and nothing writes its log."""
+    copy = world.copies[key]
+    if copy.disk_failed or copy.db_state not in (DbState.ONLINE, DbState.EMERGENCY):
+        raise UnsimulatedOptionError("ALTER DATABASE … SET EMERGENCY of a database that is not online")
+    streams.stop_log(world, copy)
+    world.update_copy(key, db_state=DbState.EMERGENCY)
+
+
+def _read_only(world: World, key: Key, value: str) -> None:
+    world.update_copy(key, read_only=value == "READ_ONLY")
+
+
 def _online(world: World, key: Key, value: str) -> None:
     copy = world.copies[key]
-    if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING):
+    if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING, DbState.EMERGENCY):
         return
     if not disks.check_files(world, key):
         path = volumes.path_of(copy, disks.lost_files(world, world.copies[key])[0])
         why = disks.absence(world, copy, path)
         raise SqlError(5120, path, int(why.partition("(")[0]), why, state=101, also=(5069,))
     found_again = copy.disk_failed and not world.copies[key].disk_failed
-    if copy.db_state is DbState.OFFLINE or (found_again and not copy.group_kind):
+    if copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY) or (found_again and not copy.group_kind):
         world.update_copy(key, db_state=DbState.ONLINE)
         if world.copies[key].source is None:
             streams.add_source(world, key, copy.end_of_log_kb)
@@ -107,6 +124,9 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "RECOVERY": _recovery,
     "OFFLINE": _offline,
     "ONLINE": _online,
+    "EMERGENCY": _emergency,
+    "READ_ONLY": _read_only,
+    "READ_WRITE": _read_only,
     "DELAYED_DURABILITY": _delayed_durability,
     "TRUSTWORTHY": _trustworthy,
     "ENCRYPTION": encryption.set_encryption,
@@ -175,6 +195,7 @@ def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> Database
         compatibility_level=image.compatibility_level,
         trustworthy=False,
         owner=owner,
+        read_only=image.read_only,
         encryption_key=image.encryption_key,
         encrypted=image.encrypted,
     )

@@ -165,7 +165,11 @@ def started(world: World, server: str) -> None:
         at_rest = not copy.group_kind and copy.db_state is DbState.RESTORING
         if at_rest:
             errorlog.write(world, server, 3402, copy.database, "RESTORING")
-        if copy.db_state is DbState.OFFLINE or at_rest or not disks.check_files(world, key):
+        if (
+            copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY)
+            or at_rest
+            or not disks.check_files(world, key)
+        ):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)

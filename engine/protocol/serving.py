@@ -13,11 +13,16 @@ def is_serving(world: World, key: Key) -> bool:
 
 def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
     """Return `is_serving` for a given copy."""
-    return _admits_clients(world, copy) and not copy.log_full and copy.data_failed_tick is None
+    return (
+        _admits_clients(world, copy)
+        and not copy.log_full
+        and not copy.read_only
+        and copy.data_failed_tick is None
+    )
 
 
 def is_accessible(world: World, key: Key) -> bool:
-    """Return whether clients can connect to this copy; while its log is full they can only read."""
+    """Return whether clients can connect to this copy; while its log is full or it is READ_ONLY they can only read."""
     return _admits_clients(world, world.copies[key])
 
 

@@ -74,6 +74,8 @@ def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
         raise SqlError(1468, copy.database)
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
+    if copy.read_only:
+        raise SqlError(1466, copy.database)
     if copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
     if copy.bulk_changes or not copy.full_backup:

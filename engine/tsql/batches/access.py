@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
-from engine.protocol import connections
+from engine.protocol import clients, connections
 from engine.tsql.batches import ledger, locks
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import SqlSession
@@ -49,6 +50,48 @@ def admit(context: Context, database: str) -> None:
         raise SqlError(924, database)
 
 
+EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
+"""Options that wait until no other connection is in the database [DOC: ALTER DATABASE SET options]."""
+
+
+def _await_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
+    """Raise 5070 for NO_WAIT, and the wait of a statement without ROLLBACK IMMEDIATE while others are in."""
+    words = termination.split()
+    if words[:1] == ["NO_WAIT"]:
+        raise SqlError(5070, database, also=(5069,))
+    since = machine.run.since_tick
+    waited = 0 if since is None else machine.world.tick - since
+    after_s = next((int(word) for word in words if word.isdigit()), 0)
+    if not words or waited < after_s * TICKS_PER_S:
+        place = (machine.session.server, database.lower(), "")
+        raise locks.LockConflictError(spids, place, locks.EXCLUSIVE)
+
+
+def end_windows(machine: Machine, database: str, termination: str) -> list[Message]:
+    """End the other windows in the database as *termination* says, or wait for them."""
+    context, server = machine.context, machine.session.server
+    others = list(_list_other_sessions(context, database))
+    if not others:
+        return []
+    _await_others(machine, database, termination, tuple(session.spid for _, session in others))
+    for name, session in others:
+        context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
+    return [Message(5060, 10, 1, 0, fill_message(5060, done)[1]) for done in (0, 100)]
+
+
+def end_others(machine: Machine, database: str, termination: str) -> list[Message]:
+    """End windows and applications in the database as *termination* says, or wait for them."""
+    world, server = machine.world, machine.session.server
+    spids = tuple(one.spid for one in connections.on_server(world, server) if one.database == database)
+    if spids:
+        _await_others(machine, database, termination, spids)
+    messages = end_windows(machine, database, termination)
+    for client in [*world.clients.values()] if spids else []:
+        if client.connected_to == server and database in client.databases:
+            clients.disconnect(world, client)
+    return messages
+
+
 def set_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
     """ALTER DATABASE … SET mode WITH termination. Without one it waits until the others have left (Blocked).
 
@@ -59,16 +102,7 @@ def set_mode(machine: Machine, database: str, mode: str, termination: str) -> li
     others = list(_list_other_sessions(context, database))
     if now == "SINGLE_USER" and others:
         raise SqlError(5064, database, also=(5069,))
-    messages: list[Message] = []
-    if mode == "SINGLE_USER" and others:
-        if termination.startswith("NO_WAIT"):
-            raise SqlError(5070, database, also=(5069,))
-        if not termination:
-            spids = tuple(session.spid for _, session in others)
-            raise locks.LockConflictError(spids, (server, database.lower(), ""), locks.EXCLUSIVE)
-        for name, session in others:
-            world.call_at(world.tick, "tsql.kill", name, server, session.spid)
-        messages += [Message(5060, 10, 1, 0, fill_message(5060, done)[1]) for done in (0, 100)]
+    messages = end_windows(machine, database, termination) if mode == "SINGLE_USER" else []
     forget(world, server, database)
     if mode != MODES[0]:
         ledger.add(world, server, "user access", name=database, mode=mode)

@@ -165,11 +165,14 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             if option in ("OFFLINE", "READ_ONLY"):
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
-        if option in ("READ_ONLY", "EMERGENCY"):
-            raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option}")
-        outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
+        database = machine.context.database_shown(statement.database)
+        if option in access.EXCLUSIVE:
+            messages += access.end_others(machine, database, statement.termination)
+        try:
+            outcome = options.set_option(machine.world, machine.session.server, database, option, value)
+        except options.UnsimulatedOptionError as problem:
+            raise UnsimulatedFeatureError(str(problem)) from None
         if option in access.MODES:
-            database = machine.context.database_shown(statement.database)
             outcome = access.set_mode(machine, database, option, statement.termination)
         if isinstance(outcome, statements.Pending):
             return outcome

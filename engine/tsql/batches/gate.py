@@ -27,6 +27,7 @@ STATES: Final = {
     "system": "master, model, msdb, tempdb",
     "snapshot": "database snapshot",
     "online": "ONLINE, in no session and no availability group",
+    "readonly": "ONLINE and READ_ONLY",
     "principal": "principal of a mirroring session",
     "mirror": "mirror of a mirroring session",
     "primary": "primary replica",
@@ -43,23 +44,24 @@ STATES: Final = {
 """Rows of the table."""
 
 TABLE: Final = """
-           use  write file rename option exclusive mode state owner session backup tail restore drop detach picture path
-absent     open open  5011 5011   5011   5011      5011 5011  open  role    role   role ok      3701 15010  911     5011
-system     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      3708 7940   ok      ok
-snapshot   ok   3906  5093 5093   5093   5093      5093 5093  5093  role    role   role 3002    ok   15010  5093    5093
-online     ok   ok    ok   ok     ok     ok        ok   ok    ok    role    role   role ok      ok   ok     ok      ok
-principal  open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3743 3743   role    ok
-mirror     open open  open 957    954    1468      1468 954   open  role    role   role 3104    3743 3743   role    ok
-primary    open open  open 957    ok     1468      1468 ok    open  role    role   role 3104    3752 3752   role    ok
-readable   ok   3906  3906 957    3906   1468      1468 3906  3906  role    role   role 3104    3752 3752   role    ok
-secondary  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role    ok
-resolving  open open  open 957    open   1468      1468 open  open  role    role   role 3104    3752 3752   role    ok
-standby    ok   3906  3906 5052   5052   5052      5052 5052  3906  role    role   role ok      ok   3707   1822    5052
-restoring  open open  5052 5052   5052   5052      5052 5052  open  role    role   role ok      ok   3707   1822    5052
-recovering open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open    open
-damaged    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   open    ok
-emergency  ok   3908  3908 3908   ok     ok        ok   ok    3908  role    role   role ok      ok   3707   1822    ok
-offline    open open  open open   open   open      ok   ok    open  role    role   role ok      ok   3707   1822    ok
+           use  write file rename option alone access mode state owner session backup tail restore drop detach snap path
+absent     open open  5011 5011   5011   5011  5011   5011 5011  open  role    role   role ok      3701 15010  911  5011
+system     ok   ok    ok   ok     ok     ok    ok     ok   ok    ok    role    role   role ok      3708 7940   ok   ok
+snapshot   ok   3906  5093 5093   5093   5093  5093   5093 5093  5093  role    role   role 3002    ok   15010  5093 5093
+online     ok   ok    ok   ok     ok     ok    ok     ok   ok    ok    role    role   role ok      ok   ok     ok   ok
+readonly   ok   3906  5055 ok     5004   5004  ok     ok   ok    3906  role    role   role ok      ok   ok     ok   ok
+principal  open open  open 957    ok     1468  1468   1468 ok    open  role    role   role 3104    3743 3743   role ok
+mirror     open open  open 957    954    1468  1468   1468 954   open  role    role   role 3104    3743 3743   role ok
+primary    open open  open 957    ok     1468  1468   1468 ok    open  role    role   role 3104    3752 3752   role ok
+readable   ok   3906  3906 957    3906   1468  1468   1468 3906  3906  role    role   role 3104    3752 3752   role ok
+secondary  open open  open 957    open   1468  1468   1468 open  open  role    role   role 3104    3752 3752   role ok
+resolving  open open  open 957    open   1468  1468   1468 open  open  role    role   role 3104    3752 3752   role ok
+standby    ok   3906  3906 5052   5052   5052  5052   5052 5052  3906  role    role   role ok      ok   3707   1822 5052
+restoring  open open  5052 5052   5052   5052  5052   5052 5052  open  role    role   role ok      ok   3707   1822 5052
+recovering open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open open
+damaged    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open ok
+emergency  ok   3908  3908 3908   ok     ok    ok     ok   ok    3908  role    3033   role ok      ok   3707   1822 ok
+offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   1822 ok
 """
 """`ok`: the statement runs. `open`: the error that USE gets. `role`: the rules of the session or the availability
 group decide (engine/mirroring, engine/availability, engine/protocol/backup.py). A number: that error. Documented
@@ -71,7 +73,8 @@ KINDS: Final = {
     "file": "ALTER DATABASE ADD, MODIFY or REMOVE FILE",
     "rename": "ALTER DATABASE MODIFY NAME",
     "option": "ALTER DATABASE SET, options of the database",
-    "exclusive": "ALTER DATABASE SET, options that sessions and groups exclude: RECOVERY SIMPLE, READ_ONLY, the broker",
+    "alone": "ALTER DATABASE SET, options that sessions and groups exclude: RECOVERY SIMPLE, the broker",
+    "access": "ALTER DATABASE SET READ_ONLY, READ_WRITE",
     "mode": "ALTER DATABASE SET OFFLINE, EMERGENCY, SINGLE_USER, RESTRICTED_USER",
     "state": "ALTER DATABASE SET ONLINE, MULTI_USER",
     "owner": "ALTER AUTHORIZATION ON DATABASE, sp_changedbowner",
@@ -81,7 +84,7 @@ KINDS: Final = {
     "restore": "RESTORE DATABASE, RESTORE LOG",
     "drop": "DROP DATABASE",
     "detach": "sp_detach_db",
-    "picture": "CREATE DATABASE AS SNAPSHOT OF",
+    "snap": "CREATE DATABASE AS SNAPSHOT OF",
     "path": "ALTER DATABASE MODIFY FILE with FILENAME alone",
 }
 """Columns of the table."""
@@ -90,13 +93,14 @@ IN_USE: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703}
 """Errors while a connection is in the database, after those of the table. A RESTORE by that connection itself: 3102."""
 
 _TRAILERS: Final = {
-    "file": (5069,), "rename": (5069,), "option": (5069,), "exclusive": (5069,), "mode": (5069,), "state": (5069,),
-    "path": (5069,), "restore": (3013,), "tail": (3013,),
-}  # fmt: skip
+    **dict.fromkeys(("file", "rename", "option", "alone", "access", "mode", "state", "path"), (5069,)),
+    **dict.fromkeys(("backup", "restore", "tail"), (3013,)),
+}
 """The message that follows every error of the column."""
 
 _ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     5052: lambda name: ("ALTER DATABASE", "Restoring"),
+    **dict.fromkeys((3033, 5004), lambda name: ()),
     3708: lambda name: ("drop", "database", name, "database"),
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
@@ -145,7 +149,8 @@ def state_of(context: Context, name: str) -> str:
         return "standby" if copy.standby and not copy.restoring else "restoring"
     if copy.disk_failed:
         return "damaged"
-    return _STATES[copy.db_state]
+    state = _STATES[copy.db_state]
+    return "readonly" if state == "online" and copy.read_only else state
 
 
 _STATES: Final = {
@@ -243,13 +248,16 @@ def _sets(machine: Machine, statement: s.SetOption) -> list[Where]:
 
 MODES: Final = frozenset({"OFFLINE", "EMERGENCY", "SINGLE_USER", "RESTRICTED_USER"})
 _ALWAYS: Final = frozenset({"ONLINE", "MULTI_USER"})
+_ACCESS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
 def option_kind(option: str, value: str) -> str:
     """The column of the table for ALTER DATABASE … SET *option* *value*."""
     if option in MODES or option in _ALWAYS:
         return "mode" if option in MODES else "state"
-    return "exclusive" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
+    if option in _ACCESS:
+        return "access"
+    return "alone" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
 
 
 def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
@@ -280,7 +288,7 @@ def _session(machine: Machine, statement: s.OnDatabase) -> list[Where]:
 
 
 def _picture(machine: Machine, statement: s.CreateDatabase) -> list[Where]:
-    return [] if statement.snapshot_of is None else [("picture", statement.snapshot_of)]
+    return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
 RULES: Final[dict[type[s.Statement], Callable[[Machine, Any], list[Where]]]] = {
@@ -380,7 +388,12 @@ def check(machine: Machine, statement: s.Statement) -> None:
         raise SqlError(35208)
     rule = RULES.get(kind)
     for where in rule(machine, statement) if rule is not None else ():
-        _admit_where(machine.context, *where)
+        try:
+            _admit_where(machine.context, *where)
+        except SqlError as problem:
+            if problem.number == 5055 and isinstance(statement, s.AlterFiles):
+                raise SqlError(5055, dict(statement.options).get("NAME", ""), also=problem.also) from None
+            raise
 
 
 def check_procedure(context: Context, name: str, arguments: dict[str, Any]) -> None:

@@ -172,7 +172,7 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
         "is_trustworthy_on": int(copy.trustworthy),
         "is_encrypted": int(copy.encrypted),
         "is_in_standby": int(copy.standby),
-        "is_read_only": int(copy.standby),
+        "is_read_only": int(copy.standby or copy.read_only),
         "state": int(state),
         "state_desc": _STATE[state],
         "recovery_model": int(copy.recovery_model),

@@ -76,6 +76,7 @@ WORLDS: Final[dict[str, Callable[[], Made]]] = {
     "system": lambda: (_of_2014(), P, "msdb"),
     "snapshot": _snapshot,
     "online": _alone,
+    "readonly": lambda: _alone(read_only=True),
     "principal": lambda: _mirrored(P),
     "mirror": lambda: _mirrored(M),
     "primary": _replica,
@@ -114,8 +115,10 @@ STATEMENTS: Final = {
         "ALTER DATABASE {0} SET COMPATIBILITY_LEVEL = 100", "ALTER DATABASE {0} SET TRUSTWORTHY ON",
         "ALTER DATABASE {0} SET RECOVERY FULL", "ALTER DATABASE {0} SET AUTO_SHRINK ON",
     ],
-    "exclusive": ["ALTER DATABASE {0} SET RECOVERY SIMPLE", "ALTER DATABASE {0} SET READ_ONLY"],
-    "mode": ["ALTER DATABASE {0} SET OFFLINE", "ALTER DATABASE {0} SET SINGLE_USER"],
+    "alone": ["ALTER DATABASE {0} SET RECOVERY SIMPLE", "ALTER DATABASE {0} SET ENABLE_BROKER"],
+    "access": ["ALTER DATABASE {0} SET READ_ONLY", "ALTER DATABASE {0} SET READ_WRITE"],
+    "mode": ["ALTER DATABASE {0} SET OFFLINE", "ALTER DATABASE {0} SET RESTRICTED_USER",
+             "ALTER DATABASE {0} SET EMERGENCY"],
     "state": ["ALTER DATABASE {0} SET MULTI_USER", "ALTER DATABASE {0} SET ONLINE"],
     "owner": ["ALTER AUTHORIZATION ON DATABASE::{0} TO sa", "USE {0}; EXEC sp_changedbowner 'sa'"],
     "session": [
@@ -130,7 +133,7 @@ STATEMENTS: Final = {
     ],
     "drop": ["DROP DATABASE {0}"],
     "detach": ["EXEC sp_detach_db {0}"],
-    "picture": ["CREATE DATABASE New ON (NAME = {0}, FILENAME = 'D:\\n.ss') AS SNAPSHOT OF {0}"],
+    "snap": ["CREATE DATABASE New ON (NAME = {0}, FILENAME = 'D:\\n.ss') AS SNAPSHOT OF {0}"],
     "path": ["ALTER DATABASE {0} MODIFY FILE (NAME = {0}, FILENAME = 'D:\\new\\{0}.mdf')"],
 }  # fmt: skip
 

@@ -1,0 +1,78 @@
+"""ALTER DATABASE … SET READ_ONLY, EMERGENCY and OFFLINE while windows and applications use the database."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from engine.protocol import connections
+from tests.engine.tsql.console import answers, ask, run_on
+from tests.engine.worlds import P, do, lab
+
+A, B = f"{P}#a", f"{P}#b"
+
+
+def used() -> World:
+    """A database with an open transaction of window B, and window A in master."""
+    world = lab(workload="none")
+    ask(world, A, "CREATE DATABASE d", 2)
+    ask(world, B, "USE d CREATE TABLE t (n int) BEGIN TRAN INSERT t VALUES (1)", 2)
+    return world
+
+
+@pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
+def test_the_statement_waits_until_the_others_have_left(option: str) -> None:
+    world = used()
+    assert answers(world, A, f"ALTER DATABASE d SET {option}", 10) == []
+    waits = "SELECT blocking_session_id, command FROM sys.dm_exec_requests WHERE session_id = 51"
+    assert ask(world, f"{P}#c", waits).grids == [[[52, "ALTER DATABASE"]]]
+    assert A in {str(one.event.get("window")) for one in answers(world, B, "COMMIT USE master", 3)}
+
+
+@pytest.mark.parametrize("option", ["READ_ONLY", "EMERGENCY", "OFFLINE"])
+def test_the_termination_clause_decides(option: str) -> None:
+    world = used()
+    assert ask(world, A, f"ALTER DATABASE d SET {option} WITH NO_WAIT").numbers == [5070, 5069]
+    assert answers(world, A, f"ALTER DATABASE d SET {option} WITH ROLLBACK AFTER 5 SECONDS", 4) == []
+    (done,) = [one for one in answers(world, f"{P}#c", "SELECT 1", 4) if one.event.get("window") == A]
+    assert done.numbers == [5060, 5060]
+
+
+def test_what_the_others_had_not_committed_is_rolled_back() -> None:
+    world = used()
+    ask(world, A, "ALTER DATABASE d SET READ_ONLY WITH ROLLBACK IMMEDIATE", 2)
+    assert ask(world, A, "SELECT COUNT(*) FROM d.dbo.t").value == 0
+
+
+def test_an_application_reads_but_does_not_write() -> None:
+    world = lab()
+    ask(world, P, "ALTER DATABASE Sales SET PARTNER OFF", 5)
+    run_on(world, 20)
+    assert answers(world, A, "ALTER DATABASE Sales SET READ_ONLY", 5) == []
+    ask(world, f"{P}#c", "KILL 51", 2)
+    ask(world, B, "ALTER DATABASE Sales SET READ_ONLY WITH ROLLBACK IMMEDIATE", 5)
+    assert [one.database for one in connections.on_server(world, P)]
+    copy = world.copies[P, "Sales"]
+    assert copy.source is not None
+    at = world.flow.positions(copy.source).committed_kb
+    run_on(world, 30)
+    assert world.flow.positions(copy.source).committed_kb == at
+    ask(world, B, "ALTER DATABASE Sales SET READ_WRITE WITH ROLLBACK IMMEDIATE", 5)
+    run_on(world, 30)
+    assert world.flow.positions(copy.source).committed_kb > at
+
+
+def test_both_options_outlive_a_restart() -> None:
+    world = used()
+    ask(world, B, "COMMIT USE master CREATE DATABASE e", 3)
+    ask(world, A, "ALTER DATABASE d SET READ_ONLY ALTER DATABASE e SET EMERGENCY", 3)
+    do(world, f"restart-service {P}", then_s=90.0)
+    states = "SELECT state_desc, is_read_only FROM sys.databases WHERE name IN ('d', 'e') ORDER BY name"
+    assert ask(world, A, states, 5).grids == [[["ONLINE", 1], ["EMERGENCY", 0]]]
+
+
+def test_a_read_only_database_joins_neither_session_nor_group() -> None:
+    world = lab(workload="none")
+    ask(world, A, "ALTER DATABASE Sales SET PARTNER OFF", 5)
+    ask(world, A, "ALTER DATABASE Sales SET READ_ONLY", 5)
+    assert ask(world, A, "ALTER DATABASE Sales SET PARTNER = 'TCP://SERVER_B:5022'").numbers == [1466]
