@@ -26,7 +26,7 @@ Number = TypeVar("Number", int, float)
 
 
 def total(numbers: Iterable[Number]) -> Number:
-    """The numbers added from left to right. The built-in sum corrects its rounding from Python 3.12 on."""
+    """Add the numbers from left to right; the built-in sum corrects its rounding from Python 3.12 on."""
     added: Number = 0
     for number in numbers:
         added += number
@@ -34,7 +34,7 @@ def total(numbers: Iterable[Number]) -> Number:
 
 
 def exact_total(numbers: Iterable[float]) -> float:
-    """The sum as if nothing were rounded before the end: it does not depend on the order."""
+    """Return the sum as if rounded only at the end: it does not depend on the order."""
     whole, parts = 0, None
     for number in numbers:
         if isinstance(number, int):
@@ -62,13 +62,13 @@ def remainder(number: float, divisor: float) -> float:
 
 
 def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
-    """*count* numbers from *low* to *high*, each the same multiple of the one before it."""
+    """Return *count* numbers from *low* to *high*, each the same multiple of the previous one."""
     inside = (low * power(high / low, place / (count - 1)) for place in range(1, count - 1))
     return (low, *inside, high)
 
 
 def exp(x: float) -> float:
-    """E to the power of x. OverflowError if that is more than a float holds."""
+    """Return e to the power of x. OverflowError if that exceeds a float."""
     if abs(x) <= fixed_point.EXP_MAX and (found := fixed_point.exp(x)) is not None:
         return found
     if not math.isfinite(x):
@@ -81,14 +81,14 @@ def exp(x: float) -> float:
 
 
 def log(x: float) -> float:
-    """Natural logarithm. ValueError for anything but a positive number."""
+    """Return the natural logarithm. ValueError for a number that is not positive."""
     if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (found := fixed_point.log(x)) is not None:
         return found
     return float(_EXACT.ln(_positive(x)))
 
 
 def log1p(x: float) -> float:
-    """Natural logarithm of 1 + x."""
+    """Return the natural logarithm of 1 + x."""
     return float(_EXACT.ln(_EXACT.add(1, Decimal(x))))
 
 
@@ -103,7 +103,7 @@ def _positive(x: float) -> Decimal:
 
 
 def power(base: float, exponent: float) -> float:
-    """*base* to the power of *exponent*. ZeroDivisionError, ValueError or OverflowError where there is none."""
+    """Return *base* to the power of *exponent*. ZeroDivisionError, ValueError or OverflowError if undefined."""
     if base == 0.0 and exponent < 0.0:
         raise ZeroDivisionError("0.0 cannot be raised to a negative power")
     if exponent == 0.0 or base == 1.0:
@@ -152,7 +152,7 @@ def atan(x: float) -> float:
 
 
 def atan2(y: float, x: float) -> float:
-    """The angle of the point (x, y), between -pi and pi."""
+    """Return the angle of the point (x, y), between -pi and pi."""
     if x == 0.0:
         return float(_PI / 2) * ((y > 0) - (y < 0))
     angle = _arc_tangent(_EXACT.divide(Decimal(y), Decimal(x)))
@@ -162,7 +162,7 @@ def atan2(y: float, x: float) -> float:
 
 
 def asin(x: float) -> float:
-    """ValueError beyond -1 and 1."""
+    """Return the arc sine. ValueError beyond -1 and 1."""
     if not -1.0 <= x <= 1.0:
         raise ValueError("math domain error")
     if abs(x) == 1.0:
@@ -173,7 +173,7 @@ def asin(x: float) -> float:
 
 
 def acos(x: float) -> float:
-    """ValueError beyond -1 and 1."""
+    """Return the arc cosine. ValueError beyond -1 and 1."""
     if not -1.0 <= x <= 1.0:
         raise ValueError("math domain error")
     if x == -1.0:
@@ -184,7 +184,7 @@ def acos(x: float) -> float:
 
 
 def _reduced(x: float) -> Decimal:
-    """The angle within a turn. ValueError for one that is none."""
+    """Return the angle within a turn. ValueError for infinity or NaN."""
     if not abs(x) <= _ANGLE_MAX:
         raise ValueError("math domain error")
     wide = Context(prec=100)
@@ -204,7 +204,7 @@ def _sine(x: Decimal) -> Decimal:
 
 
 def _arc_tangent(x: Decimal) -> Decimal:
-    """Halved twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²)))."""
+    """Halve the angle twice, so that the series is short: atan x = 2 atan (x / (1 + sqrt(1 + x²)))."""
     for _ in range(3):
         root = _EXACT.sqrt(_EXACT.add(1, _EXACT.multiply(x, x)))
         x = _EXACT.divide(x, _EXACT.add(1, root))
@@ -220,7 +220,7 @@ def _arc_tangent(x: Decimal) -> Decimal:
 
 
 def _series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
-    """The terms added until they change nothing."""
+    """Add the terms until they change nothing."""
     added = first_term
     while True:
         more = _EXACT.add(added, following())

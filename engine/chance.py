@@ -31,7 +31,7 @@ class Chance:
         return Chance(self.state)
 
     def bits(self) -> int:
-        """Next 64 random bits."""
+        """Return the next 64 random bits."""
         self.state = (self.state + _GOLDEN) & _MASK
         z = self.state
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
@@ -39,15 +39,15 @@ class Chance:
         return z ^ (z >> 31)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
-        """A number in [low, high)."""
+        """Return a number in [low, high)."""
         return low + (high - low) * ((self.bits() >> 11) / (1 << 53))
 
     def integer(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """Return a whole number, both ends included."""
         return low + self.bits() % (high - low + 1)
 
     def exponential(self, mean: float) -> float:
-        """By algorithm S of Ahrens and Dieter (1972; Knuth, volume 2, 3.4.1): it needs no logarithm."""
+        """Draw by algorithm S of Ahrens and Dieter (1972; Knuth, volume 2, 3.4.1), which needs no logarithm."""
         halvings = 64 - (self.bits() ^ _MASK).bit_length()
         u = self.uniform()
         if u < _LN2:
@@ -56,12 +56,12 @@ class Chance:
         return mean * (halvings + min(self.uniform() for _ in range(count))) * _LN2
 
     def normal(self) -> float:
-        """Standard normal by Box-Muller."""
+        """Draw a standard normal number by Box-Muller."""
         u = 1.0 - self.uniform()
         return math.sqrt(-2.0 * log(u)) * cos(2.0 * math.pi * self.uniform())
 
     def lognormal(self, mean: float, relative_sd: float) -> float:
-        """A positive number with the given mean and relative standard deviation."""
+        """Return a positive number with the given mean and relative standard deviation."""
         sigma, half_sigma2 = _of_logarithm(relative_sd)
         return mean * exp(sigma * self.normal() - half_sigma2)
 
@@ -72,6 +72,6 @@ class Chance:
 
 @cache
 def _of_logarithm(relative_sd: float) -> tuple[float, float]:
-    """Standard deviation of the logarithm of a lognormal number, and half its variance."""
+    """Return the standard deviation of the logarithm of a lognormal number, and half its variance."""
     sigma2 = log(1.0 + relative_sd * relative_sd)
     return math.sqrt(sigma2), sigma2 / 2.0

@@ -29,7 +29,7 @@ class Commit:
     def __init__(
         self, previous: Commit | None, kb: float, log_kb: float, tick: int, edits: tuple[tuple[str, Any], ...]
     ) -> None:
-        """*kb* is the end of its log, *log_kb* how much log it wrote, *edits* are (object, what became of it)."""
+        """Create a commit: *kb* is the end of its log, *log_kb* its amount, *edits* are (object, result)."""
         self.previous, self.kb, self.log_kb, self.tick, self.edits = previous, kb, log_kb, tick, edits
         text = repr((kb, tick, edits))
         before = previous.digest if previous is not None else b""
@@ -40,11 +40,11 @@ class Commit:
         """The users of the database now, by name in small letters."""
 
     def __repr__(self) -> str:
-        """Short, and different for different pasts: the state's hash reads it."""
+        """Return a short text that differs for different pasts: the state's hash reads it."""
         return f"Commit({self.kb!r}, {self.digest.hex()})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """As one flat list: a chain of links would be too deep for pickle and copy."""
+        """Reduce to one flat list: a chain of links would be too deep for pickle and copy."""
         links, link = [], self
         while True:
             links.append((link.kb, link.log_kb, link.tick, link.edits))
@@ -54,7 +54,7 @@ class Commit:
 
 
 def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
-    """The last of a row of commits given as (kb, log_kb, tick, edits), oldest first."""
+    """Return the last of a row of commits given as (kb, log_kb, tick, edits), oldest first."""
     last: Commit | None = None
     for link in links:
         last = Commit(last, *link)

@@ -53,13 +53,13 @@ CENTURY_FROM: Final = 69
 
 
 def format_datetime(value: datetime | date, form: str) -> str:
-    """The moment in a form such as `%d %b %Y`."""
+    """Format a time in a form such as `%d %b %Y`."""
     moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
     return re.sub("%[A-Za-z]", lambda match: _WRITTEN[match.group()](moment), form)
 
 
 def parse_datetime(text: str, form: str) -> datetime:
-    """The moment that *text* is in this form; the first day of 1900 where it names none. ValueError otherwise."""
+    """Parse the time in *text* in this form; missing parts are those of 1 January 1900. ValueError otherwise."""
     match = _reader(form).fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not written as {form}")

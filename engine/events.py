@@ -347,7 +347,7 @@ class Event(Struct, frozen=True, gc=False):
         return default
 
     def as_json(self) -> dict[str, object]:
-        """The event as the report of `run --json` prints it."""
+        """Return the event in the form of the report of `run --json`."""
         out: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:
             out["server"] = self.server

@@ -46,7 +46,7 @@ _OF_SINE: Final = tuple((2 - n % 4) * (_ONE // math.factorial(n)) for n in range
 
 
 def log(x: float) -> float | None:
-    """From 1 / LOG_MAX on: that of the middle of the 128th part of an octave, and an area tangent for the rest."""
+    """Return the logarithm from 1 / LOG_MAX on: of the middle of a 128th of an octave, plus an area tangent."""
     share, exponent = math.frexp(x)
     whole = int(share * LOG_MAX)  # all 53 bits
     part = whole >> 45
@@ -64,7 +64,7 @@ def _log_of_middle(part: int) -> int:
 
 
 def exp(x: float) -> float | None:
-    """Of a number up to EXP_MAX: a power of two, one of a part of an octave, and the series for the rest."""
+    """Return e to a number up to EXP_MAX: a power of two, one of a part of an octave, and a series for the rest."""
     number = _in_units(x)
     parts = number * _PARTS // _LN2
     rest, added = number - parts * _LN2 // _PARTS, 0
@@ -81,7 +81,7 @@ def _power_of_two(part: int) -> int:
 
 
 def cos(x: float) -> float | None:
-    """Of an angle up to ANGLE_MAX, by what it is beyond the nearest quarter of a turn."""
+    """Return the cosine of an angle up to ANGLE_MAX, by its distance from the nearest quarter of a turn."""
     number = _in_units(x)
     quarters = (number + _HALF_PI // 2) // _HALF_PI
     rest = number - quarters * _HALF_PI
@@ -100,6 +100,6 @@ def _in_units(x: float) -> int:
 
 
 def _nearest(number: int, error_units: int = OFF) -> float | None:
-    """The float next to *number* units, if that is the same for all that are no further than *off* from it."""
+    """Return the float next to *number* units, if all numbers within *off* of it share that float."""
     found = (number - error_units) / _ONE
     return found if found == (number + error_units) / _ONE else None

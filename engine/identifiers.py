@@ -8,26 +8,26 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1024)
 def unique_id(*parts: object) -> str:
-    """A uniqueidentifier that stays the same for the same *parts*."""
+    """Return a uniqueidentifier that is constant for the same *parts*."""
     digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def group_id(guid: int) -> str:
-    """Of an availability group by its number in `World.groups`."""
+    """Return the id of an availability group by its number in `World.groups`."""
     return unique_id("availability group", guid)
 
 
 def replica_id(guid: int, server: str) -> str:
-    """Of the replica of a group on a server."""
+    """Return the id of the replica of a group on a server."""
     return unique_id("replica", guid, server)
 
 
 def seeding_id(guid: int, server: str, number: int) -> str:
-    """Of an attempt to seed a database of a replica, at one of its ends."""
+    """Return the id of an attempt to seed a database of a replica, at one of its ends."""
     return unique_id("seeding", guid, server, number)
 
 
 def group_database_id(number: int) -> str:
-    """Of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
+    """Return the id of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
     return unique_id("group database", number)

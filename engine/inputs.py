@@ -26,7 +26,7 @@ class InputError(ValueError):
 
 
 def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
-    """*problem*, that a name is not known, and the *names* there are."""
+    """Return *problem*, an unknown name, with the *names* that exist."""
     known = ", ".join(names)
     if not known:
         return say("{problem}; there are none", problem=problem)
@@ -64,5 +64,5 @@ class Input(Struct, frozen=True):
 
 
 def format_time(tick: int) -> str:
-    """Seconds with as many decimals as the tick needs: 41.25, 30."""
+    """Format seconds with as many decimals as the tick needs: 41.25, 30."""
     return f"{tick / TICKS_PER_S:.2f}".rstrip("0").rstrip(".")

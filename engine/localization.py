@@ -30,12 +30,12 @@ class LocalizableMessage(str):
 
 
 def mark(text: str) -> str:
-    """*text* itself: a word in a table made at import, found here by the collector and looked up where it is shown."""
+    """Return *text*, marked for the collector of translations and localized where it is shown."""
     return text
 
 
 def say(template: str, /, **args: Argument) -> LocalizableMessage:
-    """The sentence of *template* with *args*. The collector of texts for translation finds the template here."""
+    """Return the message of *template* with *args*; the collector of translations finds the template here."""
     sentence = LocalizableMessage(template.format_map(args))
     sentence.template, sentence.args = template, tuple(args.items())
     return sentence
@@ -60,19 +60,19 @@ def shorten(text: str, length: int) -> str:
 
 
 def join_messages(separator: str, parts: Iterable[str]) -> LocalizableMessage:
-    """*parts*, sentences or names, in a row with *separator*, which is punctuation, between them."""
+    """Join *parts*, messages or names, by *separator*, which is punctuation."""
     numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))
     return _build_message(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
 
 
 def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessage:
-    """*value* in the format *form*, with its *unit* where it is written alike in all languages: 1,234.5 MB."""
+    """Format *value* in *form*, with a *unit* that is equal in all languages: 1,234.5 MB."""
     return _build_message(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
 
 
 @lru_cache(1024)  # a search says the same times of a drill over and over
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
-    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
+    """Format a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min.
 
     *form* is that of less than a minute; with "g" the rest is without needless figures, too: 2 min, 1 h.
     """
@@ -88,7 +88,7 @@ def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
 
 
 def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
-    """Seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
+    """Format seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
     hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded before: never 0:60
     minutes, seconds = divmod(rest, 60)
     template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
@@ -98,7 +98,7 @@ def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
 
 
 def as_json(text: str) -> Any:
-    """*text* in types of JSON, for `from_json` in another process or at another time."""
+    """Return *text* in types of JSON, for `from_json` in another process or at another time."""
     if not isinstance(text, LocalizableMessage):
         return text
     args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}

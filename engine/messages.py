@@ -107,7 +107,7 @@ RENAMED: Final = 2016
 
 
 def wording(number: int, version: int = 2005) -> Wording:
-    """The wording of *number* in that version; the oldest for a version before it. KeyError for an unknown number."""
+    """Return the wording of *number* in that version, or the oldest. KeyError for an unknown number."""
     known = MESSAGES[number]
     found = next((found for found in reversed(known) if found.since <= version), known[0])
     if version >= RENAMED and "AlwaysOn" in found.text:
@@ -122,17 +122,17 @@ def count_placeholders(text: str) -> int:
 
 @lru_cache(TEXTS_MAX, typed=True)
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
-    """Severity and text of message *number*, filled in the order of its placeholders; KeyError for an unknown number.
+    """Return severity and text of message *number*, filled in the order of its placeholders. KeyError if unknown.
 
-    Arguments beyond the placeholders are dropped, as a later wording may name more than an earlier one; what is not
-    given is empty, as the product's own %.*ls at the end of a text mostly is.
+    Surplus arguments are dropped, as a later wording may name more than an earlier one. Missing ones are empty,
+    as the product's own %.*ls at the end of a text usually is.
     """
     found = wording(number, version)
     return found.severity, fill_placeholders(found.text, (*LEADING.get((number, found.since), ()), *args))
 
 
 def fill_placeholders(text: str, args: Iterable[object]) -> str:
-    """A text with its placeholders filled, from left to right."""
+    """Fill the placeholders of a text from left to right."""
     left = iter(args)
 
     def fill(match: re.Match[str]) -> str:
@@ -142,7 +142,7 @@ def fill_placeholders(text: str, args: Iterable[object]) -> str:
 
 
 def _format_argument(placeholder: str, value: object) -> str:
-    """A number under a placeholder of numbers as it says (%#x, %03d, %#016I64x); everything else as it is."""
+    """Format a number by its placeholder (%#x, %03d, %#016I64x); return anything else as text."""
     kind = placeholder[-1]
     if not isinstance(value, int) or kind not in "dxXui" or "S_" in placeholder:
         return str(value)
@@ -151,7 +151,7 @@ def _format_argument(placeholder: str, value: object) -> str:
 
 
 def list_messages(version: int) -> list[Wording]:
-    """The rows of sys.messages: what the product has, in the wording of that version."""
+    """Return the rows of sys.messages: the product's messages in the wording of that version."""
     return [
         wording(number, version)
         for number, known in sorted(MESSAGES.items())

@@ -16,15 +16,15 @@ class ReprCache:
         self._known: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[ReprCache], tuple[()]]:
-        """A stored world is without them."""
+        """Pickle an empty cache: a stored world has no caches."""
         return ReprCache, ()
 
     def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:
-        """`repr(sorted(parts.items()))` in pieces; *name* tells one dictionary from another."""
+        """Yield `repr(sorted(parts.items()))` in pieces; *name* distinguishes dictionaries."""
         return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
     def values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
-        """`repr` of the list of *parts* in pieces."""
+        """Yield `repr` of the list of *parts* in pieces."""
         return self._list(name, enumerate(parts), "{1!r}")
 
     def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:

@@ -91,7 +91,7 @@ STREAM_CROSSINGS: Final[Crossings] = (
 
 
 def resolve(world: World, item: Input) -> Input:
-    """The input with its names as the world spells them. Raises InputError for a name that is not there."""
+    """Return the input with its names in the world's spelling. Raises InputError for an unknown name."""
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         known = NAMES.get(parameter.kind)
@@ -152,7 +152,7 @@ def apply_input(world: World, item: Input) -> None:
 
 
 def apply_resolved_input(world: World, item: Input) -> None:
-    """`apply_input` for an input whose names are as the world spells them."""
+    """Run `apply_input` for an input whose names are in the world's spelling."""
     place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
     asks = asks and tsql.is_connection_idle(world, item.args[0])
     fault_log.apply_input(world, item)
@@ -220,14 +220,14 @@ def advance(
 def _call_crossing_handlers(
     world: World, number: int, bits: int, handlers: Crossings, existing_numbers: Container[int]
 ) -> None:
-    """*bits*: a flag's own arithmetic costs more than most handlers."""
+    """Call the handlers of crossings; *bits* is an integer because arithmetic with flags is slow."""
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:
             handler(world, number)
 
 
 def _run_due(world: World) -> None:
-    """Every timer that is due, in the order in which they were set."""
+    """Run every due timer, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
         told, only_looked = len(world.outbox), True
         while world.timers and world.timers[0][0] <= world.tick:
@@ -247,12 +247,12 @@ LOOKS: Final = frozenset(
 
 
 def _is_unchanged(world: World) -> bool:
-    """Nothing has changed of which anybody would have to take note, and nobody waits for what the flow comes to."""
+    """Return whether nothing has changed that a listener must notice, and nothing waits for the flow."""
     return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 
 def _propagate_changes(world: World) -> None:
-    """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
+    """Propagate changes to clients, accounts, ledger, flow and SQL connections."""
     world.settlings += 1
     logspace.check_room(world)
     session.ask_witnesses(world)

@@ -23,9 +23,10 @@ _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 
 def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
-    """Advances everything by at most *ticks* of 10 ms; stops after the tick at which an armed crossing holds.
+    """Advance by at most *ticks* of 10 ms; stop after the tick at which an armed crossing holds.
 
-    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
+    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing
+    that holds.
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)
@@ -33,7 +34,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, Held]:
-    """As `run`, by what a fork has run before where there is such."""
+    """Run like `run`, from the cache of forks if possible."""
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
     if known is not None:
@@ -114,10 +115,10 @@ def arrays(flow: Flow) -> kernel.Arrays:
 
 
 def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
-    """Puts populations, pages and queues of a source and its streams at the steady state of their setups.
+    """Set populations, pages and queues of a source and its streams to the steady state of their setups.
 
-    No position falls; those ahead of the redone log rise by what is on its way in steady state. A long
-    operation is left out. *checkpoint_phase* in [0, 1) is the share of the checkpoint interval gone by.
+    No position falls; those ahead of the redone log rise by the log under way in steady state. A long operation
+    is left out. *checkpoint_phase* in [0, 1) is the elapsed share of the checkpoint interval.
     """
     setup, streams = flow.source_setup(source), flow.streams_of(source)
     alone = Flow.empty(flow.steps_per_tick)

@@ -77,7 +77,7 @@ def handling_ms(site: Site, stream: StreamSetup) -> float:
 
 
 def steps_per_tick(setup: SourceSetup) -> int:
-    """Steps in a tick that this workload needs: the loop of a connection closes once a step, not oftener."""
+    """Return the steps in a tick that this workload needs: the loop of a connection closes once a step at most."""
     load = setup.workload
     loop_s = load.think_s + load.other_delay_ms / 1000.0
     steps = 1
@@ -88,7 +88,7 @@ def steps_per_tick(setup: SourceSetup) -> int:
 
 @lru_cache(ROWS_MAX)
 def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
-    """The parameter row of *source* for steps of *dt* seconds. ValueError: a figure that makes no sense."""
+    """Return the parameter row of *source* for steps of *dt* seconds. ValueError: an impossible figure."""
     site, load = source.site, source.workload
     if load.log_kb_per_transaction <= 0.0 or load.hot_pages <= 0.0:
         raise ValueError(f"{load.name}: log per transaction and hot pages must be above zero")
@@ -109,7 +109,7 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
 
 @lru_cache(ROWS_MAX)
 def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
-    """The parameter row of a stream of *source* for steps of *dt* seconds. ValueError: no such link."""
+    """Return the parameter row of a stream of *source* for steps of *dt* seconds. ValueError: no such link."""
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(
             f"no such link: rtt {stream.rtt_ms} ms, {stream.bandwidth_mbps} Mbps, loss {stream.loss}"
@@ -126,7 +126,7 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
 
 
 def delay_steps(stream: Array) -> float:
-    """The longest way of a message of the stream with these parameters, there or back, in steps."""
+    """Return the longest delay of a message of the stream with these parameters, either way, in steps."""
     message = stream[k.WINDOW_KB] * stream[k.PER_MESSAGE_KB_STEPS]
     out = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
     return max(float(stream[k.ACK_STEPS]), float(out))
@@ -149,7 +149,7 @@ def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
 
 
 def _local_log(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> None:
-    """*streams*: those to which log is meant to go; a block is handed to all of them at once."""
+    """Set the local log; *streams* will receive it, and a block is handed to all of them at once."""
     site = source.site
     write_s = site.log_write_ms / 1000.0 * max(1.0, source.log_disk_factor)
     block_s = write_s

@@ -80,7 +80,10 @@ class Flow:
 
     @classmethod
     def empty(cls, steps_per_tick: int = 1) -> Flow:
-        """No sources. The flow itself takes more steps per tick of 10 ms where a workload is too quick for one."""
+        """Return a flow without sources.
+
+        It takes more steps per tick of 10 ms if a workload is too fast for one.
+        """
         return cls(steps_per_tick)
 
     @property
@@ -88,7 +91,7 @@ class Flow:
         return 1.0 / TICKS_PER_S / self.steps_per_tick
 
     def fork(self) -> Flow:
-        """An independent copy that continues identically."""
+        """Return an independent copy that continues identically."""
         self._shared = OF_RUNS
         other = Flow.__new__(Flow)
         other.__dict__.update(self.__dict__)
@@ -96,17 +99,17 @@ class Flow:
         return other
 
     def share_arrays(self) -> Arrays:
-        """The arrays that a run changes, for others to have, too."""
+        """Return the arrays that a run changes, to share them."""
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
     def restore_arrays(self, arrays: Arrays) -> None:
-        """Be where *arrays*, which others may have, too, say."""
+        """Restore the state of *arrays*, which others may share."""
         self.__dict__.update(zip(_MOVING, arrays, strict=True))
         self._shared = OF_RUNS
 
     def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
-        """From now on nobody else has the arrays of these names."""
+        """Copy the arrays of these names if others share them."""
         shared = self._shared & names
         if shared:
             for name in shared:
@@ -114,28 +117,28 @@ class Flow:
             self._shared -= shared
 
     def enable_run_cache(self) -> None:
-        """From now on this flow and its forks share what they run."""
+        """Let this flow and its forks share a cache of runs from now on."""
         self.memory, self.root, self.ran = RunCache(), 0, 0
 
     def _begin_change(self, *change: object, array_names: frozenset[str] = OF_RUNS) -> None:
-        """*deed* changes the arrays *to* of this flow."""
+        """Prepare the arrays *to* of this flow for a change by *deed*."""
         self.unshare_arrays(array_names)
         self._branch_root(*change)
 
     def _branch_root(self, *change: object) -> None:
-        """*deed* sets this flow apart from those to which it is not done."""
+        """Note that *deed* distinguishes this flow from flows without it."""
         if self.memory is not None:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
     def digest(self) -> bytes:
-        """16 bytes over everything that matters to the future, as they are recorded."""
+        """Return 16 bytes over all state that decides the future, in the form that is recorded."""
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
 
     def state_key(self) -> bytes:
-        """20 bytes that tell states apart as `digest` does, and are quicker taken; nobody records them."""
+        """Return 20 bytes that distinguish states as `digest` does, faster; they are never recorded."""
         return (
             self._compute_state_key()
             if self.memory is None
@@ -153,7 +156,7 @@ class Flow:
     # Coming and going
 
     def add_source(self, setup: SourceSetup) -> int:
-        """Adds a writable log, all connections thinking, no log yet, and returns its number."""
+        """Add a writable log, with all connections thinking and no log yet; return its number."""
         self._begin_change("add source", setup)
         number = rows.free_number(self.source_setups)
         if number == len(self.source_setups):
@@ -166,7 +169,7 @@ class Flow:
         return number
 
     def add_stream(self, source: int, setup: StreamSetup) -> int:
-        """Adds a stream of the log of *source*, all positions 0, and returns its number."""
+        """Add a stream of the log of *source*, with all positions 0; return its number."""
         self._begin_change("add stream", source, setup)
         self._source(source)
         number = rows.free_number(self.stream_setups)
@@ -182,7 +185,7 @@ class Flow:
         return number
 
     def remove_source(self, source: int) -> None:
-        """Takes a log out of the model, with its streams; numbers may be given anew."""
+        """Remove a log with its streams; numbers may be reused."""
         self._begin_change("remove source", source)
         self._source(source)
         for stream in self.streams_of(source):
@@ -193,7 +196,7 @@ class Flow:
         self._lay_out()
 
     def remove_stream(self, stream: int) -> None:
-        """Takes a stream out of the model; its number may be given anew."""
+        """Remove a stream; its number may be reused."""
         self._begin_change("remove stream", stream)
         source, _ = self._stream(stream)
         self.stream_setups = rows.with_setups(self.stream_setups, {stream: None})
@@ -205,7 +208,7 @@ class Flow:
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
-        """Changes circumstances at this instant; log positions stay."""
+        """Change setups at this instant; log positions stay."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._source(source)
@@ -221,12 +224,12 @@ class Flow:
         return self._stream(stream)[0]
 
     def streams_of(self, source: int) -> tuple[int, ...]:
-        """Numbers of the streams of *source*, the lowest first."""
+        """Return the numbers of the streams of *source*, lowest first."""
         self._source(source)
         return self.streams_by_source().get(source, ())
 
     def streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
-        """Numbers of the streams of every source that has any, the lowest first."""
+        """Return the numbers of the streams of every source that has any, lowest first."""
         setups, streams = self._owned
         if setups is not self.stream_setups:
             setups, streams = self.stream_setups, {}
@@ -279,7 +282,7 @@ class Flow:
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
     def standing(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> Standing:
-        """Of these sources and streams at least."""
+        """Return the standing of at least these sources and streams."""
         sources, streams = self.sources, self.streams
         if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
             return Standing(
@@ -295,7 +298,7 @@ class Flow:
         )
 
     def set_positions(self, source: int, **positions: float) -> None:
-        """Sets named positions of a source."""
+        """Set named positions of a source."""
         self._begin_change("set positions", source, tuple(positions.items()), array_names=OF_SOURCES)
         self._source(source)
         s = self.sources[source]
@@ -303,7 +306,7 @@ class Flow:
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
-        """Sets named positions of a stream; the link's and the target's memory follow, as after a reconnection."""
+        """Set named positions of a stream; the memory of link and target follows, as after a reconnection."""
         self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
         self._stream(stream)
         s = self.streams[stream]
@@ -325,7 +328,7 @@ class Flow:
             self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
-        """Starts (again) the operation of the source's setup from its beginning."""
+        """Start or restart the operation of the source's setup."""
         self._begin_change("start operation", source, array_names=OF_SOURCES)
         operation = self._source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
@@ -340,7 +343,7 @@ class Flow:
         return StreamReading(*self.stream_counters(stream))
 
     def counters(self, source: int) -> list[float]:
-        """In the order of SOURCE_COUNTERS."""
+        """Return the counters in the order of SOURCE_COUNTERS."""
         self._source(source)
         out = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
@@ -348,7 +351,7 @@ class Flow:
         return out.tolist()
 
     def stream_counters(self, stream: int) -> list[float]:
-        """In the order of STREAM_COUNTERS."""
+        """Return the counters in the order of STREAM_COUNTERS."""
         source, _ = self._stream(stream)
         out = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
@@ -371,7 +374,7 @@ class Flow:
         return StreamTotals(*[*sums, core_s])
 
     def waiting_for_workers(self, source: int) -> float:
-        """Connections of the source that wait for a worker thread of their instance."""
+        """Return the connections of the source that wait for a worker thread of their instance."""
         self._source(source)
         return float(self.sources[source, k.QUEUED])
 
@@ -384,33 +387,33 @@ class Flow:
         return float(self.hosts[host, k.WORKERS]) if known else math.inf
 
     def waited_for_workers_s(self, source: int) -> float:
-        """Connection seconds that have passed in waiting for a worker thread since the source began."""
+        """Return the connection seconds of waiting for a worker thread since the source began."""
         self._source(source)
         return float(self.sources[source, k.QUEUED_S])
 
     def caught_up(self, stream: int) -> bool:
-        """All log is on its way: the send queue is under a block."""
+        """Return whether all log is under way: the send queue is below a block."""
         source, _ = self._stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         held = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
         return Crossing.SEND_DONE in Crossing(held)
 
     def watch(self, source: int, crossings: Crossing) -> None:
-        """Arms the crossings at which `run` stops for this source; Crossing(0) disarms."""
+        """Arm the crossings at which `run` stops for this source; Crossing(0) disarms."""
         self._source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
             self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: Crossing) -> None:
-        """Arms the crossings at which `run` stops for this stream; Crossing(0) disarms."""
+        """Arm the crossings at which `run` stops for this stream; Crossing(0) disarms."""
         self._stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
             self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
-        """`run` stops at the whole second at which one of *levels* compares otherwise, and at no former one."""
+        """Make `run` stop at the whole second at which one of *levels* compares differently; replace former levels."""
         self.passed = False
         if self.levels != (levels := tuple(levels)):
             self._branch_root("levels", levels)
@@ -453,7 +456,7 @@ class Flow:
             self._apply_source_setup(number, sources_before[number], setup)
 
     def _derive(self, sources: Sequence[int]) -> float:
-        """Parameters of these sources and their streams; the longest delay of these streams in steps."""
+        """Derive the parameters of these sources and their streams; return the longest stream delay in steps."""
         source_rows: dict[int, Array] = {}
         stream_rows: dict[int, Array] = {}
         last: tuple[object, ...] = ()
@@ -474,7 +477,7 @@ class Flow:
         return longest
 
     def _apply_source_setup(self, number: int, old_setup: SourceSetup | None, setup: SourceSetup) -> None:
-        """The state of a source follows its new setup."""
+        """Adapt the state of a source to its new setup."""
         s = self.sources[number]
         if old_setup is None or old_setup.log_size_kb != setup.log_size_kb:
             s[k.LOG_SIZE] = setup.log_size_kb
@@ -491,7 +494,7 @@ class Flow:
         self.scratch: tuple[Array, ...] | None = None
 
     def _refine(self, steps_per_tick: int) -> None:
-        """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
+        """Shorten the step if transactions are shorter than it; never lengthen it."""
         factor = steps_per_tick // self.steps_per_tick
         if factor <= 1:
             return
@@ -501,7 +504,7 @@ class Flow:
         self.history = rings.shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _need_history(self, delay_steps: float) -> None:
-        """Lengthens the rings when a delay of a stream is longer than they are."""
+        """Lengthen the rings if a delay of a stream exceeds them."""
         turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0
         if need > self.history.shape[2]:

@@ -44,7 +44,7 @@ INDEX_BUILDS: Final = {
 
 
 def index_build(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
-    """Creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
+    """Build the creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
     log_kb = CLUSTERED_LOG_KB * size * (1.0 if online else OFFLINE_LOG_SHARE)
     name = INDEX_BUILDS[clustered, online]
     if clustered:
@@ -53,7 +53,7 @@ def index_build(size: float = 1.0, clustered: bool = True, online: bool = False)
 
 
 def bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
-    """One stream loads *rows* rows and commits each *batch_rows*. ValueError: a batch of no rows."""
+    """Build a load of *rows* rows by one stream that commits each *batch_rows*. ValueError: an empty batch."""
     if batch_rows <= 0.0:
         raise ValueError("a batch holds at least one row")
     log_kb = rows * ROW_LOG_KB

@@ -38,7 +38,10 @@ class Pair:
         )
 
     def changed(self, **changes: Any) -> Pair:
-        """With other values of fields of either part; *site* is that of both servers. TypeError: no such field."""
+        """Return the pair with changed fields of either part; *site* is that of both servers.
+
+        TypeError: no such field.
+        """
         known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
@@ -47,7 +50,10 @@ class Pair:
 
 
 def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) -> Pair:
-    """The database on instance 0 and, unless *mode* is NONE, its mirror in step on instance 1; other fields by name."""
+    """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
+
+    Other fields by name.
+    """
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL
     )
@@ -55,7 +61,7 @@ def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) ->
 
 
 def add_pair(flow: Flow, pair: Pair) -> int:
-    """Adds the source of *pair*, and its stream if there is one; returns the number of the source."""
+    """Add the source of *pair*, and its stream if there is one; return the number of the source."""
     source = flow.add_source(pair.source)
     if pair.stream is not None:
         flow.add_stream(source, pair.stream)

@@ -30,7 +30,7 @@ class Layout:
 
 
 def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
-    """Places as the setups say; what instances have counted so far is kept."""
+    """Lay out places for the setups; counts of instances are kept."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
@@ -73,7 +73,7 @@ def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
 
 
 def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
-    """Threads that mirroring takes on each instance: 1, and per database 2 or, as mirror, 3 + redo threads.
+    """Return the threads that mirroring uses on each instance: 1, and per database 2 or, as mirror, 3 + redo threads.
 
     Documented: "Mirroring a Large Number of Databases in a Single SQL Server Instance".
     """
@@ -116,7 +116,7 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tuple[int, StreamSetup]]:
-    """(instance that sends, setup) of every stream that an instance receives, of mirroring or of groups."""
+    """Yield (sending instance, setup) of every stream that an instance receives, of mirroring or of groups."""
     for stream in streams:
         if (
             stream is None

@@ -111,7 +111,7 @@ class FailoverTimes:
 def failover_times(
     flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Phases of a failover to the target of *stream* that begins at this instant. The flow is only read."""
+    """Return the phases of a failover to the target of *stream* that begins now; the flow is not changed."""
     source, mechanism = flow.source_of(stream), MECHANISMS[cause]
     state, close_s = flow.sources[source], _close_s(flow, source, mechanism, chance)
     decision_s = 0.0
@@ -134,7 +134,7 @@ def failover_times(
 
 
 def closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
-    """`close_s` of `failover_times`. The other phases are left to chance all the same, and not worked out."""
+    """Return `close_s` of `failover_times`; the random draws of the other phases still take place."""
     mechanism = MECHANISMS[cause]
     close_s = _close_s(flow, flow.source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
@@ -155,12 +155,12 @@ def _close_s(flow: Flow, source: int, mechanism: Mechanism, chance: Chance) -> f
 
 
 def undo_s(flow: Flow, stream: int, open_kb: float) -> float:
-    """Seconds in which the target of *stream* rolls back transactions under way with *open_kb* of log."""
+    """Return the seconds of rollback at the target of *stream* for *open_kb* of log of open transactions."""
     return UNDO_COST * open_kb / _redo_kb_per_s(flow, stream)
 
 
 def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
-    """Hard errors show within about a second, silence only when the timeout and one more ping have passed."""
+    """Return the detection time: hard errors show within a second, silence after the timeout and one more ping."""
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
     if cause is Cause.TIMEOUT:
@@ -185,7 +185,7 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
 
 
 def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
-    """All pages of a mirror must be on disk before it comes online: those not yet written *after_s* from now.
+    """Return the seconds to write the mirror's pages that are dirty *after_s* from now, which precedes its start.
 
     The phase of the mirror's sweep over its pages is random.
     """

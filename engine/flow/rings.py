@@ -8,7 +8,7 @@ from engine.flow.kernel import Array
 
 
 def shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
-    """Rings with *factor* steps for each one, linear between the old ones. *now*: the number of the last step."""
+    """Return rings with *factor* steps for each one, linear between the old ones. *now*: number of the last step."""
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for back in range(length * factor):
@@ -22,7 +22,7 @@ def shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
 
 
 def lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
-    """Rings of *length* steps; before the oldest that is known all was as then."""
+    """Return rings of *length* steps; values before the oldest known one repeat it."""
     grown = np.zeros((*rings.shape[:2], length))
     for back in range(length):
         grown[:, :, (step_number - back) % length] = rings[

@@ -16,7 +16,7 @@ Setup = TypeVar("Setup")
 
 
 def free_number(setups: tuple[object, ...]) -> int:
-    """The lowest number that is free."""
+    """Return the lowest number that is free."""
     return setups.index(None) if None in setups else len(setups)
 
 
@@ -28,7 +28,7 @@ def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tupl
 
 
 def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
-    """The values of *column* in the rows *numbers*."""
+    """Return the values of *column* in the rows *numbers*."""
     return {number: array.item(number, column) for number in numbers}
 
 
@@ -40,7 +40,7 @@ def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
 
 
 def of_levels(levels: Sequence[Level]) -> Array:
-    """As the compiled step reads them."""
+    """Return the levels in the form of the compiled step."""
     return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
 
@@ -56,7 +56,7 @@ def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[s
 def adopt_steady_row(
     s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
 ) -> None:
-    """*s* becomes *steady*, but for what is kept and for positions, which follow *shift* and never fall."""
+    """Set *s* to *steady*, except for kept values and for positions, which follow *shift* and never fall."""
     changed = {column: s[column] for column in kept_columns}
     changed |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
@@ -65,13 +65,13 @@ def adopt_steady_row(
 
 
 def no_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """The last look lies *since_look_s* back and saw the smoothed rates."""
+    """Set the smoothed rates to zero; the last evaluation was *since_look_s* ago."""
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 
 
 def resize_population(s: Array, setup: SourceSetup) -> None:
-    """Connections follow the setup; without service all of them are outside transactions."""
+    """Adapt the connections to the setup; without service all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
     inside = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
@@ -87,7 +87,7 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
 
 
 def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
-    """Pages dirtied and log written since the last checkpoint, from the source's own rates."""
+    """Seed pages dirtied and log written since the last checkpoint, from the source's own rates."""
     site, load = setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction

@@ -52,14 +52,14 @@ class RunCache:
         self._size = 0
 
     def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
-        """The mark of a state, taken once by *of*."""
+        """Return the key of a state, computed once by *of*."""
         known = self._marks.get((root, ran))
         if known is None:
             known = self._marks[(root, ran)] = compute_key()
         return known
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """The root of a flow to which *deed* is done *ran* ticks after *root*."""
+        """Return the root of a flow to which *deed* is applied *ran* ticks after *root*."""
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
@@ -79,7 +79,7 @@ class RunCache:
     def store(
         self, root: int, ran: int, end_tick: int, arrays: Arrays, sources: Held, streams: Held, passed: bool
     ) -> None:
-        """A run from *ran* ended at *until*, both counted from *root*."""
+        """Store a run from *ran* to *until*, both counted from *root*."""
         replaced = self._reached.pop((root, end_tick), None)
         size = BYTES_EACH
         for array in arrays:
@@ -94,7 +94,7 @@ class RunCache:
 
 
 def hash_parts(parts: Iterable[bytes | memoryview]) -> bytes:
-    """20 bytes for *parts* one after another, by the quickest sound digest: processors have instructions for it."""
+    """Return 20 bytes for *parts*, by the fastest sound digest, which processors support in hardware."""
     mark = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         mark.update(part)

@@ -32,7 +32,7 @@ class Samples:
     """Counters at ticks[n], of sources and of streams; one entry each *every* ticks. Not part of fork or digest."""
 
     def __init__(self, every: int = 100, exact: bool = True) -> None:
-        """*exact* False: kept to seven digits and packed; for a run of hours."""
+        """Begin without entries; *exact* False: compressed to seven digits, for a run of hours."""
         if every < 1:
             raise ValueError("samples need at least one tick between them")
         self.every = every
@@ -51,7 +51,7 @@ class Samples:
         return self._ticks[: self.count]
 
     def column(self, number: int, counter: str) -> Array:
-        """One counter of one source, or of one stream, over time."""
+        """Return one counter of one source, or of one stream, over time."""
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
         )
@@ -59,7 +59,7 @@ class Samples:
         return found
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
-        """All `COUNTERS` of the entries from *first* on, of each the source and stream that are named; -1: zeros."""
+        """Return all `COUNTERS` of the entries from *first* on, for the named sources and streams; -1: zeros."""
         return np.hstack(
             [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
         )
@@ -74,20 +74,20 @@ class Samples:
         )
 
     def copy_beginning(self, count: int) -> Samples:
-        """The first *count* entries, to go on from there on one's own."""
+        """Return the first *count* entries as independent samples."""
         other = Samples(self.every, self.exact)
         other.sources, other.streams = self.sources.copy_beginning(count), self.streams.copy_beginning(count)
         other._ticks = self._ticks[: max(count, BLOCK)].copy()
         return other
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
-        """Views for *entries* more entries; grows the buffers when needed."""
+        """Return views for *entries* more entries; grow the buffers when needed."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
         return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
-        """Notes the entries that were written between two tick counts of the flow, the first excluded."""
+        """Note the entries that were written between two tick counts of the flow, the first excluded."""
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
@@ -133,7 +133,7 @@ class SampleTable:
         return whole
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
-        """Every counter of the entries from *first* on, of each the thing that *numbers* says; else 0."""
+        """Return every counter of the entries from *first* on, for each of *numbers*; missing ones are 0."""
         found = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
@@ -161,7 +161,7 @@ class SampleTable:
         return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)
 
     def copy_beginning(self, count: int) -> SampleTable:
-        """The first *count* entries, to go on from there on one's own."""
+        """Return the first *count* entries as an independent table."""
         other = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest = count - blocks * BLOCK
@@ -173,7 +173,7 @@ class SampleTable:
         return other
 
     def reserve(self, entries: int, item_count: int) -> Array:
-        """A view for *entries* more entries; grows the buffer when needed."""
+        """Return a view for *entries* more entries; grow the buffer when needed."""
         length, width = self._open.shape[:2]
         if self._used + entries > length or item_count > width:
             while self._used + entries > length:
@@ -190,7 +190,7 @@ class SampleTable:
         return self._fresh
 
     def record_entries(self, entries: int) -> None:
-        """The first *entries* of the room that was given are written."""
+        """Record that the first *entries* of the reserved room are written."""
         if not self._exact and entries:
             rounded = self._open[self._used : self._used + entries]
             rounded[:, : self._fresh.shape[1]] = self._fresh[:entries]
@@ -218,10 +218,10 @@ class SampleTable:
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
     def _group(self, packed: bytes) -> Array:
-        """Up to GROUP things of a block, as entry, thing, counter."""
+        """Return up to GROUP columns of a block, as entry, column, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
 
     def _unpacked(self, block: tuple[bytes, ...]) -> Array:
-        """All things of a block."""
+        """Return all columns of a block."""
         return np.concatenate([self._empty_block, *map(self._group, block)], axis=1)

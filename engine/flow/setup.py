@@ -103,7 +103,7 @@ class Level(Struct, frozen=True):
     """The outcome so far."""
 
     def row(self) -> tuple[float, ...]:
-        """As a row of the compiled step."""
+        """Return the setup as a row of the compiled step."""
         counter, sign = COUNTERS.index(self.counter), SIGNS.index(self.sign)
         return self.number, counter, self.whole, sign, self.level, self.held
 
@@ -161,7 +161,7 @@ class StreamSetup(Struct, frozen=True):
 
 
 def redo_threads_of(stream: StreamSetup) -> int:
-    """Threads that redo what comes through the stream."""
+    """Return the threads that redo the log of the stream."""
     if stream.redo_threads is not None:
         return stream.redo_threads
     return redo_threads(stream.site.cores, stream.enterprise)
@@ -176,7 +176,7 @@ def redo_threads(cores: int, enterprise: bool = True) -> int:
 
 
 def worker_threads(cores: int) -> int:
-    """Worker threads that a 64-bit instance allows itself. Documented: 512 + 16 per core beyond four."""
+    """Return the worker threads of a 64-bit instance. Documented: 512 + 16 per core beyond four."""
     return 512 + 16 * max(0, cores - 4)
 
 

@@ -47,7 +47,7 @@ FASTER: Final = 0.4
 
 
 def _on_newer_cores(site: Site, name: str, cores: int) -> Site:
-    """*site* with *cores* cores that do the same work in FASTER of the time."""
+    """Return *site* with *cores* cores that do the same work in FASTER of the time."""
     return replace(
         site,
         name=name,

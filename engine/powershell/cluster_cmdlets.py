@@ -97,7 +97,7 @@ def _group_state(role: ClusterRole) -> str:
 
 
 def _resource_state(world: World, node: str, role: ClusterRole, resource: Resource) -> str:
-    """Of the addresses of a listener the one in the subnet of the owner is online."""
+    """Return the state; of a listener's addresses the one in the owner's subnet is online."""
     if resource.failed:
         return ResourceState.FAILED.value
     state = ResourceState.ONLINE if resource.started else role.state
@@ -204,7 +204,7 @@ def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """The lines themselves, as the file has them that the real cmdlet writes. Times are UTC."""
+    """Return the lines of the log file that the real cmdlet writes. Times are UTC."""
     name = call.value("node", 0) or node
     member = lookup.member(world, node, name, call)
     minutes = call.value("timespan")
@@ -302,7 +302,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Eviction; it asks nobody here, as with -Force."""
+    """Evict a node without a question, as with -Force."""
     commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
     return NOTHING
 
@@ -317,7 +317,7 @@ def pause(paused: bool) -> Cmdlet:
 
 
 def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Possible owners of a resource, preferred owners of a group."""
+    """Set the possible owners of a resource, or the preferred owners of a group."""
     groups = call.values("group")
     if piped is not None and piped.kind == "group":
         groups = tuple(row["Name"] for row in piped.rows)
@@ -335,7 +335,7 @@ def set_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 
 def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """A network for each subnet of the cluster."""
+    """Return a network for each subnet of the cluster."""
     subnets = _subnets(world, node)
     rows = tuple(
         {

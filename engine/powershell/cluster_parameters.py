@@ -49,7 +49,7 @@ class ResourceParameter:
 def _parameters(
     world: World, node: str, call: CmdletCall, piped: PipelineTable | None
 ) -> tuple[str, str, list[ResourceParameter]]:
-    """(group, resource, its private properties) of the resource that comes along the pipeline."""
+    """Return (group, resource, its private properties) of the resource from the pipeline."""
     if piped is None or piped.kind != "resource":
         lookup.name(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")

@@ -15,7 +15,7 @@ from engine.protocol import network, service
 
 
 def _server(world: World, node: str, call: CmdletCall) -> str:
-    """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name.
+    """Return the instance of a service: MSSQLSERVER is the one on this node, MSSQL$NAME the named one.
 
     A failover cluster instance has its service on each node on which it is installed.
     """
@@ -37,7 +37,7 @@ AGENT: Final = "SQLSERVERAGENT"
 
 
 def get_service(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """The cluster service, SQL Server and its Agent on the node, all or by name."""
+    """Return the cluster service, SQL Server and its Agent on the node, all or by name."""
     names = call.values("name", 0) or (
         "ClusSvc",
         *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
@@ -69,7 +69,7 @@ def restart_service(world: World, node: str, call: CmdletCall, piped: PipelineTa
 
 
 def _target(world: World, name: str) -> str | None:
-    """The computer that a name leads to: a computer, an instance or a listener that is online."""
+    """Return the computer behind a name: of a computer, an instance or an online listener."""
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
     found = listeners.get(name.lower()) or spelled.get(name.lower())
@@ -95,7 +95,7 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
 
 
 def _names(world: World) -> set[str]:
-    """Names that the name server has, in lower letters."""
+    """Return the names that the name server has, in lowercase."""
     return {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
 
 
@@ -133,7 +133,7 @@ def _read_folder(call: CmdletCall, position: int) -> str:
 
 
 def test_path(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Only the folder of tempdb on a local disk is simulated: it is there or it is not."""
+    """Return whether the path exists; only the folder of tempdb on a local disk is simulated."""
     path = _read_folder(call, 0)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
         raise CommandNotSimulatedError(f"Test-Path {path}")
@@ -163,9 +163,9 @@ PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 
 
 def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
-    """Net start and net stop, with /forcequorum or /fq and /pq for the cluster service.
+    """Execute net start and net stop, with /forcequorum or /fq and /pq for the cluster service.
 
-    [DOC: forced quorum]
+    [DOC: forced quorum].
     """
     switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
     switch = switches.get((option or "").lower(), "")
@@ -207,7 +207,7 @@ def switch_service(start: bool) -> Cmdlet:
 
 
 def _reaches(world: World, node: str, name: str) -> str | None:
-    """The address that answers to the name from *node*, if one does."""
+    """Return the address that answers to the name from *node*, if one does."""
     target = _target(world, name)
     there = target is not None and world.computers[target].powered and network.is_passing(world, node, target)
     if not there:

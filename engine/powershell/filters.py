@@ -49,7 +49,7 @@ def _keeps(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) 
 
 
 def _conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
-    """(property, comparison, value) of which all have to hold."""
+    """Return (property, comparison, value) of all conditions, which must all hold."""
     script = call.value("filterscript", 0)
     if not script.startswith("{"):
         found = [(key, values[0]) for key, values in call.named.items() if key in COMPARISONS and values]
@@ -84,7 +84,7 @@ def measure(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
 
 
 def _spelled(table: PipelineTable, wanted: str) -> list[str]:
-    """The properties that a name means, which may have * in it."""
+    """Return the properties that match a name, which may contain *."""
     known = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
     return known or [wanted]
 
@@ -105,7 +105,7 @@ def shape(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], Pipelin
 
 
 def foreach_object(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """ForEach-Object { $_.Name } or ForEach-Object Name: one property of each object."""
+    """Execute ForEach-Object { $_.Name } or ForEach-Object Name: return one property of each object."""
     found = EACH.fullmatch(call.value("process", 0) or call.value("membername", 0))
     if found is None or len(call.plain) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")

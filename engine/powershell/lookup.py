@@ -25,7 +25,7 @@ def needs_service(world: World, node: str, call: CmdletCall) -> None:
 
 
 def find_node(world: World, node: str) -> Node:
-    """The cluster as the node at whose prompt the line stands knows it."""
+    """Return the node in the cluster as the node of the prompt knows it."""
     return world.nodes[node]
 
 
@@ -38,12 +38,12 @@ def member(world: World, node: str, name: str, call: CmdletCall) -> Node:
 
 
 def roles(world: World, node: str) -> list[ClusterRole]:
-    """The roles of the cluster, and the two groups that each cluster has."""
+    """Return the roles of the cluster, and the two groups that each cluster has."""
     return [*find_node(world, node).config.roles, _storage(world, node), core(world, node)]
 
 
 def core(world: World, node: str) -> ClusterRole:
-    """The cluster's own name, address and witness: shown, and not simulated as a role."""
+    """Return the cluster's own name, address and witness: shown, but not simulated as a role."""
     witness = find_node(world, node).config.witness
     nodes = world.clusters[find_node(world, node).cluster].nodes
     rows = [
@@ -96,7 +96,7 @@ def resource(world: World, node: str, name: str, call: CmdletCall) -> tuple[Clus
 
 
 def names(call: CmdletCall, piped: PipelineTable | None, kind: str) -> tuple[str, ...]:
-    """Names that a cmdlet is given: by the pipeline, by -Name, or in the first place."""
+    """Return the names for a cmdlet: from the pipeline, -Name, or the first position."""
     if piped is not None and piped.kind == kind:
         return tuple(row["Name"] for row in piped.rows)
     return call.values("name", 0)

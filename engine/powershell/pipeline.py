@@ -67,7 +67,7 @@ class CmdletCall:
         return next(iter(self.values(name, position)), "")
 
     def values(self, name: str, position: int | None = None) -> tuple[str, ...]:
-        """Values of a parameter, by its name or by its place; none if it is left out."""
+        """Return the values of a parameter, by its name or by its position; none if it is left out."""
         self.used.add(name.lower())
         found = self.named.get(name.lower())
         if found is None and position is not None and position < len(self.plain):
@@ -80,7 +80,7 @@ class CmdletCall:
 
 
 def parse_pipeline(line: str) -> list[CmdletCall]:
-    """The commands of one pipeline, in order. Raises ShellError for a line that is not one."""
+    """Parse the commands of one pipeline, in order. Raises ShellError for an invalid line."""
     calls: list[list[tuple[str, bool]]] = [[]]
     place, text = 0, line.strip()
     while place < len(text):

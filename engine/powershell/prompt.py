@@ -57,7 +57,7 @@ COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
 
 
 def statements(line: str) -> list[str]:
-    """The statements of a line, without comments."""
+    """Return the statements of a line, without comments."""
     code = COMMENT.sub(lambda found: found[1] or "", line)
     return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
 
@@ -68,7 +68,7 @@ ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))
 
 
 def _substitute_variables(world: World, node: str, statement: str) -> str:
-    """The statement with the values of its variables. Raises ShellError for one that has none."""
+    """Return the statement with the values of its variables. Raises ShellError for one without a value."""
     if ASSIGNMENT.fullmatch(statement):
         return statement
 
@@ -169,7 +169,7 @@ NOOP_PARAMETERS: Final = {
 
 
 def _is_own_cluster(world: World, node: str, values: tuple[str, ...]) -> bool:
-    """-Cluster names the cluster of this node, or one of its nodes: the cmdlet speaks to it anyway."""
+    """Return whether -Cluster names the cluster of this node, or one of its nodes: the default target."""
     here = world.nodes.get(node)
     known = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
     known |= {here.cluster.lower()} if here is not None and here.cluster else set()
@@ -246,7 +246,7 @@ KNOWN_PARAMETERS: Final = frozenset(
 
 
 def _property(world: World, node: str, name: str, property_name: str, value: str | None) -> str:
-    """(Get-ClusterNode name).NodeWeight, with = 0 or = 1 to set it."""
+    """Execute (Get-ClusterNode name).NodeWeight, with = 0 or = 1 to set it."""
     call = CmdletCall("Get-ClusterNode")
     lookup.needs_service(world, node, call)
     member = lookup.member(world, node, name, call)
@@ -263,7 +263,7 @@ def _property(world: World, node: str, name: str, property_name: str, value: str
 
 
 def _group_property(world: World, node: str, name: str, property_name: str, value: str) -> str:
-    """(Get-ClusterGroup name).FailoverThreshold = 5."""
+    """Execute (Get-ClusterGroup name).FailoverThreshold = 5."""
     call = CmdletCall("Get-ClusterGroup")
     lookup.needs_service(world, node, call)
     role = lookup.role(world, node, name, call)
@@ -274,7 +274,7 @@ def _group_property(world: World, node: str, name: str, property_name: str, valu
 
 
 def _cluster_property(world: World, node: str, property_name: str, value: str | None) -> str:
-    """(Get-Cluster).SameSubnetThreshold and others, with = 10 to set a threshold."""
+    """Execute (Get-Cluster).SameSubnetThreshold and others, with = 10 to set a threshold."""
     lookup.needs_service(world, node, CmdletCall("Get-Cluster"))
     row = cluster.cluster_row(world, node)
     spelled = next((key for key in row if key.lower() == property_name.lower()), None)

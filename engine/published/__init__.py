@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def fidelity_rows() -> list[FigureRow]:
-    """Every published figure and statement beside ours. Loads the whole engine, so only when it is asked for."""
+    """Return every published figure and statement next to ours; loads the whole engine."""
     from engine.published import fidelity
 
     return fidelity.fidelity_rows()

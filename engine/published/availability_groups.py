@@ -44,7 +44,7 @@ THREE: Final = ("sync", "sync", "sync")
 
 @cache
 def measure_group() -> GroupMeasurement:
-    """Through the group's own stream, as any run of a group goes."""
+    """Measure a group through its own stream, as in any run of a group."""
     world = group_world(workload=USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(SETTLE_S * TICKS_PER_S))
     flow = world.flow
@@ -75,7 +75,7 @@ class Peaks(TypedDict):
 
 
 def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
-    """*here* and *there*: data writes of primary and secondary, MB/s, one a second."""
+    """Return the peaks; *here* and *there*: data writes of primary and secondary, MB/s, one a second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
         "writes_most_mb_per_s": max(secondary_rates),
@@ -108,7 +108,7 @@ SEEDS: Final = range(1, 7)
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
-    """Three replicas with a small database at rest, and what happened from *lines* at 5 s until *until_s*."""
+    """Play *lines* at 5 s until *until_s* for three replicas with a small database; return world and events."""
     world = group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
@@ -121,7 +121,7 @@ def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None =
 
 @cache
 def planned_s() -> float:
-    """From the old primary's RESOLVING_NORMAL to the new one's PRIMARY_NORMAL, mean of the runs."""
+    """Return the time from the old primary's RESOLVING_NORMAL to the new PRIMARY_NORMAL, mean of the runs."""
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)

@@ -38,7 +38,7 @@ WORKLOAD: Final[Workload] = IDLE
 
 @cache
 def measure(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
-    """(MB/min of document, share of the link in use) with that mirroring."""
+    """Return (MB/min of document, used share of the link) with that mirroring."""
     flow = Flow.empty()
     add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)

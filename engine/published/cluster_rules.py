@@ -52,7 +52,7 @@ def _verdict(outcomes: set[bool]) -> str:
 
 
 def _survival() -> list[FigureRow]:
-    """Every choice of nodes is played: all survive, none does, or it depends on which."""
+    """Play every choice of nodes: all survive, none does, or it depends on the choice."""
     found = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
@@ -79,7 +79,7 @@ def _survival() -> list[FigureRow]:
 
 @cache
 def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
-    """NODE_3 is cut off for so long: has it been removed from the membership?"""
+    """Return whether NODE_3 is removed from the membership after such a time without network."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
@@ -112,14 +112,14 @@ def _heartbeats() -> list[FigureRow]:
 
 
 def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
-    """(nodes, witness) whose votes are counted after *lines*."""
+    """Return the counted votes (nodes, witness) after *lines*."""
     play(world, lines, until_s)
     known = cluster_config(world)
     return len(known.counted), int(known.witness_counts)
 
 
 def _votes() -> list[FigureRow]:
-    """Dynamic quorum and dynamic witness."""
+    """Return the rows of dynamic quorum and dynamic witness."""
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
     cases = (
@@ -146,7 +146,7 @@ def _votes() -> list[FigureRow]:
 
 
 def _last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Five nodes fail one after the other, those without a counted vote first: how many are left at the end."""
+    """Return the nodes left after five fail one by one, those without a counted vote first."""
     world = cluster_world(NODES, windows, dynamic=dynamic)
     left = list(NODES)
     while len(left) > 1:
@@ -307,7 +307,7 @@ PARTITION_IN_TIME: Final = "[DOC: manage quorum; Start-ClusterNode]"
 
 
 def _stale(kind: str, windows: str) -> World:
-    """NODE_2 fails, NODE_1 goes on alone and fails; then NODE_2 starts, with the witness of that kind."""
+    """Build the case: NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts, with that witness."""
     world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world

@@ -76,7 +76,7 @@ def cluster_world(
     cores: int = SSD.cores,
     seed: int = 1,
 ) -> World:
-    """Nodes without an instance; *witness*: one that every node reaches, by default a disk."""
+    """Build nodes without an instance; *witness*: one that every node reaches, by default a disk."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
@@ -107,7 +107,7 @@ def cluster_world(
 
 
 def start(world: World) -> World:
-    """The world at 0 s, its logs where they are after a long time."""
+    """Return the world at 0 s, its logs where they are after a long time."""
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)
@@ -115,7 +115,7 @@ def start(world: World) -> World:
 
 
 def add_instances(world: World, version: int) -> None:
-    """An instance of its own on every node."""
+    """Add a standalone instance on every node."""
     for host, name in enumerate(world.nodes):
         world.instances[name] = Instance(name=name, computer=name, host=host, version=version)
 
@@ -133,7 +133,7 @@ def group_world(
     databases: int = 1,
     **cluster: Any,
 ) -> World:
-    """Groups of so many *databases* each: one replica a node, the first of them primary, each of a kind of KINDS.
+    """Build groups of so many *databases* each: one replica a node, the first of them primary, each of a kind of KINDS.
 
     *client*: fields of an application at the listener of the only group. *cluster*: as of `cluster_world`.
     """
@@ -174,7 +174,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _in_step(modes: Modes) -> set[str]:
-    """Servers whose copies are as far as the primary's: all synchronous ones, if that is synchronous, too."""
+    """Return the servers with copies equal to the primary's: all synchronous ones, if that is synchronous, too."""
     lead, *_ = modes.values()
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
 
@@ -208,7 +208,7 @@ def _group(
 
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
-    """Copies in their roles, connected to the primary, and the log that flows to them."""
+    """Add copies in their roles, connected to the primary, and the streams to them."""
     (primary, *others), in_step, guid = modes, _in_step(modes), group.guid
     states = {one: SyncState.SYNCHRONIZED if one in in_step else SyncState.SYNCHRONIZING for one in others}
     for server in modes:
@@ -243,7 +243,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
 def instance_world(
     owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
 ) -> World:
-    """A failover cluster instance with one database at rest, on the first of *owners*."""
+    """Build a failover cluster instance with one database at rest, on the first of *owners*."""
     world = cluster_world(nodes, "2012 R2", witness=True, seed=seed)
     name = "FCI"
     world.instances[name] = Instance(
@@ -281,7 +281,7 @@ def _copy(
 
 
 def has_running_partition(world: World) -> bool:
-    """Some part of the cluster has quorum and a node that is up."""
+    """Return whether a partition of the cluster has quorum and a running node."""
     return any(config.writer(world, partition) for partition in config.partitions(world, CLUSTER))
 
 
@@ -290,7 +290,7 @@ def cluster_config(world: World) -> ClusterConfig:
 
 
 def role(world: World) -> ClusterRole:
-    """The only role of the cluster."""
+    """Return the only role of the cluster."""
     return cluster_config(world).roles[0]
 
 
@@ -309,12 +309,12 @@ def first_s(events: Sequence[Event], kind: str, **data: object) -> float | None:
 
 
 def errors(events: Sequence[Event]) -> list[int]:
-    """Numbers of the errors that T-SQL was answered with."""
+    """Return the numbers of the errors in T-SQL results."""
     answers: list[Any] = [event.as_json()["messages"] for event in events if event.kind == "sql_done"]
     return [message["number"] for messages in answers for message in messages if message["number"]]
 
 
 def say_sql(world: World, server: str, text: str) -> list[int]:
-    """The statement in a window of its own; the errors that it ends with."""
+    """Execute the statement in its own window; return its errors."""
     at = world.tick / TICKS_PER_S
     return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

@@ -51,19 +51,19 @@ EXCEPTIONS: Final = {
 
 
 def fidelity_rows() -> list[FigureRow]:
-    """All rows, section by section; about a quarter of a minute of work, the same each time."""
+    """Return all rows, section by section; about 15 s of work, the same each time."""
     return list(iterate_rows())
 
 
 def iterate_rows() -> Iterator[FigureRow]:
-    """The rows as they are worked out, for a window that shows progress."""
+    """Yield the rows as they are computed, for a window that shows progress."""
     for section, make in SECTIONS.items():
         for row in make():
             yield explain(row, section, EXCEPTIONS)
 
 
 def summary(rows: list[FigureRow]) -> dict[str, int]:
-    """Counts: rows, pass, fail, and fail without a listed reason."""
+    """Count rows, passes, failures, and failures without a listed reason."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
         "rows": len(rows),
@@ -74,7 +74,7 @@ def summary(rows: list[FigureRow]) -> dict[str, int]:
 
 
 def render(rows: list[FigureRow], width: int = 110) -> str:
-    """The comparison as plain text."""
+    """Format the comparison as plain text."""
     lines: list[str] = []
     section = None
     for row in rows:

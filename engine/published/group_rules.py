@@ -43,7 +43,7 @@ def _set(option: str) -> str:
 
 
 def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
-    """The option for each replica."""
+    """Return the option for each replica."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
         f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
@@ -58,7 +58,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 @cache
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
-    """From *fault* at the primary until the cluster knows that its role has failed; None if it does not in 120 s."""
+    """Return the seconds from *fault* at the primary until the cluster knows that its role has failed; None after 120 s."""
     world = group_world(AUTO, witness=True)
     at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
     return None if at is None else at - FIVE
@@ -148,7 +148,7 @@ def _detection() -> list[FigureRow]:
 
 @cache
 def _handover(windows: str) -> tuple[float, float]:
-    """The primary's network goes: (it is RESOLVING, the new one is PRIMARY_NORMAL), seconds after."""
+    """Return the seconds until RESOLVING and until the new PRIMARY_NORMAL after the primary's network is lost."""
     world = group_world(AUTO, windows=windows, witness=True)
     # the primary alone loses the way to all, and to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
@@ -177,7 +177,7 @@ def _pause_s(timeout_s: int) -> float:
 
 
 def _waits_s(world: World, most_s: float) -> float:
-    """Seconds from now until the primary commits again, at most *most_s*; the world stands there then."""
+    """Return the seconds until the primary commits again, at most *most_s*; the world advances to that time."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, stopped = world.tick, world.flow.positions(source).transactions
@@ -232,7 +232,7 @@ KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
 
 @cache
 def _targets(lead: str) -> tuple[str, str]:
-    """(who takes over by itself, who after FAILOVER) with the replica *lead* as primary."""
+    """Return (target of the automatic failover, target after FAILOVER) with the replica *lead* as primary."""
     letters = lead + "".join(sorted(set(KIND) - {lead}))
     kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
     world = group_world(kinds, witness=True)
@@ -384,7 +384,7 @@ WORDS: Final = {
 
 @cache
 def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
-    """Of *kind* the most replicas with which CREATE AVAILABILITY GROUP is accepted, trying up to *most* and one."""
+    """Return the most replicas of *kind* that CREATE AVAILABILITY GROUP accepts, trying up to *most* and one."""
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
     for count in (max_replicas, max_replicas + 1):
@@ -416,7 +416,7 @@ def _limits() -> list[FigureRow]:
 
 @cache
 def _wire_share(version: int, kind: str, flag: int = 0) -> float:
-    """Bytes on the wire for a byte of log, by the flow's own messages, of a workload that compresses by half."""
+    """Return bytes on the wire for a byte of log, by the flow's messages, of a workload that compresses by half."""
     world = group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -550,7 +550,7 @@ def _log_holds() -> list[FigureRow]:
 
 @cache
 def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
-    """The group moves to another subnet at 5 s: when the application works again, s after the start."""
+    """Return the time at which the application works again, after the group moves to another subnet at 5 s."""
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(
         name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
@@ -589,7 +589,7 @@ trace. Derived."""
 
 @cache
 def _redo_run() -> tuple[float, float]:
-    """(redo queue through redo rate as the view has it, redo time of the failover then), s."""
+    """Return (redo queue through redo rate as the view has it, redo time of the failover then), s."""
     world = group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
     play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -605,7 +605,7 @@ def _redo_run() -> tuple[float, float]:
 
 @cache
 def _loss_run() -> tuple[float, float, int]:
-    """(log send queue through log generation rate, seconds of commits lost, commits lost in a synchronous failover)."""
+    """Return (log send queue through log generation rate, seconds of commits lost, commits lost synchronously)."""
     world = group_world(("auto", "async"), WORKLOAD1.name, witness=True)
     play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
@@ -626,7 +626,7 @@ def _loss_run() -> tuple[float, float, int]:
 
 @cache
 def _unavailable_s(fault: str) -> float:
-    """From a failure of the primary until the database is open again."""
+    """Return the seconds from a failure of the primary until the database is open again."""
     world = group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
     found = [one for one in world.failovers if one.online_tick]

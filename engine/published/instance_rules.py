@@ -22,7 +22,7 @@ MIRRORING_S: Final = FAILOVER_S["power-off"][2]
 
 @cache
 def _outage_s(act: str, seed: int = 1) -> float:
-    """From *act* until the database is open again."""
+    """Return the seconds from *act* until the database is open again."""
     world = instance_world(seed=seed)
     play(world, f"{AT_S} {act}\n", AT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
@@ -39,7 +39,7 @@ def _host(world: World) -> str:
 
 
 def _restarts() -> FigureRow:
-    """The same failure twice."""
+    """Compare two restarts after the same failure."""
     world = instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
     first = _host(world)

@@ -51,7 +51,7 @@ class ManyDatabasesMeasurement:
 
 @cache
 def measure(databases: int) -> ManyDatabasesMeasurement:
-    """All databases on one pair of servers, each with its twenty connections."""
+    """Measure all databases on one pair of servers, each with its twenty connections."""
     flow = Flow.empty()
     setup = setup_of(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):

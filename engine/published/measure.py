@@ -51,12 +51,12 @@ class Means:
 
 
 def setup_of(workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: object) -> Pair:
-    """A database alone on its servers, its log file without an end, its mirror attached unless *mode* is NONE."""
+    """Build a database alone on its servers, with an unlimited log file and, unless *mode* is NONE, a mirror."""
     return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
 def steady(setup: Pair) -> Flow:
-    """A flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
+    """Return a flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
     flow = Flow.empty()
     add_pair(flow, setup)
     warm_start(flow, 0, 0.0)
@@ -68,7 +68,7 @@ def run_s(flow: Flow, seconds: float) -> None:
 
 
 def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
-    """Means of *source*, and of its first stream if there is one, over the next *seconds*."""
+    """Measure the means of *source*, and of its first stream if there is one, over the next *seconds*."""
     streams = flow.streams_of(source)[:1]
     cores = flow.source_setup(source).site.cores
     before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
@@ -97,13 +97,13 @@ def _change(start_totals: object, end_totals: object, seconds: float) -> dict[st
 
 @cache
 def measured(setup: Pair, seconds: float = MEASURED_S) -> Means:
-    """Means of *setup* in steady state; the same setup is run once."""
+    """Return the means of *setup* in steady state; the same setup is run once."""
     return means(steady(setup), seconds)
 
 
 @cache
 def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
-    """(send queue at the end in KB, its growth in KB/s) of *setup*."""
+    """Return (send queue at the end in KB, its growth in KB/s) of *setup*."""
     flow = steady(setup)
     before = flow.stream_reading(0).send_queue_kb
     run_s(flow, seconds)
@@ -126,7 +126,7 @@ class OperationRun:
 def operation_run(
     operation: Operation, mode: SafetyMode, workload: Workload, site: Site = NEC
 ) -> OperationRun:
-    """Runs *operation* to its end and waits for the queues to drain. Redo costs as much as *workload*'s log."""
+    """Run *operation* to its end and wait until the queues are empty; redo costs as much as *workload*'s log."""
     flow = Flow.empty()
     add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
     flow.watch(0, Crossing.OPERATION_DONE)
@@ -143,7 +143,7 @@ def operation_run(
 
 
 def _run_until_crossing(flow: Flow) -> float:
-    """Seconds until the crossing that is armed."""
+    """Return the seconds until the armed crossing."""
     ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S

@@ -48,7 +48,7 @@ class FigureRow:
     reason: str | None = None  # why a row that fails does so
 
     def as_json(self) -> dict[str, object]:
-        """The row as `fidelity --json` writes it; what is not there is left out."""
+        """Return the row in the form of `fidelity --json`; missing fields are left out."""
         shown = {name: value for name, value in vars(self).items() if value is not None and name != "kind"}
         return {**shown, "class": str(self.kind)}
 
@@ -66,7 +66,7 @@ def build_number_row(
     band: tuple[float, float] | None = None,
     note: str | None = None,
 ) -> FigureRow:
-    """A figure; it passes within the tolerance of its class and, with many runs, inside their band."""
+    """Build the row of a figure, which passes within the tolerance of its class and the band of many runs."""
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
     if cpu and kind in (FigureClass.SHARED, FigureClass.PREDICTED):
@@ -91,11 +91,11 @@ def build_number_row(
 def build_statement_row(
     id: str, source: str, claim: str, published: str, holds: bool, ours: str
 ) -> FigureRow:
-    """Words of a paper, and what ours did in figures."""
+    """Build the row of a statement of a paper, with our figures."""
     verdict = "pass" if holds else "fail"
     return FigureRow(id, "", source, claim, published, ours, "", FigureClass.STATEMENT, verdict)
 
 
 def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
-    """The row in its section, with the listed reason if it fails."""
+    """Return the row in its section, with the listed reason if it fails."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

@@ -51,10 +51,10 @@ def simpy_model(
     workload: Workload = WORKLOAD1,
     links: tuple[StreamLink, ...] = (StreamLink(),),
 ) -> Callable[[float], DatabaseMeans]:
-    """A function that plays so many seconds more and returns what each database did in them, on average.
+    """Return a function that plays a number of seconds and returns the average of each database in them.
 
-    Each database has servers of its own and a stream of its log over each of *links*. Raises SimPyMissingError without
-    the development dependency.
+    Each database has its own servers and a stream of its log over each of *links*. Raises SimPyMissingError
+    without the development dependency.
     """
     try:
         import simpy
@@ -126,7 +126,7 @@ class _Database:
             self.inside_s += self.env.now - began
 
     def _log_writer(self) -> Process:
-        """Writes all that waits, a block at a time; streams that commits wait for get each block when it starts."""
+        """Write all waiting log, a block at a time; streams that commits wait for get each block when it starts."""
         site, kb = self.site, self.workload.log_kb_per_transaction
         most = max(1, int(site.log_block_kb / kb))
         while True:
@@ -147,7 +147,7 @@ class _Database:
                 queue.put((kb, answer))
 
     def _receiver(self, link_index: int) -> Process:
-        """Messages arrive in order, one write at a time, then the acknowledgement travels back."""
+        """Receive messages in order, one write at a time; then the acknowledgement travels back."""
         link, site = self.links[link_index], self.site
         per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
         per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb

@@ -69,7 +69,7 @@ def rows() -> list[FigureRow]:
 
 @cache
 def failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """The same failure in *SEEDS* worlds."""
+    """Return the same failure in *SEEDS* worlds."""
     whole, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _fail(cause, loaded, seed)
@@ -140,7 +140,7 @@ def _table_6() -> list[FigureRow]:
 
 
 def _table_5() -> list[FigureRow]:
-    """The trace of one example, against the runs of a power failure under load."""
+    """Compare the trace of one example with the runs of a power failure under load."""
     runs = failovers("power-off", True)
     found = []
     for id, what, published, values in (
@@ -209,7 +209,7 @@ def _figure_5() -> list[FigureRow]:
 
 
 def _table_4() -> list[FigureRow]:
-    """Failovers that the three operating modes support."""
+    """Return the failovers that the three operating modes support."""
     found = []
     cases = (
         ("auto", Safety.FULL, True, "automatic failover", True),
@@ -263,7 +263,7 @@ def _table_4() -> list[FigureRow]:
 
 
 def _losses() -> list[FigureRow]:
-    """Loss of the mirror, of the witness, of both."""
+    """Return the losses of the mirror, of the witness, of both."""
     mirror = _play_script(f"1 power-off {MIRROR}")
     witness = _play_script(f"1 power-off {WITNESS}")
     both = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")

@@ -136,7 +136,7 @@ def _tables_2_and_3() -> list[FigureRow]:
 
 
 def _text() -> list[FigureRow]:
-    """Statements of the text about these tables."""
+    """Return the statements of the text about these tables."""
     source = f"{WP}, Transaction Safety Levels"
     w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in COLUMNS}
     w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in COLUMNS}

@@ -174,7 +174,7 @@ def _suspended() -> list[FigureRow]:
 
 
 def _fill_log_disk() -> tuple[float, bool]:
-    """(hours until 40 GB are full, whether clients stand still then)."""
+    """Return (hours until 40 GB are full, whether clients then stop)."""
     flow = Flow.empty()
     load = bulk_load(1e9)
     setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)

@@ -20,7 +20,7 @@ def library_name(system: str, machine: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """SHA-256 of a source without docstrings, comments and empty lines, which do not change what it does."""
+    """Return the SHA-256 of a source without docstrings, comments and empty lines, which change no behavior."""
     bare = re.sub(r'"""(?s:.*?)"""', "", text)
     lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
     return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()

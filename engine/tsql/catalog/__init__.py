@@ -72,9 +72,9 @@ _PARTS: Final = (
 
 
 def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
-    """The view that a name of up to three parts means here.
+    """Return the view that a name of up to three parts means.
 
-    Raises 208, 7202, what opening its database raises, or Unsimulated for a view that only the product has.
+    Raises 208, 7202, the error of opening its database, or Unsimulated for a view that only the product has.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:
@@ -93,9 +93,9 @@ def find(context: Context, parts: tuple[str, ...]) -> CatalogView:
 
 
 def database_of(context: Context, parts: Sequence[str]) -> str | None:
-    """The database that a name of up to three parts (`a..b` has an empty one) is about; None if there is none of it.
+    """Return the database of a name of up to three parts (`a..b` has an empty one); None if it has none.
 
-    Raises what opening it raises.
+    Raises the error of opening the database.
     """
     if len(parts) < 3:
         return context.session.database
@@ -116,18 +116,18 @@ def _make_server_error(context: Context, server: str) -> SqlError:
 
 
 def rows_of(context: Context, name: str) -> Iterable[Record]:
-    """The rows of a view by its full name in small letters, without the columns that are the same in all (fixed)."""
+    """Return the rows of a view by its full lowercase name, without constant columns."""
     rows = VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
 def names(version: int) -> list[str]:
-    """Full names of all views of a version, for completion."""
+    """Return full names of all views of a version, for completion."""
     return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
 
 
 def object_id(context: Context, name: str) -> int | None:
-    """The id of a temp table or view by its name as OBJECT_ID takes it; None if there is none."""
+    """Return the id of a temp table or view by its name in OBJECT_ID; None if there is none."""
     plain = [part.strip('[]"') for part in name.split(".")]
     if not plain[-1] or len(plain) > 3:
         return None

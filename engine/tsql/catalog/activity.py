@@ -22,7 +22,7 @@ FIRST_MIRRORING_SPID: Final = 15
 
 
 def _mirroring_requests(context: Context) -> Iterable[Record]:
-    """Threads of mirroring: 2 a database on a principal, 3 and the redo threads on a mirror, 1 in all [MANY]."""
+    """Yield the threads of mirroring: 2 a database on a principal, 3 and redo threads on a mirror, 1 in all [MANY]."""
     mirrored = [copy for copy in context.copies() if copy.group_kind == "mirroring"]
     if not mirrored:
         return
@@ -39,7 +39,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
 
 
 def _redo_threads(context: Context) -> int:
-    """2005 has one, whatever the machine; later versions follow the published formula."""
+    """Return the redo threads: one in 2005 on any machine; later versions follow the published formula."""
     enterprise = context.server.edition in ENTERPRISE
     return redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
@@ -146,7 +146,7 @@ THREADPOOL_WAIT_MS: Final = 100.0
 
 
 def _waits(context: Context) -> Iterable[Record]:
-    """Benign waits pass with time; WRITELOG and DBMIRROR_DBM_EVENT grow with the commits of the databases here."""
+    """Yield waits: benign ones grow with time, WRITELOG and DBMIRROR_DBM_EVENT with commits."""
     up_ms = 1000.0 * up_s(context)
     grown: dict[str, tuple[float, float]] = {}
     threads = sum(1 for _ in _mirroring_requests(context))
@@ -188,7 +188,7 @@ def _waits(context: Context) -> Iterable[Record]:
 
 
 def _share(work: CopyLoad) -> float:
-    """The part of the log writes that a commit waits for."""
+    """Return the share of the log writes that a commit waits for."""
     return work.commits / work.log_writes if work.log_writes else 0.0
 
 
@@ -196,7 +196,7 @@ view("sys.dm_os_wait_stats", _waits)
 
 
 def worker_threads(context: Context) -> int:
-    """Max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
+    """Return the max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 

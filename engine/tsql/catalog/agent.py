@@ -72,7 +72,7 @@ def _last_run(context: Context, job: Scalar, step_id: Scalar, default_outcome: i
 
 
 def _steps(context: Context) -> Iterable[Record]:
-    """Steps as they were given; a job that came with the server has one whose command is not known."""
+    """Yield steps as they were defined; a predefined job has one with an unknown command."""
     given = ledger.rows(context.world, context.session.server, "sysjobsteps")
     having = {to_text(row["job"]).casefold() for row in given}
     for row in given:
@@ -107,7 +107,7 @@ _Renamed = Mapping[str, str]
 def _make_ledger_rows(
     table: str, renamed: _Renamed, extra_columns: Callable[[Context, Record], Record] | None = None
 ) -> Callable[[Context], Iterable[Record]]:
-    """The rows of a ledger: its columns under the names of the table, those without one left out."""
+    """Return a function for the rows of a ledger, with its columns under the names of the table."""
 
     def rows(context: Context) -> Iterable[Record]:
         for row in ledger.rows(context.world, context.session.server, table):
@@ -197,10 +197,7 @@ view("msdb.dbo.sysjobschedules", _make_ledger_rows("sysjobschedules", _map_colum
 
 
 def _activity(context: Context) -> Iterable[Record]:
-    """The latest run of each job, NULL for one that has not run.
-
-    [DOC: sysjobactivity]
-    """
+    """Yield the latest run of each job, NULL for one that has not run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
         row = job_ledger.activity_of(world, server, job.name) or {}

@@ -36,7 +36,7 @@ SMALL_KB: Final = 1.0
 
 
 def groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
-    """The groups of which the instance has a replica, with what it knows of that."""
+    """Return the groups with a replica on the instance, with its knowledge of that."""
     world, me = context.world, context.session.server
     known = ((replicas.group_of(world, me, state.guid), state) for state in replicas.on_server(world, me))
     return sorted(
@@ -49,14 +49,14 @@ def has_quorum(context: Context) -> bool:
 
 
 def clustered_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
-    """All groups of the cluster, as the node's instance can ask for them: none without quorum."""
+    """Return all groups of the cluster that the node's instance can query: none without quorum."""
     node = config.node_of(context.world, context.session.server)
     enabled = replicas.enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
 def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
-    """Configured replicas: all of the cluster, and without quorum the instance's own, kept in its own metadata."""
+    """Yield configured replicas: all of the cluster, and without quorum the instance's own, from its metadata."""
     if has_quorum(context):
         yield from ((group, replica) for group in clustered_groups(context) for replica in group.replicas)
         return
@@ -114,7 +114,7 @@ def _replicas(context: Context) -> Iterable[Record]:
 
 
 def database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
-    """The number of a database in its group, which every copy of it has."""
+    """Return the number of a database in its group, which every copy has."""
     copies = (copy.availability for copy in context.world.copies_of(database))
     return next((mine.database_guid for mine in copies if mine.guid == group.guid), 0)
 
@@ -160,7 +160,7 @@ _ADDRESS_STATES: Final = {
 
 
 def _listener_addresses(context: Context) -> Iterable[Record]:
-    """Of several addresses that of the owner's subnet is online."""
+    """Yield listener addresses; of several the one in the owner's subnet is online."""
     node = config.node_of(context.world, context.session.server)
     for group in clustered_groups(context):
         role = node.config.role(group.name) if node is not None else None
@@ -246,7 +246,10 @@ view("sys.availability_read_only_routing_lists", _routing)
 
 
 def is_primary(context: Context, database: str) -> int | None:
-    """NULL for a database in no group. Documented [DOC: sys.fn_hadr_is_primary_replica]."""
+    """Return whether the copy is primary; NULL for a database in no group.
+
+    Documented [DOC: sys.fn_hadr_is_primary_replica].
+    """
     copy = context.copy_named(database)
     if copy is None or copy.availability.guid is None:
         return None
@@ -254,10 +257,10 @@ def is_primary(context: Context, database: str) -> int | None:
 
 
 def backs_up(context: Context, database: str) -> int:
-    """sys.fn_hadr_backup_is_preferred_replica: 1 in no group, else whether the group's preference names this replica.
+    """Evaluate sys.fn_hadr_backup_is_preferred_replica: 1 in no group, else by the group's preference.
 
-    Among those that the preference allows and whose node is up, the highest priority; of equal ones the first by name.
-    Documented but for the ties [DOC: sys.fn_hadr_backup_is_preferred_replica].
+    Among those that the preference allows and whose node is up, the highest priority wins; of equal ones the
+    first by name. Documented but for the ties [DOC: sys.fn_hadr_backup_is_preferred_replica].
     """
     world, me = context.world, context.session.server
     copy = context.copy_named(database)

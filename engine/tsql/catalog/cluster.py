@@ -29,7 +29,7 @@ _WITNESS_TYPES: Final = {
 
 
 def _seat(context: Context) -> tuple[Node, Cluster] | None:
-    """Node and cluster, if the instance may ask them: Always On is enabled there, and the node has quorum."""
+    """Return node and cluster, if the instance may query them: Always On enabled, node with quorum."""
     world, me = context.world, context.session.server
     node = config.node_of(world, me)
     if node is None or not replicas.enabled(world, me) or not config.has_quorum(world, me):
@@ -96,12 +96,12 @@ view("sys.dm_hadr_cluster_networks", _networks)
 
 
 def _owners(role: ClusterRole) -> list[str]:
-    """Nodes on which every resource of the role may run."""
+    """Return the nodes on which every resource of the role may run."""
     return [name for name in role.preferred if all(name in resource.owners for resource in role.resources)]
 
 
 def _instance_nodes(context: Context) -> Iterable[Record]:
-    """Nodes of a failover cluster instance; no rows for an instance that belongs to one computer."""
+    """Yield the nodes of a failover cluster instance; none for a standalone instance."""
     world = context.world
     role = instances.role_of(world, context.session.server)
     for name in _owners(role) if role is not None else ():
@@ -126,7 +126,7 @@ def _instance_properties(context: Context) -> Iterable[Record]:
 
 
 def _shared_drives(context: Context) -> Iterable[Record]:
-    """Shared disks on which the instance keeps its databases."""
+    """Yield the shared disks on which the instance keeps its databases."""
     drives = [file.drive for copy in context.copies() for file in volumes.files_of(copy)]
     for drive in sorted(dict.fromkeys(drives)) if context.server.clustered else ():
         yield {"DriveName": drive}

@@ -22,7 +22,7 @@ TYPE_IDS: Final = {
 
 
 def type_record(type_text: str) -> Record:
-    """Catalog values of a T-SQL type, as sys.columns and sys.types show them."""
+    """Return the catalog values of a T-SQL type, as sys.columns and sys.types show them."""
     try:
         kind = type_of(type_text, 1)
     except SqlError:
@@ -68,14 +68,17 @@ def _radix(kind: SqlType) -> int | None:
 
 
 def _fraction_digits(kind: SqlType) -> int | None:
-    """DATETIME_PRECISION: digits of the fraction of seconds; None for other types. Documented [DOC: each view]."""
+    """Return DATETIME_PRECISION: digits of the fraction of seconds; None for other types.
+
+    Documented [DOC: each view].
+    """
     if kind.name in _MOMENTS:
         return _MOMENTS[kind.name][1]
     return kind.scale if kind.name in _BEFORE_FRACTION else None
 
 
 def _clock_digits(kind: SqlType) -> tuple[int, int]:
-    """Precision and scale of a type for dates and times in sys.columns."""
+    """Return precision and scale of a type for dates and times in sys.columns."""
     if kind.name in _BEFORE_FRACTION:
         return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
     return _MOMENTS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))

@@ -107,7 +107,7 @@ class Option:
 
 @lru_cache(maxsize=8)
 def options(version: int) -> tuple[Option, ...]:
-    """The options that a version has, by id."""
+    """Return the options that a version has, by id."""
     found = []
     for line in _TEXT.strip().split("\n"):
         head, least, most, default, marks, description = line.split("|")
@@ -121,14 +121,14 @@ def options(version: int) -> tuple[Option, ...]:
 
 
 def option_value(context: Context, name: str) -> int:
-    """The value of one option that is in use."""
+    """Return the value in use of one option."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _set_value(context, name, "in_use")
 
 
 def configured_value(context: Context, name: str) -> int:
-    """The value of one option that sp_configure has written down; RECONFIGURE makes it the one in use."""
+    """Return the configured value of one option of sp_configure; RECONFIGURE puts it into use."""
     kept = ledger.find(context.world, context.server.name, "options", "name", name)
     return option_value(context, name) if kept is None else int(str(kept["value"]))
 

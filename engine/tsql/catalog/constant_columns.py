@@ -47,7 +47,7 @@ def _value(text: str) -> Scalar:
 
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
-    """The columns of a view that are the same in all of its rows; of those, only what the view has."""
+    """Return the columns of a view that are equal in all rows, restricted to the view's columns."""
     columns = {column.name for version in VERSIONS for column in SHAPES[view].columns_in(version)}
     both = {**_entries()["*"], **_entries().get(view, {})}
     return {name: value for name, value in both.items() if name in columns}

@@ -128,7 +128,7 @@ _DATABASES: Final = (
 
 
 def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
-    """Values of one side; a counter of the other side stays 0."""
+    """Return the values of one side; a counter of the other side stays 0."""
     flow = context.world.flow
     if copy.source is not None:
         values: dict[str, float] = {}
@@ -201,7 +201,7 @@ def _record(group: str, name: str, instance: str, value: float | None, kind: int
 
 
 def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """The instances with their sum as `_Total`."""
+    """Return the instances with their sum as `_Total`."""
     total: dict[str, float] = {}
     for one in values.values():
         for name, value in one.items():
@@ -242,7 +242,10 @@ def _counters(context: Context) -> Iterable[Record]:
 
 
 def _instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
-    """Counters of the instance by object and name. Derived (load.py); one batch for each transaction of a client."""
+    """Return counters of the instance by object and name.
+
+    Derived (load.py); one batch for each transaction of a client.
+    """
     commits, seconds = arithmetic.total(done.commits for done in work), up_s(context)
     pages_written = arithmetic.total(done.pages_written for done in work)
     target_kb = target_memory_kb(context, option_value(context, "max server memory (MB)"))
@@ -294,7 +297,7 @@ Write Transactions/sec
 
 
 def without_source(context: Context) -> frozenset[str]:
-    """Names of counters that nothing here moves: they are 0 whatever happens."""
+    """Return names of counters that nothing here changes: they are always 0."""
     moved = {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
     named = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
     return frozenset(named - moved) | group_counters.WITHOUT_SOURCE

@@ -68,7 +68,7 @@ _OF_CUSTOM: Final = (
 
 
 def _query_store(context: Context) -> Iterable[Record]:
-    """Off, as sys.databases says; master and tempdb cannot have one."""
+    """Yield Off, as sys.databases says; master and tempdb cannot have a query store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return
     modern = context.version >= 2019

@@ -72,12 +72,15 @@ _OFF: Final = (
 
 
 def _target_recovery_s(level: int) -> int:
-    """60 for a database made on 2016 or later, whose level tells it; 0 before. Documented [DOC: sys.databases]."""
+    """Return 60 for a database created on 2016 or later, according to its level; else 0.
+
+    Documented [DOC: sys.databases].
+    """
     return 60 if level >= COMPATIBILITY[2016] else 0
 
 
 def _find_create_date(context: Context, name: str) -> str:
-    """Tempdb is made anew at every start; master and model have the date of every public listing."""
+    """Return the creation date: tempdb is created at every start; master and model have that of public listings."""
     if name == "tempdb":
         return context.datetime_value(context.server.started_tick)
     if name in ("master", "model"):
@@ -138,7 +141,7 @@ def _database(context: Context, name: str, number: int) -> Record:
 
 
 def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
-    """The SID of the owner: of a login that was made, of a Windows account, else that of sa."""
+    """Return the SID of the owner: of a created login, of a Windows account, else of sa."""
     login = security.login_of(context.server, copy.owner)
     if login is not None:
         return login.sid.to_bytes(16, "big")
@@ -187,7 +190,7 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
 
 
 def all_databases(context: Context) -> Iterable[Record]:
-    """The four system databases and the server's own copies."""
+    """Yield the four system databases and the server's own copies."""
     for name, number in SYSTEM_DATABASES.items():
         yield _database(context, name, number)
     for copy in context.copies():
@@ -268,7 +271,7 @@ def _file(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb:
 
 
 def _growth(options: FileOptions) -> Record:
-    """FILEGROWTH and MAXSIZE of a file that was given them."""
+    """Return FILEGROWTH and MAXSIZE of a file that specifies them."""
     found: Record = {}
     if options.growth_kb is not None:
         found |= {"growth": int(options.growth_kb / 8), "is_percent_growth": 0}
@@ -280,7 +283,7 @@ def _growth(options: FileOptions) -> Record:
 
 
 def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
-    """The files of a copy: data, log, and what has been added."""
+    """Return the files of a copy: data, log, and added ones."""
     return [
         {
             **_file(file.name, volumes.path_of(copy, file), place, file.log, file.size_kb, copy.log_max_kb),
@@ -292,7 +295,7 @@ def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
 
 
 def system_files(context: Context, name: str) -> list[Record]:
-    """The two files of a system database."""
+    """Return the two files of a system database."""
     number = SYSTEM_DATABASES[name]
     files = (
         _file(name, f"C:\\Data\\{name}.mdf", 1, False, 8192.0, -8.0),
@@ -316,7 +319,7 @@ def _sparse_files(context: Context, picture: Snapshot) -> list[Record]:
 
 
 def rows_of_files(context: Context) -> Iterable[Record]:
-    """Every file of the instance."""
+    """Yield every file of the instance."""
     for name in SYSTEM_DATABASES:
         yield from system_files(context, name)
     for copy in context.copies():
@@ -376,7 +379,7 @@ view("sys.database_recovery_status", _recovery_status)
 
 
 def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
-    """(database, log size MB, used %) of every database that is open, as DBCC SQLPERF(LOGSPACE) lists them."""
+    """Yield (database, log size MB, used %) of every open database, as DBCC SQLPERF(LOGSPACE) lists them."""
     for name in SYSTEM_DATABASES:
         yield name, 1.99, 35.0
     for copy in context.copies():
@@ -394,7 +397,7 @@ def log_space(context: Context) -> Iterable[tuple[str, float, float]]:
 
 
 def _log_space_usage(context: Context) -> Iterable[Record]:
-    """The log of the current database."""
+    """Yield the log of the current database."""
     for name, size_mb, used in log_space(context):
         if name.lower() == context.session.database.lower():
             size = int(size_mb * 1024.0**2)
@@ -424,7 +427,7 @@ class VirtualLogFile(NamedTuple):
 
 
 def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
-    """Of a writable log, in the order of the file. Derived from the log in use."""
+    """Yield the virtual log files of a writable log, in file order. Derived from the log in use."""
     now = world.flow.reading(source)
     end_kb = world.flow.positions(source).flushed_kb
     count = max(1, round(now.log_size_kb * 1024 / VLF_BYTES))

@@ -20,7 +20,7 @@ def _all(context: Context, host: str) -> Iterator[str]:
 
 
 def exists(context: Context, path: str) -> tuple[int, int, int]:
-    """Is there such a file, is it a folder, is there the folder around it."""
+    """Return whether the file exists, whether it is a folder, and whether its parent folder exists."""
     bare = path.rstrip("\\")
     if not bare or (not bare.startswith("\\\\") and not volumes.drive_of(bare)):
         return 0, 0, 0

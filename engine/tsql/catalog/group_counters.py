@@ -63,7 +63,7 @@ WITHOUT_SOURCE: Final = frozenset(
 
 
 def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
-    """From a primary to one secondary, for one database."""
+    """Return the counters from a primary to one secondary, for one database."""
     world = context.world
     other = world.copies.get((peer, copy.database))
     if other is None or other.stream is None or world.flow.source_of(other.stream) != copy.source:
@@ -99,7 +99,7 @@ def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def _sum_counters(parts: Iterable[Values]) -> Values:
-    """The sum; unknown as soon as one part is."""
+    """Return the sum; unknown if one part is unknown."""
     total: Values = {}
     for part in parts:
         for name, value in part.items():
@@ -109,7 +109,7 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
 
 
 def _collect_link_counters(context: Context) -> dict[str, Values]:
-    """Instance (group:replica) -> its values."""
+    """Return the values by instance (group:replica)."""
     found: dict[str, Values] = {}
     for group, state in groups(context):
         here = [copy for copy in context.copies() if copy.availability.guid == group.guid]
@@ -150,7 +150,7 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
 
 
 def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
-    """Object, counter, instance, value (NULL: not simulated) and type, for an instance with replicas."""
+    """Yield object, counter, instance, value (NULL: not simulated) and type, for an instance with replicas."""
     for instance, values in _collect_link_counters(context).items():
         for name in _BETWEEN:
             yield "Availability Replica", name, instance, _value(values, name), TOTAL

@@ -51,7 +51,7 @@ class ReplicaDatabase:
 
 
 def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
-    """The instance's own databases of a group; at a primary those of every other replica that has joined, too."""
+    """Yield the instance's own databases of a group; at a primary also those of every joined replica."""
     world, me = context.world, context.session.server
     for copy in replicas.copies(world, me, group.guid):
         for replica in group.replicas:
@@ -63,13 +63,13 @@ def databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDat
 
 
 def connected(context: Context, guid: int, server: str) -> bool:
-    """The instance has a connection to the replica on *server*."""
+    """Return whether the instance has a connection to the replica on *server*."""
     contact = context.world.contacts.get((guid, context.session.server, server))
     return contact is not None and contact.connected
 
 
 def database_state(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """A row of sys.dm_hadr_database_replica_states."""
+    """Return a row of sys.dm_hadr_database_replica_states."""
     mine = replica_database.copy.availability
     suspended = mine.suspended if replica_database.local else None
     if not replica_database.local and connected(
@@ -104,7 +104,7 @@ def database_state(context: Context, replica_database: ReplicaDatabase) -> Recor
 
 
 def _own_log(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """The primary's own row: nothing is sent to it, nothing redone."""
+    """Return the primary's own row: nothing is sent to it, nothing redone."""
     world, copy = context.world, replica_database.copy
     if copy.source is None:
         return {}
@@ -142,9 +142,9 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
 
 
 def _received_log(context: Context, replica_database: ReplicaDatabase) -> Record:
-    """A secondary's row, at the primary (what that one has been told) or at the secondary itself.
+    """Return a secondary's row, at the primary (as reported to it) or at the secondary itself.
 
-    What a lost secondary had reported last is as old as the loss. Only a primary knows what it has sent.
+    The last report of a lost secondary is as old as the loss. Only a primary knows what it has sent.
     """
     world = context.world
     guid, lead = replica_database.group.guid, not replica_database.local
@@ -235,7 +235,7 @@ view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
 
 
 def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
-    """(group, server that is seeded, attempt): those that the instance gives or gets."""
+    """Yield (group, seeded server, attempt) of those that the instance sends or receives."""
     me = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
         group = replicas.group_of(context.world, me, guid)
@@ -245,7 +245,7 @@ def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seedin
 
 
 def _automatic_seeding(context: Context) -> Iterable[Record]:
-    """current_state is text in the product. Derived: its words."""
+    """Yield automatic seeding; current_state is text in the product. Derived: its words."""
     me = context.session.server
     for group, server, one in _attempts(context):
         source = me == one.source

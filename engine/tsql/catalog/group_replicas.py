@@ -30,7 +30,7 @@ _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAIL
 
 
 def _operational(context: Context, state: ReplicaState) -> int | None:
-    """operational_state of the own replica; a secondary that lost its primary is in none of them. Derived."""
+    """Return operational_state of the own replica; NULL for a secondary that lost its primary. Derived."""
     if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
         return 0
     if state.word is ReplicaWord.PRIMARY_PENDING:
@@ -42,7 +42,7 @@ def _operational(context: Context, state: ReplicaState) -> int | None:
 
 
 def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
-    """Worst health of the databases of a replica; a replica without any has nothing that moves."""
+    """Return the worst health of a replica's databases; without any, nothing is synchronized."""
     return min(
         (seen.health for seen in databases(context, group) if seen.replica.server == server), default=0
     )
@@ -54,7 +54,7 @@ def _recovery(context: Context, group: AvailabilityGroup) -> int:
 
 
 def _visible(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
-    """Replicas whose state the instance knows: all at the primary, else its own."""
+    """Return replicas whose state the instance knows: all at the primary, else its own."""
     leads = state.role is ReplicaRole.PRIMARY
     return [replica for replica in group.replicas if leads or replica.server == state.server]
 
@@ -120,7 +120,7 @@ def _attempt(context: Context, peer: str) -> int:
 
 
 def _fails_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
-    """The first attempt to connect again has failed; a server that hangs still accepts it."""
+    """Return whether the first attempt to reconnect has failed; a server that hangs still accepts it."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
     if contact.connected or not waited or world.instances[peer].hung:
@@ -197,7 +197,7 @@ def _replica_cluster_states(context: Context) -> Iterable[Record]:
 
 
 def _hosts(context: Context, server: str) -> list[str]:
-    """Nodes on which the instance of a replica may run."""
+    """Return nodes on which the instance of a replica may run."""
     node = config.node_of(context.world, server)
     if node is None:
         return []

@@ -30,7 +30,7 @@ _BUILDS: Final = {
 
 
 def windows(context: Context) -> tuple[str, tuple[int, int, int]]:
-    """Year, numbers and build of Windows Server: that of the cluster, else the oldest that the product runs on."""
+    """Return year, numbers and build of Windows Server: the cluster's, else the oldest that the product supports."""
     node = config.node_of(context.world, context.session.server)
     if node is not None:
         year = context.world.clusters[node.cluster].windows

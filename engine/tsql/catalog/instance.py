@@ -78,7 +78,7 @@ def _system_views(context: Context) -> Iterable[Record]:
 
 
 def _system_objects(context: Context) -> Iterable[Record]:
-    """Views, functions that return tables, and the procedures that the current database has of the product."""
+    """Yield the product's views, table-valued functions and procedures in the current database."""
     yield from _system_views(context)
     for found in of_version(context.version):
         if found.name.endswith("()"):
@@ -96,7 +96,7 @@ def _system_objects(context: Context) -> Iterable[Record]:
 
 
 def _with_users(view_name: str, system: Rows) -> Rows:
-    """The objects of users beside those of the system."""
+    """Yield the objects of users and those of the system."""
 
     def rows(context: Context) -> Iterable[Record]:
         yield from _rows(context, view_name)

@@ -89,17 +89,17 @@ def _received(context: Context, stream: int) -> CopyLoad:
 
 
 def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
-    """Every copy of this instance with its work."""
+    """Return every copy of this instance with its load."""
     return [(copy, measure_copy_load(context, copy)) for copy in context.copies()]
 
 
 def up_s(context: Context) -> float:
-    """Seconds since the instance started."""
+    """Return the seconds since the instance started."""
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
 def core_s(works: Iterable[CopyLoad]) -> float:
-    """Processor time of the instance: the flow books it to each copy of the instance alike."""
+    """Return the processor time of the instance: the flow charges it equally to each copy."""
     return max((work.core_s for work in works), default=0.0)
 
 
@@ -109,7 +109,7 @@ def target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
 
 
 def cached_pages(context: Context, target_kb: int) -> int:
-    """Pages in memory: the open databases, as far as there is room; nothing drives them out before that."""
+    """Return the cached pages: the open databases, up to the available memory; nothing evicts them before that."""
     held = arithmetic.total(
         copy.size_kb for copy in context.copies() if context.world.source_of(copy) is not None
     )

@@ -15,7 +15,7 @@ from engine.tsql.catalog.view import Record, view
 
 
 def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
-    """Latest log record hardened on both partners, as far as this one knows."""
+    """Return the latest log record hardened on both partners, as far as this one knows, in KB."""
     world = context.world
     source = world.source_of(copy)
     if source is None or not quorum.sees_partner(world, copy):
@@ -218,7 +218,7 @@ def _method(endpoint: Endpoint | None) -> str:
 
 
 def _connections(context: Context) -> Iterable[Record]:
-    """One row for each other instance that this one is connected to: all sessions share the connection."""
+    """Yield one row for each other instance that this one is connected to: all sessions share the connection."""
     world, me = context.world, context.session.server
     since: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():

@@ -16,7 +16,7 @@ from engine.tsql.catalog.view import Record, view
 
 
 def _monitor_rows(context: Context) -> Iterable[Record]:
-    """The table is there from the first update of the monitor on [DOC: sp_dbmmonitorupdate]."""
+    """Yield rows of the monitor table, which exists from its first update on [DOC: sp_dbmmonitorupdate]."""
     if not any(monitor.rows_of(context.world, copy.key) for copy in context.copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
     for copy in context.copies():
@@ -67,7 +67,7 @@ view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
 
 
 def _suspect_pages(context: Context) -> Iterable[Record]:
-    """Pages found damaged: event type 2 (bad checksum); once repaired by the partner 5 on a principal, 4 on a mirror.
+    """Yield damaged pages: event type 2 (bad checksum); repaired by the partner 5 on a principal, 4 on a mirror.
 
     Documented [DOC: suspect_pages, automatic page repair].
     """
@@ -91,7 +91,7 @@ _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"
 
 
 def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
-    """Every backup that this server has taken and that still lies somewhere, with path and position; oldest first."""
+    """Return every existing backup that this server has taken, with path and position; oldest first."""
     here = context.session.server
     found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():

@@ -76,7 +76,7 @@ _DESCRIPTIONS: Final = {
 
 
 def _make_object_rows(*kinds: str) -> Rows:
-    """The objects of these types; constraints are objects, too."""
+    """Yield the objects of these types, including constraints."""
 
     def rows(context: Context) -> Iterable[Record]:
         for named, number, item in _items(context):
@@ -254,7 +254,7 @@ view("sys.sysindexes", _indexes)
 
 
 def _find_column_id(table: Table, name: str) -> int:
-    """column_id."""
+    """Return column_id."""
     names = [column.name.lower() for column in table.columns]
     return names.index(name.lower()) + 1
 
@@ -284,7 +284,7 @@ FIRST_PARTITION: Final = 2**56
 
 
 def _partitions(context: Context) -> Iterable[Record]:
-    """One partition for each index; the rows are those of the table."""
+    """Yield one partition for each index; the rows are those of the table."""
     place = 0
     for _, owner, table in _tables(context):
         for number, _ in _indexes_of(table):
@@ -306,7 +306,7 @@ view("sys.dm_db_partition_stats", _partitions)
 
 
 def _statistics(context: Context) -> Iterable[Record]:
-    """Those of the indexes; no others are made here."""
+    """Yield the statistics of the indexes; no others exist here."""
     for row in _indexes(context):
         if row["index_id"]:
             yield {
@@ -391,7 +391,7 @@ def _default_id(owner: int, column: ColumnDefinition) -> int:
 
 
 def _default_text(column: ColumnDefinition) -> str:
-    """As the catalog writes it: a number in brackets of its own [DOC: sys.default_constraints]."""
+    """Return the default as the catalog writes it: a number in its own brackets [DOC: sys.default_constraints]."""
     text = column.default
     return (
         f"(({text}))"
@@ -417,7 +417,7 @@ def _defaults(context: Context) -> Iterable[Record]:
 
 
 def _references(context: Context) -> Iterator[tuple[Named, int, Table, ForeignKey, Table, Key]]:
-    """Each foreign key with its table, the table that it refers to, and the key of that."""
+    """Yield each foreign key with its table, the referenced table, and the key of that."""
     known = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
     for name, owner, table in _tables(context):
         for item in table.constraints:
@@ -496,7 +496,7 @@ view("information_schema.key_column_usage", _key_columns)
 
 
 def _constraint_columns(context: Context) -> Iterable[Record]:
-    """Columns on which a constraint is defined: of keys the own ones, of checks those that the text names."""
+    """Yield the columns of a constraint: of keys their own, of checks those in the text."""
     yield from _key_columns(context)
     for name, _, table in _tables(context):
         for item in table.constraints:

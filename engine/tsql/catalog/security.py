@@ -68,7 +68,7 @@ def _principals(context: Context) -> Iterable[Record]:
 
 
 def account_sid(name: str) -> bytes:
-    """The SID of a Windows account: the same on every server."""
+    """Return the SID of a Windows account: the same on every server."""
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 
 
@@ -204,7 +204,7 @@ view("sys.certificates", _certificates)
 
 
 def _encryption_keys(context: Context) -> Iterable[Record]:
-    """Of each database that has one, whether it is in use or not; dates are not kept."""
+    """Yield the encryption key of each database that has one, in use or not; dates are not kept."""
     for copy in context.copies():
         if copy.encryption_key:
             yield {
@@ -314,7 +314,7 @@ view("sys.sysusers", _sysusers)
 
 
 def _my_permissions(context: Context) -> Iterable[Record]:
-    """Every login is sysadmin here, and has all of them."""
+    """Yield all permissions: every login is sysadmin here."""
     for name in permissions.on_server(context.version):
         yield {
             "entity_name": "server",

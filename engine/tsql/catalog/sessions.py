@@ -100,7 +100,7 @@ ISOLATION_LEVELS: Final = {"UNCOMMITTED": 1, "COMMITTED": 2, "READ": 3, "SERIALI
 
 
 def user_sessions(context: Context) -> Iterator[SessionRow]:
-    """All sessions of users, by session id."""
+    """Yield all sessions of users, by session id."""
     server = context.server
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
@@ -176,7 +176,7 @@ def text_handle(text: str) -> bytes | None:
 
 
 def application_requests(context: Context) -> Iterable[Record]:
-    """Requests of applications that are inside a transaction."""
+    """Yield requests of applications that are inside a transaction."""
     for one in connections.on_server(context.world, context.server.name):
         if one.working:
             yield {

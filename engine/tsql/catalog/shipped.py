@@ -29,10 +29,7 @@ _SHIPPED_VIEWS: Final = re.compile(
 
 
 def objects_of(context: Context) -> Iterable[Record]:
-    """Tables and views that the product has in master and msdb.
-
-    [DOC: system tables]
-    """
+    """Yield tables and views of the product in master and msdb. [DOC: system tables]."""
     for name, full_name in shipped_tables(context):
         kind = "V " if _SHIPPED_VIEWS.search(name) else "U "
         yield {
@@ -53,7 +50,7 @@ def objects_of(context: Context) -> Iterable[Record]:
 
 
 def columns_of(context: Context) -> Iterable[Record]:
-    """Columns of those. Whether they may be NULL is not documented for all."""
+    """Yield columns of those; whether they may be NULL is not documented for all."""
     for name, full_name in shipped_tables(context):
         for place, column in enumerate(VIEWS[full_name].columns_in(context.version), start=1):
             if not column.name.startswith("asked_"):

@@ -22,17 +22,14 @@ from engine.tsql.catalog.view import Record, no_rows, view
 
 
 def _texts(context: Context) -> Iterable[Record]:
-    """Texts that run on connections now or ran there last, each once."""
+    """Yield the texts that run on connections now or ran there last, each once."""
     texts = dict.fromkeys(one.last_text for one in user_sessions(context) if one.last_text)
     for text in texts:
         yield {"asked_handle": text_handle(text), "text": text}
 
 
 def _input_buffers(context: Context) -> Iterable[Record]:
-    """Last batch of each connection.
-
-    [DOC: sys.dm_exec_input_buffer]
-    """
+    """Yield the last batch of each connection. [DOC: sys.dm_exec_input_buffer]."""
     for one in user_sessions(context):
         if one.last_text:
             yield {
@@ -53,7 +50,10 @@ view("sys.fn_trace_getinfo()", no_rows)
 
 
 def _file_stats(context: Context) -> Iterable[Record]:
-    """Writes from the flow (load.py). Nothing is read after the start but what a query finds in memory. Derived."""
+    """Yield writes from the flow (load.py).
+
+    After the start nothing is read from disk: queries find all pages in memory. Derived.
+    """
     for name in SYSTEM_DATABASES:
         for file in system_files(context, name):
             yield _file_row(context, file, 0.0, 0.0, 0.0)
@@ -119,7 +119,7 @@ view("sys.fn_virtualfilestats()", _old_file_stats)
 
 
 def _log_info(context: Context) -> Iterable[Record]:
-    """The virtual log files of writable logs, as DBCC LOGINFO lists them."""
+    """Yield the virtual log files of writable logs, as DBCC LOGINFO lists them."""
     for copy in context.copies():
         if copy.source is None:
             continue
@@ -142,7 +142,7 @@ view("sys.dm_db_log_info()", _log_info)
 
 
 def _log_stats(context: Context) -> Iterable[Record]:
-    """Of writable logs. Derived as the virtual log files are."""
+    """Yield statistics of writable logs. Derived like the virtual log files."""
     for copy in context.copies():
         if copy.source is None:
             continue
@@ -170,7 +170,7 @@ DRIVE_KB: Final = 2 * 2**30
 
 
 def _volume_stats(context: Context) -> Iterable[Record]:
-    """The drive of each file."""
+    """Yield the drive of each file."""
     for file in rows_of_files(context):
         letter = str(file["physical_name"])[0].upper()
         size_kb = volumes.size_kb(context.computer, letter) or DRIVE_KB
@@ -189,7 +189,7 @@ view("sys.dm_os_volume_stats()", _volume_stats)
 
 
 def _fixed_drives(context: Context) -> Iterable[Record]:
-    """Drives that have a size here, as xp_fixeddrives lists them."""
+    """Yield drives that have a size here, as xp_fixeddrives lists them."""
     for letter in sorted({volume.letter.upper() for volume in context.computer.volumes}):
         if letter not in context.computer.failed_drives:
             yield {

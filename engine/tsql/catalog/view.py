@@ -54,7 +54,7 @@ def view(name: str, rows: Rows) -> CatalogView:
 
 @cache
 def of_version(version: int) -> tuple[CatalogView, ...]:
-    """The views and table functions of schema sys, by name."""
+    """Return the views and table functions of schema sys, by name."""
     return tuple(
         found
         for name, found in sorted(VIEWS.items())
@@ -63,5 +63,5 @@ def of_version(version: int) -> tuple[CatalogView, ...]:
 
 
 def no_rows(context: Context) -> Iterable[Record]:
-    """The rows of a view that is empty because there is nothing to show."""
+    """Return no rows for a view about things that do not exist here."""
     return ()

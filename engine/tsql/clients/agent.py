@@ -57,10 +57,7 @@ def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tup
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
-    """Tokens of the agent replaced, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
-
-    [DOC: job step tokens]
-    """
+    """Replace tokens of the agent, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`. [DOC: job step tokens]."""
     known = {**tokens, "JOBNAME": job}
 
     def value(match: re.Match[str]) -> str:
@@ -134,7 +131,7 @@ def job_stop(world: World, server: str, job: str) -> None:
 
 
 def _run_next_step(world: World, server: str, job: str, step: Record, status: int) -> None:
-    """The next step, or the end of the job, as the step's actions have it."""
+    """Run the next step, or end the job, as the step's actions say."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = job_ledger.steps_of(world, server, job)
     following = None
@@ -205,7 +202,7 @@ def _record(
 
 
 def stamp(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
-    """A moment (now), as the agent writes dates and times: 20051022, 120000."""
+    """Return a time (now) in the agent's form of dates and times: 20051022, 120000."""
     moment = _context(world, server).moment(tick)
     return int(datetime_formats.format_datetime(moment, "%Y%m%d")), int(
         datetime_formats.format_datetime(moment, "%H%M%S")
@@ -220,7 +217,7 @@ def _context(world: World, server: str) -> Context:
 
 
 def watch(world: World) -> None:
-    """After each reaction of the protocol: alerts answer what has happened since the last time."""
+    """Answer events since the last call by alerts; runs after each reaction of the protocol."""
     if not world.objects:  # no row of sysalerts either
         return
     for server in world.instances:
@@ -230,7 +227,7 @@ def watch(world: World) -> None:
 
 
 def _note_seen(world: World, server: str) -> None:
-    """New lines of the ERRORLOG and new mirroring states of this server, each once."""
+    """Note new lines of the ERRORLOG and new mirroring states of this server, each once."""
     seen = ledger.find(world, server, "seen", "id", 1)
     if seen is None:
         job_ledger.begin_watching(world, server)
@@ -316,7 +313,7 @@ _WQL: Final = re.compile(
 
 
 def _matches_wmi_query(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
-    """The query of a WMI alert takes an event with these properties; its condition is computed as one of T-SQL."""
+    """Return whether the query of a WMI alert matches an event; its condition is evaluated as T-SQL."""
     match = _WQL.match(query) if len(query) <= WQL_MAX else None
     if match is None:
         return False

@@ -39,7 +39,7 @@ TEXTS_MAX: Final = 2_500_000
 
 
 def server_of(window: str) -> str:
-    """The server of a window's name: SERVER_A of SERVER_A#2."""
+    """Return the server of a window's name: SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
 
@@ -73,7 +73,7 @@ def submit(world: World, window: str, text: str) -> None:
 
 
 def _known_name(world: World, window: str) -> str:
-    """The window's name with the server spelled as the world spells it. KeyError for an unknown server."""
+    """Return the window's name with the server as the world spells it. KeyError for an unknown server."""
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
@@ -178,7 +178,7 @@ Assumed: scripts that people write take a second; SQL Server itself says nothing
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
-    """The submission, of which a note says once that it goes on and on."""
+    """Return the submission, with one note if it continues for long."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
@@ -194,7 +194,7 @@ _GOES_ON: Final = (
 
 
 def _book(world: World, name: str, run: Submission) -> None:
-    """Its next turn comes when all that were booked before it have been."""
+    """Schedule its next turn after all earlier bookings."""
     due, number = work.book(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
@@ -202,7 +202,7 @@ def _book(world: World, name: str, run: Submission) -> None:
 
 
 def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
-    """One step after the other, as long as *meter* allows."""
+    """Run one step after the other, as long as *meter* allows."""
     while True:
         if meter.exhausted:
             world.batches[name] = replace(run, waiting=run.waiting or "busy")
@@ -231,7 +231,7 @@ STEP_WORK: Final = 20
 
 
 def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
-    """The submission split at its GOs, or a part of the way to there."""
+    """Split the submission at its GOs, or a part of it."""
     kept: Window = world.sessions[name]
     splitting = script.splitting(run.text, dict(kept.variables))
     left = meter.allowance - meter.spent
@@ -246,7 +246,7 @@ def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Su
 
 
 def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
-    """The submission at its end, if an error has come since `:ON ERROR EXIT`."""
+    """Return the submission at its end, if an error occurred since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
     since = run.messages[run.errors_from :]
@@ -281,7 +281,7 @@ def _client_step(
 
 
 def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
-    """One stretch of work; True if the submission can go on with its next step at once."""
+    """Run one stretch; True if the submission can continue with its next step at once."""
     kept: Window = world.sessions[name]
     server, refusal = _resolve_server(world, name)
     if refusal is not None:
@@ -347,7 +347,7 @@ def _slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Subm
 
 
 def _next_batch(run: Submission, server: str) -> Submission:
-    """The submission at its next batch, or at the same once more; `GO n` says how often it was run, as in SSMS."""
+    """Return the submission at its next batch, or at the same again; `GO n` reports the runs, as in SSMS."""
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
@@ -365,7 +365,7 @@ _TIMES: Final = "Batch execution completed {0} times."
 
 
 def _hang(world: World, name: str, run: Submission, connected: bool) -> None:
-    """The server is there and answers nothing: an open connection waits, a new one gives up after its timeout."""
+    """Handle a hanging server: an open connection waits, a new one gives up after its timeout."""
     number = world.next_id()
     why = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
@@ -452,7 +452,7 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
 
 
 def _resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
-    """The server to which the connection of a window goes, or is about to; why it cannot come about.
+    """Return the server to which a window connects, and the error if that fails.
 
     A listener leads to the primary replica, and routing from there or from a secondary to another.
     """
@@ -490,9 +490,9 @@ def _login(world: World, name: str, server: str) -> str:
 
 
 def _open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
-    """The window's connection, opened anew if it has none; None if the server cannot be reached.
+    """Return the window's connection, opened if needed; None if the server is unreachable.
 
-    Raises SqlError if the server does not let it into its database.
+    Raises SqlError if the server refuses its database.
     """
     if not connections.reachable(world, server):
         return None
@@ -522,7 +522,7 @@ def note_transactions(world: World) -> None:
 
 
 def check_connections(world: World) -> None:
-    """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
+    """End requests that the loss of a server or database ends, and wake waiting ones; runs after each reaction."""
     note_transactions(world)
     sound: set[tuple[object, ...]] = set()
     """States of connections already checked as sound: among hundreds of connections most have the same state."""
@@ -566,10 +566,10 @@ def check_connections(world: World) -> None:
 
 
 def _lose(world: World, name: str, number: int, *arguments: str) -> None:
-    """The connection of a window breaks, and what it had not committed is undone.
+    """Break the connection of a window and roll back its uncommitted work.
 
-    A batch that runs ends with the error of the transport. Where none runs the next one meets it if a transaction was
-    open; any other connection is made anew unseen, as drivers do.
+    A running batch ends with the error of the transport. Without one the next batch gets it if a transaction
+    was open; any other connection is reopened silently, as drivers do.
     """
     kept: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
@@ -592,7 +592,7 @@ LEFT: Final = "closed by the program"
 
 
 def close_connection(world: World, name: str, reason: str) -> None:
-    """The connection of a program is over; its window is no more."""
+    """Close the connection of a program and remove its window."""
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
     if session.program is not None and reason != LEFT:
@@ -602,7 +602,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
 
 
 def _abandon(world: World, name: str, run: Submission) -> None:
-    """Roll back the work of a pending statement, except for a commit that waits for its log."""
+    """Return roll back the work of a pending statement, except for a commit that waits for its log."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
         world.sessions[name] = replace(kept, session=transactions.discard_transaction(kept.session))
@@ -612,7 +612,7 @@ def _abandon(world: World, name: str, run: Submission) -> None:
 
 
 def _append_client_message(world: World, name: str, run: Submission, *what: Any) -> Submission:
-    """The submission with the client's message *what* (number and arguments) behind its others."""
+    """Append the client's message *what* (number and arguments) to the submission."""
     if not what:
         return run
     number, *arguments = what

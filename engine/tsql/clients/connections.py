@@ -29,13 +29,13 @@ _SAID: Final = ("number", "severity", "state", "line", "text")
 
 
 def reachable(world: World, server: str) -> bool:
-    """The console can open a connection to the instance."""
+    """Return whether the console can open a connection to the instance."""
     there = world.instances[server]
     return there.running and world.computers[there.computer].nic_up
 
 
 def refusal_number(world: World, server: str) -> int:
-    """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
+    """Return 53 if nothing is at the address, 2 if the computer runs and the instance does not."""
     there = world.instances[server]
     return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
 
@@ -51,7 +51,7 @@ def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ..
 
 
 def free_spid(world: World, server: str) -> int:
-    """The lowest session id that no connection to the instance has."""
+    """Return the lowest session id that no connection to the instance has."""
     taken = {
         window.session.spid
         for window in world.sessions.values()
@@ -66,7 +66,7 @@ def is_alive(world: World, session: SqlSession) -> bool:
 
 
 def closed_database(world: World, session: SqlSession) -> str | None:
-    """A database that is closed: the current one, or another that its transaction has written to."""
+    """Return a closed database: the current one, or another that the transaction has written to."""
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def server_named(machine: Machine, name: str) -> str:
-    """The linked server as the world spells it. 7202 if it is not linked, 7303 if it cannot be reached from here."""
+    """Return the linked server as the world spells it; 7202 if it is not linked, 7303 if it is unreachable."""
     here = machine.world.instances[machine.session.server]
     names = (here.name, *here.linked_servers)
     linked = next((known for known in names if known.lower() == name.lower()), None)
@@ -70,7 +70,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
 
 
 def _run_there(remote: Machine, name: str) -> bool:
-    """True when it is done; 7303 if the connection breaks, as by a SHUTDOWN over there."""
+    """Run remotely and return True when done; 7303 if the connection breaks, as by a SHUTDOWN there."""
     try:
         return remote.advance()
     except ConnectionLostError:

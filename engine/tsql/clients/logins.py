@@ -96,7 +96,7 @@ def connect(world: World, window: str, text: str) -> None:
 
 
 def _language(requested_language: str) -> str:
-    """The language as the server names it; one that is not known, or not simulated, is passed over."""
+    """Return the language as the server names it; an unknown or unsimulated one is ignored."""
     found = languages.find(requested_language) if requested_language else None
     return found.name if found is not None else ""
 
@@ -147,9 +147,9 @@ def _refusal(
 
 
 def _database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """The database that a login comes to, named or its own, as the server spells it.
+    """Return the database of a login, named or its own, as the server spells it.
 
-    Raises SqlError if it is not open there.
+    Raises SqlError if it is not open.
     """
     login = security.login_of(world.instances[server], request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
@@ -175,7 +175,7 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
 
 
 def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
-    """The database that a login names, as the servers spell it."""
+    """Return the database that a login names, as the servers spell it."""
     database = request.get("database", "")
     return next((name for name in world.databases() if name.lower() == database.lower()), database)
 
@@ -214,14 +214,14 @@ def batch(world: World, window: str, text: str) -> None:
 
 
 def is_connection_idle(world: World, window: str) -> bool:
-    """The connection is there, runs nothing and has no transaction."""
+    """Return whether the connection is open, runs nothing and has no transaction."""
     kept: Window | None = world.sessions.get(window)
     session = kept.session if kept is not None else None
     return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 
 def reset(world: World, window: str) -> None:
-    """The connection as it was after its login, for the next user of a pool (sp_reset_connection)."""
+    """Reset the connection to its state after login, for the next user of a pool (sp_reset_connection)."""
     _check_connected(world, window)
     client.cancel(world, window)
     session = world.sessions[window].session
@@ -241,7 +241,7 @@ def reset(world: World, window: str) -> None:
 
 
 def disconnect(world: World, window: str) -> None:
-    """The program has closed its connection: what runs there ends, what was not committed is undone."""
+    """Close the connection of a program: its request ends, uncommitted work is undone."""
     _check_connected(world, window)
     run: Submission | None = world.batches.get(window)
     if run is not None:

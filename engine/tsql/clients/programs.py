@@ -8,12 +8,12 @@ from engine.model import World
 
 
 def name_of(world: World, program_name: str) -> str:
-    """The program that a login calls *said*, in any case, as the scenario spells it; empty if it does not ask."""
+    """Return the scenario's program with the login name *said*, in any case; empty if it does not ask for one."""
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
 def count(world: World, program: str, counter: str) -> None:
-    """*what*: a field of Program that counts. Nothing where the scenario does not ask of the program."""
+    """Add to *what*, a counting field of Program, if the scenario asks for the program."""
     name = name_of(world, program)
     if name:
         known = world.programs[name]
@@ -21,7 +21,7 @@ def count(world: World, program: str, counter: str) -> None:
 
 
 def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
-    """A batch has ended at *server*."""
+    """Count a batch that has ended at *server*."""
     name = name_of(world, program)
     if not name or failed:
         count(world, program, "errors")

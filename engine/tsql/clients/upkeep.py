@@ -12,6 +12,6 @@ HANDLERS: Final[Handlers] = {**client.HANDLERS, **agent.HANDLERS}
 
 
 def check_connections(world: World) -> None:
-    """After each reaction of the protocol: connections that it ends, batches that it wakes, alerts that it answers."""
+    """Update connections, waiting batches and alerts after each reaction of the protocol."""
     client.check_connections(world)
     agent.watch(world)

@@ -36,7 +36,7 @@ class Shape:
     text: str
 
     def columns_in(self, version: int) -> tuple[ColumnShape, ...]:
-        """The columns that *version* has, in the order of SELECT *."""
+        """Return the columns that *version* has, in the order of SELECT *."""
         return _columns_in(self, version)
 
 
