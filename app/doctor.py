@@ -31,7 +31,7 @@ class CheckResult:
     text: str
 
     def as_line(self) -> str:
-        """One line of JSON, which `from_line` reads in another process."""
+        """Return one line of JSON, which `from_line` reads in another process."""
         return json.dumps([as_json(self.name), self.well, as_json(self.text)])
 
 
@@ -163,7 +163,10 @@ def profile_if_any() -> Iterator[Profile | None]:
 
 
 def export(target: Path) -> int:
-    """Everything in the profile to *target*, whatever version wrote it; the number of rows. Raises StorageError."""
+    """Return everything in the profile to *target*, whatever version wrote it; the number of rows.
+
+    Raises StorageError.
+    """
     return export_profile(default_folder() / FILE_NAME, target)
 
 

@@ -21,7 +21,7 @@ LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
 
 
 def install_command(packages: str) -> str:
-    """Sentence with a command that can be pasted: a bare machine has neither sudo nor package lists."""
+    """Return sentence with a command that can be pasted: a bare machine has neither sudo nor package lists."""
     install = f"apt-get update && apt-get install -y --no-install-recommends {packages}"
     return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
 

@@ -137,7 +137,7 @@ def _find_obstacle(file: Path) -> Path | None:
 
 
 def _of_the_profile() -> QSettings:
-    """The file beside the profile's database: nothing is written outside that folder.
+    """Return the file beside the profile's database: nothing is written outside that folder.
 
     Version 0.1.0 had it where the system keeps settings; what is there is moved, once.
     """

@@ -125,7 +125,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return "\n".join(self._told)
 
     def lines(self) -> list[str]:
-        """Actions that could be tried in this scenario, sensible or not: a vocabulary for players without their own.
+        """Return actions that could be tried in this scenario, sensible or not: a vocabulary for simple players.
 
         It tells nothing of what is broken. Any other input line is an action, too.
         """

@@ -45,7 +45,7 @@ class LogMismatchError(Exception):
 
 
 def parse_entry(entry: object) -> LogEntry:
-    """An entry of JSON as an act. Raises LogMismatchError."""
+    """Return an entry of JSON as an act. Raises LogMismatchError."""
     if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
         raise LogMismatchError(tr("an act is [number, tick, line, hash, instruction]"))
     found = LogEntry(*entry)
@@ -61,7 +61,7 @@ def parse_entry(entry: object) -> LogEntry:
 
 
 def is_rewind(entry: LogEntry) -> bool:
-    """The instructor has sent the seat back to the tick of this act, before anything that was done at it."""
+    """Return whether the instructor has rewound the seat to the tick of this action, before its inputs."""
     return entry.line == SENT_BACK and entry.instruction > 0
 
 
@@ -92,10 +92,10 @@ def select_new_entries(
     last_tick: Tick,
     read_entries: Callable[[int, int], Sequence[LogEntry]],
 ) -> list[LogEntry]:
-    """Those of *offered* that are not kept yet; what is sent twice counts once.
+    """Return those of *offered* that are not kept yet; what is sent twice counts once.
 
-    *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one. Raises
-    LogMismatchError for a gap, a step back in time, and an act that stands otherwise in what is kept.
+    *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one.
+    Raises LogMismatchError for a gap, a step back in time, and an act that stands otherwise in what is kept.
     """
     offered = list(offered)
     known = [one for one in offered if one.number <= acknowledged]

@@ -46,7 +46,7 @@ class Admission:
         self._gate = RateLimiter(time.monotonic)
 
     async def admit(self, request: client_messages.Join | client_messages.Resume, address: str) -> SeatState:
-        """The seat whose token was shown. Raises Refused."""
+        """Return the seat whose token was shown. Raises Refused."""
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         known = self._find_by_token(token_hash)
         if known is not None and (isinstance(request, client_messages.Join) or request.seat == known.number):
@@ -67,7 +67,7 @@ class Admission:
         return await self._seat_with(token_hash, request.name, request.consent)
 
     async def admit_from_file(self, message: client_messages.HandIn) -> SeatState:
-        """The seat whose log has come by file. Raises Refused."""
+        """Return the seat whose log has come by file. Raises Refused."""
         if message.digest != self._digest:
             raise RequestRefusedError(
                 tr("the log of {name} is of another scenario, seed or mode").format(name=message.name)
@@ -85,15 +85,18 @@ class Admission:
         return line
 
     async def seat(self, number: int) -> SeatState | None:
-        """The seat with this number, also where another host has taken it in."""
+        """Return the seat with this number, also where another host has taken it in."""
         return self._lines.get(number) or await self._find_in_record(self._record.seat, number)
 
     def _find_by_token(self, token_hash: str) -> SeatState | None:
-        """The seat with this token that is known here. The hash is compared, so how long that takes tells nothing."""
+        """Return the seat with this token that is known here.
+
+        The hash is compared, so how long that takes tells nothing.
+        """
         return next((line for line in self._lines.values() if line.token_hash == token_hash), None)
 
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
-        """The seat with this token, made where there is none. Raises Refused."""
+        """Return the seat with this token, made where there is none. Raises Refused."""
         if (known := self._find_by_token(token_hash)) is not None:
             return known
         if (there := await self._find_in_record(self._record.seat_with, token_hash)) is not None:
@@ -122,6 +125,6 @@ class Admission:
         return plan.draw_group(self._class.code, self._drawn - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
-        """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""
+        """Return a seat that only the record has: another host admitted it, or the database's answer was lost."""
         seat = await self._writer.read(find, key)
         return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))

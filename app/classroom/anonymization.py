@@ -37,7 +37,10 @@ def _parts(name: str) -> list[str]:
 
 
 def anonymize_line(line: str, names: Pairs) -> str:
-    """An input line without *names*. In a command those stay that are words of commands or of SQL themselves."""
+    """Return an input line without *names*.
+
+    In a command those stay that are words of commands or of SQL themselves.
+    """
     verb, space, rest = line.partition(" ")
     if not names or not space:
         return line
@@ -45,7 +48,7 @@ def anonymize_line(line: str, names: Pairs) -> str:
 
 
 def anonymize_text(text: str, names: Pairs) -> str:
-    """A text without *names*."""
+    """Return a text without *names*."""
     return _replace_names(text, names, remark=True)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def create_certificate() -> tuple[str, str]:
-    """A certificate and its key, both in PEM."""
+    """Return a certificate and its key, both in PEM."""
     return own_certificate.create_certificate("Mirrordrill class")
 
 

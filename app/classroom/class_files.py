@@ -89,12 +89,12 @@ class LogCheck:
 
 
 def archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Everything of a class but its keys: what was played, every log, and the board that they come to.
+    """Return everything of a class but its keys: what was played, every log, and the board that they come to.
 
     Raises InvalidSeatLogError.
 
-    Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a seat; then
-    it is what the record has of that one alone, and what was said to it.
+    Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a
+    seat; then it is what the record has of that one alone, and what was said to it.
     """
     the_class = record.the_class()
     if the_class is None:
@@ -269,7 +269,7 @@ def _of_part(
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
-    """The bytes of *member*, read in portions. Raises ValueError where it is larger than allowed."""
+    """Return the bytes of *member*, read in portions. Raises ValueError where it is larger than allowed."""
     read, lines = bytearray(), 0
     with archive.open(member) as opened:
         while portion := opened.read(PORTION):
@@ -281,7 +281,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | 
 
 
 def _strict(raw: bytes) -> object:
-    """JSON that can be written again. Raises ValueError."""
+    """Return JSON that can be written again. Raises ValueError."""
     found = json.loads(raw)
     json.dumps(found, ensure_ascii=False).encode()
     return found
@@ -335,7 +335,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 
 
 def _of_run(raw: bytes, file: str) -> LogCheck:
-    """A file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
+    """Return a file of `run --json`, of the debrief or of `class join`. Raises RunFileError."""
     report, text = run_files.parse(raw, file)
     whole: Row = report
     told = whole.get("class")

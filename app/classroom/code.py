@@ -54,7 +54,7 @@ def address_of(host: str, port: int) -> str:
 
 
 def dialled_here(host: str) -> str:
-    """The address at which this computer itself reaches a host that listens at *host*."""
+    """Return the address at which this computer itself reaches a host that listens at *host*."""
     return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
 
 

@@ -118,7 +118,7 @@ def requests(line: str) -> list[Request]:
 
 
 def _parse_ticks(text: str) -> int:
-    """A time as it is typed: seconds, or hours, minutes and seconds with colons."""
+    """Return a time as it is typed: seconds, or hours, minutes and seconds with colons."""
     seconds = 0.0
     for part in text.split(":"):
         seconds = 60.0 * seconds + float(part)

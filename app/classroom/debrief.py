@@ -247,7 +247,7 @@ def _read_reflection(log: Log) -> Reflection | None:
 
 
 def review_class(seat_logs: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
-    """The class, from each seat of *found* looked back on. Raises ValueError where there is none."""
+    """Return the class, from each seat of *found* looked back on. Raises ValueError where there is none."""
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)

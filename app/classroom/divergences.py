@@ -67,7 +67,7 @@ class ClassDivergence:
 
 
 def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
-    """All of them, the dearest first."""
+    """Return all of them, the dearest first."""
     return sorted(_find_divergences(courses, 0, 0), key=lambda one: (-one.cost, one.tick))
 
 

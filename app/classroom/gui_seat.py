@@ -54,7 +54,7 @@ class GuiSeat:
         return self._kept.file
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
-        """The class is at the part that the log is of."""
+        """Return whether the class is at the part that the log is of."""
         return self._kept.given is None or self._kept.given.part == welcome["part"]
 
     @property
@@ -199,7 +199,7 @@ class GuiSeat:
         return self._history.drill
 
     def _check_recording(self) -> None:
-        """Raises RecordingError outside of the phases in which the log is written."""
+        """Raise RecordingError outside of the phases in which the log is written."""
         if not self.is_recording:
             raise RecordingError(tr("You have left the class: this run is no longer recorded."))
 

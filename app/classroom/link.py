@@ -220,7 +220,7 @@ class HostLink(threading.Thread):
 
 
 def build_connection(address: str) -> connect:
-    """A connection to HOST:PORT; whose certificate it has is looked at afterwards."""
+    """Return a connection to HOST:PORT; whose certificate it has is looked at afterwards."""
     return connect(
         f"wss://{address}/",
         ssl=certificate.of_seat(),

@@ -48,7 +48,7 @@ class LiveBoard:
             self.changed.update(self._hands)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
-        """The class and the tiles of all seats, or of *numbers*."""
+        """Return the class and the tiles of all seats, or of *numbers*."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         there = [line for line in self._lines.values() if line.connected and not line.over]
         given = self._instructions.values()
@@ -66,7 +66,7 @@ class LiveBoard:
         }
 
     def news(self) -> list[int] | None:
-        """Seats whose tiles are other ones since this was asked last; None: neither they nor the class are."""
+        """Return seats whose tiles are other ones since this was asked last; None: neither they nor the class are."""
         if not (self.changed or self._turned):
             return None
         changed, self.changed, self._turned = sorted(self.changed), set(), False

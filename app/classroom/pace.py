@@ -66,7 +66,7 @@ class ClassPace:
     # --- what is so
 
     def clock_tick(self) -> float | None:
-        """The class clock; None: there is none."""
+        """Return the class clock; None: there is none."""
         the_class = self._class
         if the_class.clock_speed is None:
             return None
@@ -85,7 +85,7 @@ class ClassPace:
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
     def get_stop_tick(self, line: Paced) -> int | None:
-        """The tick at which a seat stops."""
+        """Return the tick at which a seat stops."""
         return self._class.until if line.until is None else line.until
 
     def until_s(self, line: Paced) -> float | None:

@@ -127,15 +127,16 @@ class LessonPlan(PlanSection):
         ]
 
     def group_of(self, name: str) -> str:
-        """The group that was prepared for the person of that name; empty: none."""
+        """Return the group that was prepared for the person of that name; empty: none."""
         found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
         return next(found, "")
 
     def draw_group(self, key: str, position: int) -> str:
-        """The group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
+        """Return the group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
 
-        Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more than two
-        seats more than another, and nobody can tell who is next. Seats that join two hosts at once may share a place.
+        Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more
+        than two seats more than another, and nobody can tell who is next. Seats that join two hosts at once may
+        share a place.
         """
         if not (self.draw_groups and self.groups):
             return ""
@@ -146,12 +147,12 @@ class LessonPlan(PlanSection):
 
 
 def of_text(text: str) -> LessonPlan:
-    """A plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
+    """Return a plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
     return LessonPlan.model_validate(tomllib.loads(text))
 
 
 def read(file: Path) -> tuple[LessonPlan, str]:
-    """The plan in *file*, its scenario's path made whole, and its text. Raises InvalidPlanError."""
+    """Return the plan in *file*, its scenario's path made whole, and its text. Raises InvalidPlanError."""
     try:
         raw = file.read_bytes()[: BYTES_MAX + 1]
     except OSError as problem:
@@ -182,5 +183,5 @@ def read(file: Path) -> tuple[LessonPlan, str]:
 
 
 def _resolve_scenario(file: Path, scenario: str | None) -> str | None:
-    """A file that is named from the folder of the plan, or the name of a scenario."""
+    """Return a file that is named from the folder of the plan, or the name of a scenario."""
     return str(file.parent / scenario) if scenario and (file.parent / scenario).is_file() else scenario

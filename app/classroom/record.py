@@ -59,7 +59,7 @@ class RecordUnavailableError(Exception):
 
 
 def url_of(location: str) -> str:
-    """A URL as SQLAlchemy has them; what is none is the path of an SQLite file."""
+    """Return a URL as SQLAlchemy has them; what is none is the path of an SQLite file."""
     return location if "://" in location else f"sqlite:///{location}"
 
 
@@ -102,7 +102,7 @@ class ClassRecord:
     # --- the class
 
     def select_part(self, part: int) -> ClassRecord:
-        """The same record, speaking of one part only; it writes no acts once the class is at another one."""
+        """Return the same record, speaking of one part only; it writes no acts once the class is at another one."""
         twin = copy.copy(self)
         twin._only = part
         return twin
@@ -117,7 +117,7 @@ class ClassRecord:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
     def parts(self) -> list[ClassPart]:
-        """All parts in their order, those to come too."""
+        """Return all parts in their order, those to come too."""
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
@@ -305,7 +305,10 @@ def _format_problem(problem: Exception) -> str:
 
 
 def _remove_names(plan: str, people: Mapping[int, str]) -> str:
-    """A plan that names none of *people*; capitals are no difference there. Its comments go where one is named."""
+    """Return a plan that names none of *people*; capitals are no difference there.
+
+    Its comments go where one is named.
+    """
     erased = {name.casefold() for name in people.values()}
     if not any(name in plan.casefold() for name in erased):
         return plan

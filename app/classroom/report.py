@@ -45,7 +45,7 @@ DOT: Final = 4.5
 
 
 def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
-    """The ZIP. *key* tells this class from all others; *names*: the people of *found* may be named."""
+    """Return the ZIP. *key* tells this class from all others; *names*: the people of *found* may be named."""
     page = class_page(review)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
@@ -69,7 +69,10 @@ def archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> by
 
 
 def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
-    """The ZIPs of the parts of a class as one, each in a folder of its name; beside them what is told of all parts."""
+    """Return the ZIPs of the parts of a class as one, each in a folder of its name.
+
+    Beside them what is told of all parts.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
         for name, sheet in sheets.items():
@@ -82,14 +85,17 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
 
 
 def class_page(review: ClassReview, links: bool = True) -> str:
-    """The debrief of the class as one HTML file; with *links* to the pages of its people."""
+    """Return the debrief of the class as one HTML file; with *links* to the pages of its people."""
     title = _title(review)
     shown = f"{heading(1, title)}<figure>{picture(review)}</figure>{_body(review, links, _inline_svg)}"
     return document(escape_text(title), f"<main>{shown}</main>")
 
 
 def picture(review: ClassReview) -> str:
-    """Points, downtime and lost transactions of every seat as dots, with the median, the reference and par; an SVG."""
+    """Return points, downtime and lost transactions of every seat as dots, with the median, the reference and par.
+
+    An SVG.
+    """
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     lost = [float(seat.lost_transactions) for seat in review.seats]
@@ -207,7 +213,7 @@ def _describe_choice(choice: DivergenceChoice) -> str:
 
 
 def _typed(tick: Tick) -> str:
-    """A moment as the console takes it: a second earlier, so that nothing is done yet."""
+    """Return a moment as the console takes it: a second earlier, so that nothing is done yet."""
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
 
@@ -245,7 +251,7 @@ def _curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
 
 
 def _losses(seat: SeatReview, account: Account) -> Iterator[str]:
-    """The costliest, in the order of time."""
+    """Yield the costliest, in the order of time."""
     worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.NOTED:
@@ -437,7 +443,7 @@ def _weighed(account: Account | None) -> tuple[float | None, float | None]:
 def _strip(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
-    """One row of the picture: equal values stand above one another."""
+    """Yield one row of the picture: equal values stand above one another."""
     base = top + ROW - 26
     yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'

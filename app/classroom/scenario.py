@@ -26,7 +26,7 @@ EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction
 
 
 def text_for_seat(scenario: Scenario, mode: DrillMode) -> str:
-    """The text of *scenario* that a seat is sent."""
+    """Return the text of *scenario* that a seat is sent."""
     return scenario.text if mode is not DrillMode.EXAM else tomlkit.dumps(_without_answers(scenario))
 
 
@@ -72,5 +72,5 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
 
 
 def loaded(text: str, name: str) -> Scenario:
-    """A scenario as it was sent or kept. Raises ScenarioError."""
+    """Return a scenario as it was sent or kept. Raises ScenarioError."""
     return load_scenario(text, f"{name}.toml")

@@ -67,7 +67,7 @@ class Limit:
         return self.until is not None and tick >= self.until
 
     def tick(self) -> Tick | None:
-        """The furthest moment at present; None: there is no limit."""
+        """Return the furthest moment at present; None: there is no limit."""
         limits = [] if self.until is None else [self.until]
         if self.clock is not None:
             gone_s = time.monotonic() - self._since

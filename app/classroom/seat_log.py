@@ -117,7 +117,7 @@ def parse_assignment(value: object) -> SeatAssignment:
 
 
 def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
-    """A log as it was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
+    """Return a log as it was handed in; *file* is its name in messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
             raise InvalidSeatLogError(tr("it has more than {n} acts").format(n=ACTS_MAX))
@@ -151,12 +151,12 @@ def read_handout(file: Path) -> SeatAssignment:
 
 
 def format_handout(assignment: SeatAssignment) -> bytes:
-    """The file that a seat without a network begins with: a log without a seat and without acts."""
+    """Return the file that a seat without a network begins with: a log without a seat and without acts."""
     return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
 
 
 def drawn_seat() -> int:
-    """The number of a seat that no host has given one: below zero, and hardly drawn twice."""
+    """Return the number of a seat that no host has given one: below zero, and hardly drawn twice."""
     return -1 - secrets.randbits(62)
 
 
@@ -254,7 +254,7 @@ class SeatLog:
 
 
 def token_of(file: Path) -> str:
-    """The seat's token, made where there is none; nobody else on the computer reads it."""
+    """Return the seat's token, made where there is none; nobody else on the computer reads it."""
     if not file.exists():
         made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(made, "w") as opened:

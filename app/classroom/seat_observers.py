@@ -29,7 +29,7 @@ class SeatObservers:
         """Console -> the seat that it looks at, and what it has not been sent yet."""
 
     def observed_seats(self) -> set[int]:
-        """Seats that are looked at."""
+        """Return seats that are looked at."""
         return {seat for seat, _ in self._looks.values()}
 
     def _who_look_at(self, number: int) -> list[WebSocket]:

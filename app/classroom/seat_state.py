@@ -134,7 +134,7 @@ def build_tile(
 
 
 def select_seats(target: SeatTarget, seats: Mapping[int, SeatState]) -> list[SeatState]:
-    """The seats for which an instructor's request is. Raises Refused where there is none."""
+    """Return the seats for which an instructor's request is. Raises Refused where there is none."""
     if target.seat is not None:
         if target.seat not in seats:
             raise RequestRefusedError(tr("there is no seat {number}").format(number=target.seat))

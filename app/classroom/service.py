@@ -77,7 +77,10 @@ class ClassMismatchError(Exception):
 
 
 def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
-    """The parts of a class that nobody has joined, with one code and certificate. *text*: the plan as it was given."""
+    """Return the parts of a class that nobody has joined, with one code and certificate.
+
+    *text*: the plan as it was given.
+    """
     shown, key = certificate.create_certificate()
     code, secret = new_secret() + fingerprint(certificate.convert_to_der(shown)), secrets.token_urlsafe(32)
     made: list[ClassPart] = []
@@ -127,7 +130,7 @@ def _drawn_seed(scenario: Scenario) -> int:
 def find_or_begin_class(
     record: ClassRecord, wanted: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
-    """The class of *record*: begun as *wanted* if there is none.
+    """Return the class of *record*: begun as *wanted* if there is none.
 
     Raises ClassMismatchError; None: there is none at all.
     """
@@ -283,7 +286,7 @@ def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _S
 
 
 def has_live_host(the_class: ClassPart) -> bool:
-    """A host of it takes connections; another program may have its port by now."""
+    """Return whether a host of it takes connections; another program may have its port by now."""
     own = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
@@ -361,7 +364,7 @@ class _StoppableServer(uvicorn.Server):
 
 
 def open_socket(listen: str | None, previous_address: str) -> socket.socket:
-    """A socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
+    """Return a socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
     host, _, port = (listen or previous_address or LISTEN).rpartition(":")
     if (
         port == "0" and previous_address.rpartition(":")[0] == host
@@ -386,7 +389,7 @@ def _bind_socket(host: str, port: int) -> socket.socket:
 
 
 def reachable(address: str) -> str:
-    """The address by which others reach this computer, where it listens on all it has."""
+    """Return the address by which others reach this computer, where it listens on all it has."""
     if address not in ("0.0.0.0", "::"):
         return address
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

@@ -63,7 +63,7 @@ class GroupComparison:
 
 
 def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
-    """Everyone who has a group in *lesson*, by name, from exported classes.
+    """Return everyone who has a group in *lesson*, by name, from exported classes.
 
     Raises InvalidSeatLogError, also for what was altered.
     """
@@ -77,7 +77,7 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
 
 
 def people_of(file: Path) -> list[Person]:
-    """Everyone in an exported class of several parts, by seat.
+    """Return everyone in an exported class of several parts, by seat.
 
     Raises InvalidSeatLogError, also for what was altered.
     """
@@ -95,7 +95,10 @@ def people_of(file: Path) -> list[Person]:
 
 
 def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
-    """Everyone in the parts of a class that were looked back on; who did not take part in one has no points there."""
+    """Return everyone in the parts of a class that were looked back on.
+
+    Who did not take part in one has no points there.
+    """
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
     return [
@@ -105,7 +108,7 @@ def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
 
 
 def compare_groups(persons: Sequence[Person]) -> list[GroupComparison]:
-    """Each measure of each two groups that have people enough."""
+    """Return each measure of each two groups that have people enough."""
     made = []
     for measure in ("pre", "post", "gain", "retention"):
         values: dict[str, list[float]] = {}

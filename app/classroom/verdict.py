@@ -216,7 +216,7 @@ def _progress(drill: Drill) -> float | None:
 def verdict(
     scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
 ) -> LogVerdict:
-    """The whole log at once."""
+    """Return the whole log at once."""
     run = Rerun(scenario, seed, mode, budget=budget)
     run.play(acts)
     return run.verdict()

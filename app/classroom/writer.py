@@ -103,7 +103,7 @@ class RecordWriter:
     async def _write_transaction(
         self, joining: Sequence[Joining], waiting: Sequence[Waiting]
     ) -> RequestRefusedError | None:
-        """All of it or nothing; why nothing."""
+        """Return all of it or nothing; why nothing."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
             await self.keep(self._record.keep, seats, logs)

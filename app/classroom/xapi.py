@@ -28,7 +28,7 @@ COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
 def statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
-    """One a seat; *key* tells this class from all others. The same class gives the same statements."""
+    """Return one a seat; *key* tells this class from all others. The same class gives the same statements."""
     return [_statement(review, seat, key, names) for seat in review.seats]
 
 
@@ -70,9 +70,10 @@ def activity(review: ClassReview) -> str:
 
 
 def cmi5(review: ClassReview, page: str) -> bytes:
-    """A course of one unit for a learning management system: the debrief of the class, which tells it that it was read.
+    """Return a course of one unit for a learning management system: the class debrief, which reports its reading.
 
-    The system puts its address, a token and the learner into the unit's address [cmi5, Quartz 1st edition, 8.1].
+    The system puts its address, a token and the learner into the unit's address [cmi5, Quartz 1st edition,
+    8.1].
     """
     structure = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

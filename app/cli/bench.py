@@ -69,7 +69,7 @@ class BenchmarkFigure:
 
 
 def bench_rows() -> Iterator[BenchmarkFigure]:
-    """All figures, each as soon as it is measured, on one thread; about half a minute."""
+    """Yield all figures, each as soon as it is measured, on one thread; about half a minute."""
     engine = {count: _engine_rate(count) for count in DATABASES}
     flow = {count: _flow_rate(count) for count in DATABASES}
     for count in DATABASES:
@@ -124,7 +124,7 @@ def _fastest(work: Callable[[], object], times: int = TIMES) -> float:
 
 
 def _engine_rate(count: int) -> float:
-    """Simulated seconds per second of the whole engine, protocol included."""
+    """Return simulated seconds per second of the whole engine, protocol included."""
     world = lab(1, databases=count, cores=CORES_EACH * count)
     ticks = ROW_STEPS // count
     simulator.advance(world, TICKS_PER_S)
@@ -163,7 +163,7 @@ def _flow_rate(count: int) -> float:
 
 
 def _python_rate(count: int) -> float:
-    """The same source as plain Python."""
+    """Return the same source as plain Python."""
     flow = _flow_of(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
     worked_on, room = arrays(flow), flow.sources[:0, :, None]
@@ -233,7 +233,7 @@ def measure_first_step() -> float:
 
 
 def _first_step() -> Iterator[BenchmarkFigure]:
-    """First step of a process by the library, next to plain Python, which needs none."""
+    """Yield first step of a process by the library, next to plain Python, which needs none."""
     step = measure_first_step.__name__
     seconds = {
         choice: float(

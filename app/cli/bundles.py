@@ -118,7 +118,7 @@ def _make(options: argparse.Namespace) -> int:
 
 
 def _bytes(file: Path) -> bytes:
-    """More than a run may have is refused when the bundle is made. Raises ScenarioNotFoundError."""
+    """Return more than a run may have is refused when the bundle is made. Raises ScenarioNotFoundError."""
     try:
         if not file.is_file():
             raise ScenarioNotFoundError(f"mirrordrill: {file} is not a file")
@@ -224,7 +224,10 @@ def _forget(options: argparse.Namespace) -> int:
 
 
 def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Accepted]:
-    """Those whose SHA-256 begin so; all without *beginnings*. Raises Unusable where one means none or several."""
+    """Return those whose SHA-256 begin so; all without *beginnings*.
+
+    Raises Unusable where one means none or several.
+    """
     if not beginnings:
         return entries
     found = []

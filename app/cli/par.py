@@ -126,7 +126,7 @@ def _search_certificate(
     spread: Spread | None,
     earlier_certificate: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A certificate within so many seconds; after Ctrl-C that of what was found until then."""
+    """Return a certificate within so many seconds; after Ctrl-C that of what was found until then."""
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
@@ -189,7 +189,7 @@ def _certainty(doubt: BoundGap | None) -> str:
 
 
 def _better(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
-    """The last chance and what would have been better, once where the same is done from the same moment on."""
+    """Return the last chance and what would have been better, once where the same is done from the same moment on."""
     rows = []
     if chance is not None and worst is not None and _is_same_advice(chance, worst):
         rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best in this way:")

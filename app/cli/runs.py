@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check_speed(options: argparse.Namespace) -> None:
-    """Raises Unusable for a speed that cannot be kept, or inputs that do not go with one."""
+    """Raise Unusable for a speed that cannot be kept, or inputs that do not go with one."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     if options.solution or options.inputs is not None:
@@ -110,7 +110,7 @@ def _check_speed(options: argparse.Namespace) -> None:
 
 
 def _inputs(file: str | None, drill: Drill) -> list[Input]:
-    """The input lines of *file*; every line that cannot be understood or names what is not there is told."""
+    """Return the input lines of *file*; every line that cannot be understood or names what is not there is told."""
     if file is None:
         return []
     inputs, problems = input_lines(file)
@@ -125,7 +125,7 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
 
 
 def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
-    """The input lines of *file*, and what is wrong with the others. Raises Unusable."""
+    """Return the input lines of *file*, and what is wrong with the others. Raises Unusable."""
     try:
         return parse_script(_read_lines(file))
     except OSError as error:

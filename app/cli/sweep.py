@@ -80,7 +80,7 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
-    """Each once.
+    """Return each once.
 
     Rows go by the name, which the file's name is. Raises Unusable, ScenarioNotFoundError, ScenarioError.
     """

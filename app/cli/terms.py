@@ -39,7 +39,7 @@ def print_json(value: object) -> None:
 
 
 def _as_json(value: Any) -> str:
-    """One line for each of the outermost parts: short to read, small where there are readings."""
+    """Return one line for each of the outermost parts: short to read, small where there are readings."""
     inside = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in value)
     if isinstance(value, dict):
         inside = (

@@ -169,7 +169,7 @@ class Crew:
     def _in_order(
         self, current_round: Round, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
-        """The trials of a decision; None whenever there is only time to look at the clock."""
+        """Yield the trials of a decision; None whenever there is only time to look at the clock."""
         while len(current_round.jobs) <= index:
             next(job_runner)
             yield None
@@ -235,7 +235,7 @@ class Crew:
                 helper.asked.append((next_job, asked))
 
     def _news(self, helper: Helper, rules: Rules) -> list[bytes]:
-        """States of which *helper* may not know."""
+        """Return states of which *helper* may not know."""
         found = self._found[rules]
         if helper.cluster:
             return found[min(first for of, first in self._rounds if of == rules) :]

@@ -47,7 +47,7 @@ UNLIKE: Final = mark("no comparable figure was published")
 
 
 def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
-    """The one page: *figure* stands for the drawing of the course."""
+    """Return the one page: *figure* stands for the drawing of the course."""
     return "".join(
         [
             _head(source),
@@ -213,7 +213,7 @@ def _better(better: str) -> str:
 
 
 def annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
-    """(title, content) of each section that has something to say.
+    """Return (title, content) of each section that has something to say.
 
     *curve* stands for the drawing of what could still be reached.
     """

@@ -80,7 +80,7 @@ MARKS: Final = {
 
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
-    """An SVG of its own, with the same in words inside for those who do not see it."""
+    """Return an SVG of its own, with the same in words inside for those who do not see it."""
     shown = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown:
@@ -105,7 +105,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
 
 
 def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
-    """The databases that are drawn, in their order."""
+    """Return the databases that are drawn, in their order."""
 
     def bad(lane: Lanes) -> Tick:
         spans = (*lane.service, *lane.protection)

@@ -33,7 +33,7 @@ COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "b
 
 
 def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
-    """An SVG of its own. *asked*: question -> its choices."""
+    """Return an SVG of its own. *asked*: question -> its choices."""
     until = value_curve.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))

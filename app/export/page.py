@@ -36,7 +36,7 @@ a { color: var(--accent); } a:focus-visible { outline: 3px solid var(--accent); 
 
 
 def page(source: ExportSource) -> str:
-    """The whole document."""
+    """Return the whole document."""
     drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     shown = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
     sections = [
@@ -61,7 +61,7 @@ def page(source: ExportSource) -> str:
 
 
 def document(title: str, content: str) -> str:
-    """One file that needs nothing else. *title* and *shown* are HTML already."""
+    """Return one file that needs nothing else. *title* and *shown* are HTML already."""
     return (
         f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -88,7 +88,7 @@ def _caption(source: ExportSource) -> str:
 
 
 def _tongue() -> str:
-    """The language of the page, as a browser or a screen reader wants to know it."""
+    """Return the language of the page, as a browser or a screen reader wants to know it."""
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 
 

@@ -34,7 +34,7 @@ def link(url: str, content: str) -> Markup:
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
-    """A table with its headings marked as such. *fixed*: columns whose text is code."""
+    """Return a table with its headings marked as such. *fixed*: columns whose text is code."""
     titles = "".join(f'<th scope="col" align="left">{escape_text(title)}</th>' for title in head)
     body = "".join(
         f"<tr>{''.join(_cell(cell, n in fixed) for n, cell in enumerate(row))}</tr>" for row in rows

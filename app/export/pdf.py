@@ -70,7 +70,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
 
 
 def debrief(source: ExportSource) -> tuple[bytes, int]:
-    """The debrief, and its number of pages. Raises PdfWriteError."""
+    """Return the debrief, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _printed(
         tr("Debrief: {title}").format(title=source.review.title),
@@ -80,7 +80,10 @@ def debrief(source: ExportSource) -> tuple[bytes, int]:
 
 
 def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
-    """The title, the drawing *svg*, and *html*, which calls *drawings* by their names. Raises PdfWriteError."""
+    """Return the title, the drawing *svg*, and *html*, which calls *drawings* by their names.
+
+    Raises PdfWriteError.
+    """
 
     def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
         images = {name: _drawing(each) for name, each in drawings.items()}
@@ -152,12 +155,12 @@ def _annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 
 
 def _figure(writer: QPdfWriter) -> str:
-    """The place of the drawing of a document."""
+    """Return the place of the drawing of a document."""
     return f'<p><img src="{DRAWING}" width="{_screen_width(writer)}"></p>'
 
 
 def _screen_width(writer: QPdfWriter) -> int:
-    """The width of the page in pixels of a screen."""
+    """Return the width of the page in pixels of a screen."""
     return round(_width(writer) / _dots_per_pixel())
 
 

@@ -94,7 +94,7 @@ def _describe_step(item: Input, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def _comment(lines: Iterable[str]) -> Iterator[str]:
-    """Line comments only: no text can end them."""
+    """Yield line comments only: no text can end them."""
     for line in lines:
         for part in line.splitlines() or [""]:
             words, row = part.split(" "), ""

@@ -78,7 +78,7 @@ def _of_item(item: Row, column: str) -> object:
 
 
 def _readings(readings: Row) -> str:
-    """One row for each second and database."""
+    """Return one row for each second and database."""
     databases = readings.get("databases") or {readings["database"]: readings}
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
     counters = [name for name in counters if name != "t_s"]
@@ -91,7 +91,7 @@ def _readings(readings: Row) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table for a spreadsheet, which takes nothing in it for a formula."""
+    """Return a table for a spreadsheet, which takes nothing in it for a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)

@@ -40,7 +40,7 @@ def read_choices(source: ExportSource) -> dict[str, list[str]]:
 
 
 def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
-    """The same, of *questions* as in a report."""
+    """Return the same, of *questions* as in a report."""
     return {row["name"]: row["choices"] for row in questions}
 
 

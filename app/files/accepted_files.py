@@ -35,7 +35,7 @@ class Accepted:
 
 
 def remembered(profile: Profile) -> list[Accepted]:
-    """All of them, the last one at the end; what makes no sense is left out. Raises StorageError."""
+    """Return all of them, the last one at the end; what makes no sense is left out. Raises StorageError."""
     try:
         found = json.loads(profile.settings.get(ACCEPTED))
     except (ValueError, RecursionError):

@@ -144,7 +144,7 @@ class BundleError(ValueError):
 
 
 def read(file: Path) -> Bundle:
-    """The bundle in *file*. Raises BundleError."""
+    """Return the bundle in *file*. Raises BundleError."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
             raise _build_error(str(file), tr("not a file"))
@@ -159,7 +159,7 @@ def read(file: Path) -> Bundle:
 
 
 def parse(raw: bytes, file: str) -> Bundle:
-    """The bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleError."""
+    """Return the bundle that consists of the bytes *raw*; *file* is its name in messages. Raises BundleError."""
     if len(raw) > BYTES_MAX:
         raise _build_error(
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
@@ -402,7 +402,7 @@ def build_bundle(
     author: str | None = None,
     licence: str | None = None,
 ) -> bytes:
-    """The bytes of a bundle; the same for the same contents."""
+    """Return the bytes of a bundle; the same for the same contents."""
     members = {
         f"scenarios/{name}.toml": text.encode(errors="surrogatepass") for name, text in scenarios.items()
     }
@@ -426,5 +426,5 @@ def build_bundle(
 
 
 def quoted(text: str) -> str:
-    """A TOML string; JSON's form is one of them, for texts without the characters that a `Line` may not have."""
+    """Return a TOML string; JSON's form is one of them, for texts without the characters that a `Line` may not have."""
     return json.dumps(text, ensure_ascii=False)

@@ -76,7 +76,7 @@ class ImportedBundle:
 
 
 def offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
-    """Each drill of the bundle, read and checked as it is asked for, none of it run."""
+    """Yield each drill of the bundle, read and checked as it is asked for, none of it run."""
     present = {file.name: file for file in scenario_files.all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
         yield _offer(opened_bundle, name, text, present)
@@ -186,7 +186,7 @@ def _label(opened_bundle: Bundle) -> bytes:
 
 
 def list_imported_bundles() -> list[ImportedBundle]:
-    """Every bundle of which something is here, by title."""
+    """Return every bundle of which something is here, by title."""
     folders = (path for path in scenario_files.bundles_folder().glob("*") if _KEY.fullmatch(path.name))
     return sorted(map(_read_imported_bundle, folders), key=lambda one: (one.title, one.key))
 

@@ -28,12 +28,12 @@ LUCK_MAX: Final = BLUNDER
 
 
 def load_certificate(scenario: Scenario) -> Certificate | None:
-    """The certificate of just this text; None: there is none, or the drill was changed since."""
+    """Return the certificate of just this text; None: there is none, or the drill was changed since."""
     return proof.load_certificate(scenario.name, scenario.text)
 
 
 def plans(drill: DrillState) -> list[list[Input]]:
-    """The best plan that is known for just this drill and seed, and the one that may begin last."""
+    """Return the best plan that is known for just this drill and seed, and the one that may begin last."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []

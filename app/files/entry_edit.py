@@ -100,7 +100,7 @@ def _find_free_name(name: str, used_names: list[object]) -> str:
 
 
 def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
-    """The lines of *text*, and those of each entry of the list *key*."""
+    """Return the lines of *text*, and those of each entry of the list *key*."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -134,14 +134,14 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
 
 
 def _find_comment_start(lines: list[str], header: int) -> int:
-    """The first of the comments that stand right above the line *header*."""
+    """Return the first of the comments that stand right above the line *header*."""
     while header > 0 and lines[header - 1].lstrip().startswith("#"):
         header -= 1
     return header
 
 
 def _find_entry_end(lines: list[str], header: int, following: int) -> int:
-    """The line behind the last of an entry: comments after a blank line are not its own."""
+    """Return the line behind the last of an entry: comments after a blank line are not its own."""
     end = _find_comment_start(lines, following) if following < len(lines) else following
     last = end
     while last > header + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):

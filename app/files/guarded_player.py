@@ -127,7 +127,7 @@ class GuardedPlayer:
         self._begun_s = now_s
 
     def _check(self) -> None:
-        """Raises UnplayableError where the budget is used up."""
+        """Raise UnplayableError where the budget is used up."""
         self._count()
         progress.at_s = time.process_time()
         if self.is_spent:

@@ -31,7 +31,7 @@ and none was measured to be a beginner's."""
 
 
 def load_certificate(name: str, text: str) -> Certificate | None:
-    """The certificate of just this text; None: there is none, or the drill was changed since."""
+    """Return the certificate of just this text; None: there is none, or the drill was changed since."""
     file = resources.files("assets").joinpath("par", f"{name}.json")
     try:
         found: Certificate = json.loads(file.read_text(encoding="utf-8"))
@@ -61,13 +61,13 @@ def describe(name: str, text: str) -> str:
 
 
 def level(name: str) -> str:
-    """The measured difficulty of the shipped drill *name*, one of LEVELS; empty where it is not known."""
+    """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty where it is not known."""
     found = _shipped(name)
     return "" if found is None else difficulty(found)
 
 
 def difficulty(certificate: Certificate) -> str:
-    """One of LEVELS; empty: too little was tried."""
+    """Return one of LEVELS; empty: too little was tried."""
     measured = chance(certificate)
     return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 

@@ -67,7 +67,7 @@ class NameMasks:
 
 
 def sentence(text: str) -> str:
-    """A finding with the program's own words and numbers."""
+    """Return a finding with the program's own words and numbers."""
     words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
     return " ".join(
         word for word, before in zip(words, ["", *words], strict=False) if (word, before) != (HIDDEN,) * 2
@@ -75,7 +75,7 @@ def sentence(text: str) -> str:
 
 
 def act(line: str, names: NameMasks) -> str:
-    """A line of a journal: its time, the verb, and what is known of its arguments."""
+    """Return a line of a journal: its time, the verb, and what is known of its arguments."""
     time, _, rest = line.partition(" ")
     time = number(time)
     try:
@@ -190,7 +190,7 @@ def _sql_words() -> frozenset[str]:
 
 @cache
 def _catalog_names() -> frozenset[str]:
-    """Views, their schemas and columns."""
+    """Return views, their schemas and columns."""
     from engine.tsql.catalog import VIEWS
 
     parts = {part for name in VIEWS for part in name.split(".")}
@@ -200,7 +200,7 @@ def _catalog_names() -> frozenset[str]:
 
 @cache
 def shipped_names() -> frozenset[str]:
-    """Servers, databases, applications, jobs and questions of the shipped drills, in small letters."""
+    """Return servers, databases, applications, jobs and questions of the shipped drills, in small letters."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
     return frozenset(
         name.casefold() for file in files for name in _named(tomllib.loads(file.read_text("utf-8")))

@@ -50,7 +50,7 @@ class RunFileError(Exception):
 
 
 def read(file: Path) -> tuple[Report, str]:
-    """The report in *file* and the text of its scenario. Raises RunFileError."""
+    """Return the report in *file* and the text of its scenario. Raises RunFileError."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
             raise RunFileError(tr("{file} is not a file.").format(file=file))
@@ -66,7 +66,7 @@ def read(file: Path) -> tuple[Report, str]:
 
 
 def parse(raw: bytes, file: str) -> tuple[Report, str]:
-    """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages.
+    """Return the report in the bytes *raw* and the text of its scenario; *file* is its name in messages.
 
     Raises RunFileError.
     """

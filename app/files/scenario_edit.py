@@ -161,7 +161,7 @@ def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
 
 
 def _lines(value: str) -> Any:
-    """A text of several lines as authors write it: between triple quotes, each line on its own."""
+    """Return a text of several lines as authors write it: between triple quotes, each line on its own."""
     kept = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(kept if kept.startswith('"""\n') else '"""\n' + kept[3:])
 

@@ -86,7 +86,7 @@ def is_shipped_name(name: str) -> bool:
 
 
 def find(name_or_path: str) -> ScenarioFile:
-    """The scenario of that name, or the file at that path. Raises ScenarioNotFoundError."""
+    """Return the scenario of that name, or the file at that path. Raises ScenarioNotFoundError."""
     for shipped in _shipped():
         if shipped.name == name_or_path:
             return shipped

@@ -30,7 +30,7 @@ class ScriptFileError(Exception):
 
 
 def read(file: Path) -> str:
-    """The text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises ScriptFileError."""
+    """Return the text of a script: UTF-8, UTF-16 with its mark, or Windows-1252. Raises ScriptFileError."""
     name = escape_invisible(file.name)
     try:
         if not file.is_file():
@@ -64,7 +64,7 @@ Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
 
 
 def results_as_csv(results: Results) -> str:
-    """One table after the other, an empty line between two."""
+    """Return one table after the other, an empty line between two."""
     return "\r\n".join(as_csv(columns, map(_cells, rows)) for columns, rows in results)
 
 

@@ -32,10 +32,10 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 def read(
     files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
 ) -> tuple[list[ScenarioSummary], list[str]]:
-    """A summary of each file, in order, and a sentence for each that cannot be played.
+    """Return a summary of each file, in order, and a sentence for each that cannot be played.
 
-    What is known of a text already comes from *folder* or *memory*; what was new is known in both the next time.
-    None: nothing is kept there.
+    What is known of a text already comes from *folder* or *memory*; what was new is known in both the next
+    time. None: nothing is kept there.
     """
     stored = load_summaries(folder) if folder is not None else {}
     known = {**(memory or {}), **stored}
@@ -100,7 +100,7 @@ def _list_search_words(scenario: Scenario, shipped: bool) -> str:
 
 
 def _key(file: ScenarioFile, version: str) -> str:
-    """Another text, another name or another version of the program is another scenario."""
+    """Return another text, another name or another version of the program is another scenario."""
     parts = (version, file.name, str(file.shipped), file.origin, file.text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

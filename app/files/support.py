@@ -103,5 +103,5 @@ def _of_profile(profile: Profile) -> dict[str, str]:
 
 
 def _harmless(value: object) -> object:
-    """Numbers and switches as they are; of a text, which may be a name or a path, only its length."""
+    """Return numbers and switches as they are; of a text, which may be a name or a path, only its length."""
     return value if isinstance(value, bool | int | float) else f"<text of {len(str(value))} characters>"

@@ -442,7 +442,7 @@ class Host:
         return done
 
     def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
-        """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
+        """Return up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._past or self.history
@@ -509,7 +509,7 @@ class Host:
         self._held = ran
 
     def _stands_still(self, drill: Drill) -> bool:
-        """A question waits for whose answer time stands still."""
+        """Return whether a question waits for whose answer time stands still."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._past is None and any(asked.name in holding for asked in drill.open_questions())
 

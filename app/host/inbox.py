@@ -63,7 +63,7 @@ class Inbox:
             self.wake()
 
     def take_requests(self) -> Iterator[Request]:
-        """The requests that wait, oldest first."""
+        """Yield the requests that wait, oldest first."""
         while True:
             try:
                 yield self._posted.get_nowait()

@@ -35,7 +35,7 @@ class RunPace:
         self._owed_ticks = 0.0
 
     def due_ticks(self, elapsed_ms: float) -> int:
-        """Whole ticks due after *elapsed_ms* more of wall time, of which ELAPSED_MS_MAX count at most."""
+        """Return whole ticks due after *elapsed_ms* more of wall time, of which ELAPSED_MS_MAX count at most."""
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 

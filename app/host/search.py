@@ -23,7 +23,7 @@ ALARM_SEVERITY: Final = 16
 
 
 def is_alarm(event: Event) -> bool:
-    """A threshold of the monitor was crossed, or a server wrote an error into its log."""
+    """Return whether a threshold of the monitor was crossed, or a server wrote an error into its log."""
     return event.kind == "alert" or int(event.get("severity", 0)) >= ALARM_SEVERITY
 
 

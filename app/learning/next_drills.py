@@ -71,7 +71,7 @@ def recommend_drills(
 def _select_new_drills(
     courses: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
 ) -> list[Recommendation]:
-    """The easiest scenarios for skills that nobody has tried yet, each for other ones."""
+    """Return the easiest scenarios for skills that nobody has tried yet, each for other ones."""
     out: list[Recommendation] = []
     left = set(untried_skills)
     easiest_first = sorted(courses, key=lambda c: c.difficulty)

@@ -118,7 +118,7 @@ class Assembly(QObject):
         self._teams: Teams | None = None
 
     def steps(self) -> Iterator[None]:
-        """Everything, in the order in which one part needs another."""
+        """Yield everything, in the order in which one part needs another."""
         yield
         self._brief, self._debrief, self._history = BriefPage(), Debrief(), RunHistoryPage()
         for page in (self._brief, self._debrief, self._history):
@@ -153,7 +153,7 @@ class Assembly(QObject):
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _make_desk(self) -> Iterator[None]:
-        """The page, then the views, one in a step, each in its place."""
+        """Yield the page, then the views, one in a step, each in its place."""
         self._desk = desk = Desk()
         self._desk_page = DeskPage(desk, self._actions.by_name)
         self._pages.addWidget(self._desk_page)
@@ -170,7 +170,7 @@ class Assembly(QObject):
             line.hide()
 
     def _bindable(self) -> dict[str, QAction]:
-        """Every action that has a row in the table of keys."""
+        """Return every action that has a row in the table of keys."""
         views = {f"query.{name}": action for name, action in self._console.tools.items()}
         views |= self._desk.part(ObjectExplorer).tools | self._desk.part(FaultLedger).tools
         return self._actions.by_name | {name: views[name] for name in views if name in keys.BY_NAME}

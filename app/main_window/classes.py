@@ -86,7 +86,7 @@ class Classes(QObject):
     # --- holding one
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
-        """The dialog, with the drill *name* chosen; or the board of the class that is held already."""
+        """Return the dialog, with the drill *name* chosen; or the board of the class that is held already."""
         if self._host is not None and self.board is not None:
             self.board.show()
             self.board.activateWindow()

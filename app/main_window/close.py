@@ -41,6 +41,6 @@ class Closing(QObject):
 
 
 def _session_ends() -> bool:
-    """The desktop is being shut down, which nobody wants to be asked about by every program."""
+    """Return whether the desktop is being shut down, which nobody wants to be asked about by every program."""
     app = QApplication.instance()
     return isinstance(app, QApplication) and app.isSavingSession()

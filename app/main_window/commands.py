@@ -53,7 +53,7 @@ class PaletteCommands(QObject):
         self._palette.open()
 
     def groups(self) -> Iterator[Group]:
-        """A title each, and the actions under it."""
+        """Yield a title each, and the actions under it."""
         yield "", _in_english(self._actions.items())
         tools = {f"query.{name}": action for name, action in self._console.tools.items()}
         yield tr("Query"), _in_english(tools.items())
@@ -69,7 +69,7 @@ class PaletteCommands(QObject):
         yield tr("Open a drill…").rstrip("…"), self._drills()
 
     def _drills(self) -> list[QAction]:
-        """One for each drill, the same each time, so that what was chosen last can stand first."""
+        """Return one for each drill, the same each time, so that what was chosen last can stand first."""
         return [self._drill(summary.name, summary.title) for summary in self._library.summaries.values()]
 
     def _drill(self, name: str, title: str) -> QAction:
@@ -95,7 +95,7 @@ def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
 
 
 def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
-    """Entries that stand in a menu only, under its title."""
+    """Yield entries that stand in a menu only, under its title."""
     menu.aboutToShow.emit()  # what it holds may depend on now
     single = []
     for action in menu.actions():

@@ -78,7 +78,7 @@ EXPLORER_SHARE: Final = 0.55
 
 
 def widget(view: DeskView) -> QWidget:
-    """The view as what stands on the screen."""
+    """Return the view as what stands on the screen."""
     assert isinstance(view, QWidget)
     return view
 
@@ -150,7 +150,7 @@ class Desk(QMainWindow):
             self._add_dock(dock_spec, view)
 
     def part(self, kind: type[Kind]) -> Kind:
-        """The view of that kind."""
+        """Return the view of that kind."""
         return next(part for part in self.widgets().values() if isinstance(part, kind))
 
     def widgets(self) -> dict[str, QWidget]:
@@ -290,7 +290,7 @@ class Desk(QMainWindow):
         _taking_keys(widget(self.views[name])).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def panel_with_keys(self) -> str | None:
-        """The view that has the keyboard."""
+        """Return the view that has the keyboard."""
         return next((name for name, view in self.views.items() if has_keys(widget(view))), None)
 
     def zoom(self, name: str) -> None:
@@ -383,7 +383,7 @@ class Desk(QMainWindow):
         )
 
     def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
-        """The dock that stands for a group: sizes of one hold for all of its tabs."""
+        """Return the dock that stands for a group: sizes of one hold for all of its tabs."""
         return next(
             (
                 place.name

@@ -45,7 +45,7 @@ IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_s
 
 
 def put_views(desk: Desk) -> Iterator[None]:
-    """The views of the table of docks, one in a step, each in its place."""
+    """Yield the views of the table of docks, one in a step, each in its place."""
     for dock in sorted(DOCKS, key=lambda dock: dock.area is not MIDDLE):
         desk.put(dock, resolve_name(dock.view)())
         yield

@@ -121,7 +121,7 @@ class Doctor(QObject):
             self._end()
 
     def _check_profile(self) -> list[CheckResult]:
-        """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
+        """Return the profile, which this window holds open: SQLite's full check and the journals' checksums."""
         profile = self._profile
         if profile is None:
             return [CheckResult(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]

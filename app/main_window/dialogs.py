@@ -31,7 +31,7 @@ def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -
 
 
 def ask_file(parent: QWidget) -> str:
-    """The path of a scenario, bundle or run; empty if the dialog was cancelled."""
+    """Return the path of a scenario, bundle or run; empty if the dialog was cancelled."""
     drills = tr("Drills, bundles and recorded runs (*.toml *.mirrordrill *.json)")
     kinds = ";;".join(
         (tr("All supported files (*.toml *.mirrordrill *.json *.sql)"), drills, tr("Scripts (*.sql)"))

@@ -17,7 +17,10 @@ from engine.model import World
 
 
 def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
-    """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
+    """Return everything that something can be done to, by kind.
+
+    Of many databases the one that is *opened* in the picture.
+    """
     servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]

@@ -133,6 +133,6 @@ class Drops(QObject):
 
 
 def _find_dropped_file(data: QMimeData) -> str:
-    """The one file of this computer that is being dragged, if it is of a kind that can be opened."""
+    """Return the one file of this computer that is being dragged, if it is of a kind that can be opened."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""

@@ -55,7 +55,7 @@ class Library:
         self.scenarios = {}
 
     def scenario(self, name: str) -> Scenario | None:
-        """The scenario of that name, if it can be found and read."""
+        """Return the scenario of that name, if it can be found and read."""
         if name not in self.scenarios:
             try:
                 self.scenarios[name] = scenario_files.find(name).load()
@@ -68,7 +68,7 @@ class Library:
         return found.title if found is not None else name
 
     def cards(self) -> list[Card]:
-        """All that can be played, in order."""
+        """Return all that can be played, in order."""
         order = sorted(self.summaries.values(), key=sort_key)
         standing, begun = self.progress(), self._load_begun_scenarios()
         return [self._card(summary, standing, begun) for summary in order]

@@ -254,7 +254,7 @@ class QuarantineGate(QObject):
 
 
 def _collect_local_hashes() -> set[str]:
-    """SHA-256 of each shipped drill, and of those in the profile's folder."""
+    """Return SHA-256 of each shipped drill, and of those in the profile's folder."""
     return {sha256(file.text) for file in scenario_files.all_files()[0]}
 
 

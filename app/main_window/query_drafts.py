@@ -115,7 +115,7 @@ class QueryDrafts(QObject):
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """Key and text of what is to be kept; None: as it is. Texts of runs that can be continued stay."""
+        """Yield key and text of what is to be kept; None: as it is. Texts of runs that can be continued stay."""
         for number, closed in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed.server}", closed.text
         here = f"{OF_A_RUN}/{self._run}/"

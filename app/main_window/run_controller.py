@@ -112,7 +112,7 @@ class RunController(QObject):
         return scenario.seed
 
     def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
-        """The variant of *scenario* that a new run would have, and its seed."""
+        """Return the variant of *scenario* that a new run would have, and its seed."""
         seed = self.seed_for(scenario)
         return select_variant(scenario, seed), seed
 

@@ -117,5 +117,5 @@ class FinishedRuns(QObject):
 
 
 def _name(run: FinishedRun, time: str = "%H:%M") -> str:
-    """The moment at which it ended, by which people know it."""
+    """Return the moment at which it ended, by which people know it."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")

@@ -283,7 +283,7 @@ def _copy_name(name: str) -> str:
 
 
 def _title(text: str) -> str:
-    """The scenario's title as the name of a file; empty where there is none, or none that can be read."""
+    """Return the scenario's title as the name of a file; empty where there is none, or none that can be read."""
     try:
         return run_scenario.slug(str(tomllib.loads(text).get("title", "")))
     except (ValueError, RecursionError):

@@ -110,6 +110,6 @@ class SlotErrors:
 
 
 def _format_location(trace: TracebackType | None) -> str:
-    """File and line where the error was raised."""
+    """Return file and line where the error was raised."""
     frames = traceback.extract_tb(trace)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""

@@ -130,7 +130,7 @@ def _import(names: Sequence[str]) -> None:
 
 
 def windows_modules() -> Iterator[str]:
-    """The modules of panels and parts, few at a time.
+    """Yield the modules of panels and parts, few at a time.
 
     Those of plots are not among them: pyqtgraph, which takes 120 ms, comes with the first plot.
     """

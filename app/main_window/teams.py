@@ -167,7 +167,7 @@ class Teams(QObject):
 
 
 def _drain_messages(member: TeamMember) -> list[ToMember]:
-    """All that has come."""
+    """Return all that has come."""
     found: list[ToMember] = []
     while True:
         try:

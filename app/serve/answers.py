@@ -25,7 +25,7 @@ def encode_answer(
     changes: bytes = b"",
     more_results: bool = False,
 ) -> bytes:
-    """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
+    """Return all that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
 
     *more*: the answers to further calls of the same message follow.
     """

@@ -153,7 +153,7 @@ class CursorNotFoundError(Exception):
 def open_cursor(
     cursors: Cursors, opening: Opening, result: Row, tds: int, more_results: bool = False
 ) -> bytes:
-    """The answer to an opening whose query has given *result*."""
+    """Return the answer to an opening whose query has given *result*."""
     number = cursors.open(result)
     cursor = cursors.known[number]
     status, rows = 0, cursor.size
@@ -184,7 +184,7 @@ def open_cursor(
 
 
 def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
-    """The answer to a fetch or a close. Raises CursorNotFoundError."""
+    """Return the answer to a fetch or a close. Raises CursorNotFoundError."""
     cursor = cursors.known.get(fetch.cursor)
     if cursor is None:
         raise CursorNotFoundError

@@ -239,7 +239,7 @@ class Listener:
         return self._host.live.world
 
     def _users_reached(self) -> int | None:
-        """The number of connections that may be logged in, where it is reached."""
+        """Return the number of connections that may be logged in, where it is reached."""
         there = sum(one.logged_in for one in self._sessions.values())
         return self._users_max if there >= self._users_max else None
 

@@ -66,7 +66,7 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
 
 
 def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
-    """The answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00)."""
+    """Return the answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00)."""
     major, minor, number = build_of(build)
     options = (
         (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
@@ -155,6 +155,6 @@ def read_login(body: bytes) -> LoginPacket:
 
 
 def _unscrambled(byte: int) -> int:
-    """A byte of the password, which is hidden by swapped halves and 0xA5; that is no encryption."""
+    """Return a byte of the password, which is hidden by swapped halves and 0xA5; that is no encryption."""
     byte ^= 0xA5
     return (byte << 4 | byte >> 4) & 0xFF

@@ -54,12 +54,12 @@ class TdsMessage:
 
 
 def packet(kind: PacketKind, body: bytes) -> bytes:
-    """The only packet of a message."""
+    """Return the only packet of a message."""
     return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
 
 
 def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
-    """A response in packets of *size* bytes at most."""
+    """Return a response in packets of *size* bytes at most."""
     step = size - HEADER.size
     parts = [body[at : at + step] for at in range(0, len(body), step)] or [b""]
     out = bytearray()
@@ -86,7 +86,7 @@ class Assembler:
         """Bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
-        """The messages that are whole with *data*. Raises Malformed."""
+        """Return the messages that are whole with *data*. Raises Malformed."""
         self._waiting += data
         whole: list[TdsMessage] = []
         while len(self._waiting) >= HEADER.size:
@@ -130,14 +130,14 @@ class PacketReader:
         return len(self.data) - self.at
 
     def take(self, count: int) -> bytes:
-        """The next *count* bytes. Raises Malformed if there are fewer."""
+        """Return the next *count* bytes. Raises Malformed if there are fewer."""
         if count < 0 or count > self.remaining_bytes:
             raise MalformedPacketError(f"{count} bytes expected at {self.at} of {len(self.data)}")
         self.at += count
         return self.data[self.at - count : self.at]
 
     def number(self, form: str) -> int:
-        """One number in the notation of struct, little-endian."""
+        """Return one number in the notation of struct, little-endian."""
         (value,) = struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))
         return int(value)
 

@@ -80,7 +80,7 @@ _BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
 
 
 def read_transaction(body: bytes, tds: int) -> SqlRequest:
-    """A transaction manager request. Raises Malformed, NotSimulated."""
+    """Return a transaction manager request. Raises Malformed, NotSimulated."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
     what = reader.number("H")
@@ -291,7 +291,7 @@ def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
 
 
 def _number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
-    """The whole number of a parameter; *otherwise* where it is not given."""
+    """Return the whole number of a parameter; *otherwise* where it is not given."""
     value = parameters[index].given.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default
 

@@ -144,7 +144,7 @@ def _read(
 
 
 def _line(event: Event) -> str:
-    """An event as the report has it; the rows of a batch are in the record alone."""
+    """Return an event as the report has it; the rows of a batch are in the record alone."""
     told = event.as_json()
     if event.kind == "sql_done":
         told["results"] = [{**one, "rows": len(one["rows"])} for one in event.get("results")]

@@ -62,7 +62,7 @@ class ServerContext(Protocol):
         """Host and port of an instance."""
 
     def partner(self, server: str, database: str) -> str:
-        """The address of the mirror of a principal; empty for none."""
+        """Return the address of the mirror of a principal; empty for none."""
 
 
 class ConnectionClosedError(Exception):
@@ -135,7 +135,7 @@ class TdsSession:
             self._wire.drop_packets(dropped)
 
     async def _await_message(self) -> TdsMessage:
-        """The next message. Raises Gone at the end of the connection, from whichever side."""
+        """Return the next message. Raises Gone at the end of the connection, from whichever side."""
         reading, self._reading = self._reading, None
         try:
             return await (reading or self._read())
@@ -271,7 +271,7 @@ class TdsSession:
         return tokens.encode_message(said, self.server, self._tds)
 
     def _session(self) -> SqlSession:
-        """The session in the world. Raises Gone if it is no longer there."""
+        """Return the session in the world. Raises Gone if it is no longer there."""
         kept = self.door.world.sessions.get(self.window)
         if kept is None or kept.session is None:
             raise ConnectionClosedError
@@ -341,7 +341,7 @@ class TdsSession:
         await self.door.ask(f"reset {self.window}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
-        """The answer to a request; None if the client has asked for its end. *more*: others follow it."""
+        """Return the answer to a request; None if the client has asked for its end. *more*: others follow it."""
         if request.resets:
             await self._reset()
         if request.fetch is not None:

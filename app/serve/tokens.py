@@ -95,7 +95,7 @@ def collation() -> bytes:
 
 
 def columns_of(result: Row, tds: int) -> list[WireColumn]:
-    """The columns of a result as `sql_done` has it."""
+    """Return the columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
     return [column(written, [row[place] for row in rows], tds) for place, written in enumerate(types)]
@@ -119,7 +119,7 @@ def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hid
 
 
 def _rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
-    """Each as ROW [MS-TDS 2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
+    """Return each as ROW [MS-TDS 2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
     out = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)
@@ -168,7 +168,7 @@ NBCROW_SINCE: Final = 0x730B0003
 
 
 def _bits(row: Sequence[object]) -> bytes:
-    """One bit a column, the lowest first: set where the value is NULL."""
+    """Return one bit a column, the lowest first: set where the value is NULL."""
     number = sum(1 << place for place, value in enumerate(row) if value is None)
     return number.to_bytes(-(-len(row) // 8), "little")
 

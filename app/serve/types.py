@@ -77,7 +77,7 @@ class WireColumn:
         return _FIXED[name]
 
     def value(self, value: Scalar) -> bytes:
-        """A value as it follows its type. Raises ValueError for one that is not of this type."""
+        """Return a value as it follows its type. Raises ValueError for one that is not of this type."""
         name = self.kind.name
         if name in _TEXTS:
             return self._of_text(value)
@@ -136,7 +136,7 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
 
 
 def _units(value: object, scale: int) -> int:
-    """The number in units of its last digit. Raises ValueError for none."""
+    """Return the number in units of its last digit. Raises ValueError for none."""
     try:
         return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
@@ -144,7 +144,7 @@ def _units(value: object, scale: int) -> int:
 
 
 def _moment(kind: SqlType, text: str) -> bytes:
-    """A date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: the old ones from 1900, the new ones from the year 1."""
+    """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: old types from 1900, new ones from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
         since = datetime.fromisoformat(text[:26]) - _OLD_EPOCH
@@ -377,7 +377,7 @@ def _read_text(name: str, reader: PacketReader) -> Typed:
 
 
 def _long(reader: PacketReader) -> bytes | None:
-    """A value in parts [MS-TDS 2.2.5.2.3]."""
+    """Return a value in parts [MS-TDS 2.2.5.2.3]."""
     if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
         return None
     out = bytearray()

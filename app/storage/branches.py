@@ -71,7 +71,7 @@ def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
 
 
 def find_superseded_runs(db: sqlite3.Connection) -> set[int]:
-    """Runs that are not over and were left for a later branch of their tree: that one is to be continued."""
+    """Return runs that are not over and were left for a later branch of their tree: that one is to be continued."""
     found = db.execute(
         "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"
         " AND run_id < (SELECT max(run_id) FROM branch AS other WHERE other.tree_id = branch.tree_id)",

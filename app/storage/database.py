@@ -199,12 +199,12 @@ def _identity(file: Path) -> tuple[int, int] | None:
 
 
 def revisions() -> list[str]:
-    """Every version of the schema, oldest first: what the migrations' file names begin with."""
+    """Return every version of the schema, oldest first: what the migrations' file names begin with."""
     return sorted(path.stem.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
 def _revision(connection: sqlite3.Connection) -> str | None:
-    """The version of the schema that is in the file; None before its first table."""
+    """Return the version of the schema that is in the file; None before its first table."""
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchall()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
     return row[0] if row is not None else None

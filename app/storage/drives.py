@@ -16,7 +16,10 @@ DRIVE_REMOTE: Final = 4
 
 
 def network_system(folder: Path) -> str | None:
-    """The kind of network drive that *folder* is or will be on; None for a local disk, or where nobody can tell."""
+    """Return the kind of network drive that *folder* is or will be on.
+
+    None for a local disk, or where nobody can tell.
+    """
     there = folder.absolute()
     if sys.platform == "win32":
         return _windows_drive(there)
@@ -29,7 +32,10 @@ def network_system(folder: Path) -> str | None:
 
 
 def _kind_of_mount(folder: Path, mounts: str) -> str | None:
-    """The file system of the innermost mount point around *folder*; among equals the last one covers the others."""
+    """Return the file system of the innermost mount point around *folder*.
+
+    Among equals the last one covers the others.
+    """
     best, kind = -1, None
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")

@@ -49,7 +49,7 @@ def export_profile(file: Path, target: Path) -> int:
 
 
 def _copied(file: Path, folder: Path) -> Path:
-    """A copy with what its write-ahead log holds: even reading would make SQLite write beside the original."""
+    """Return a copy with what its write-ahead log holds: even reading would make SQLite write beside the original."""
     copy = folder / "copy.sqlite"
     log = file.with_name(file.name + "-wal")
     try:

@@ -42,7 +42,7 @@ def write(folder: Path, run_id: int, lines: int) -> None:
 
 
 def read(folder: Path) -> Mark | None:
-    """The mark; None where there is none that makes sense."""
+    """Return the mark; None where there is none that makes sense."""
     if no_file(folder / NAME):
         return None
     try:

@@ -35,7 +35,7 @@ class StorageError(Exception):
 
 
 def refuse_no_file(*files: Path) -> None:
-    """Raises StorageError where one of them is there and is a pipe, a device or a folder."""
+    """Raise StorageError where one of them is there and is a pipe, a device or a folder."""
     for file in filter(no_file, files):
         sentence = tr("{file} is not a file: move it away and start again.").format(file=file)
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence)
@@ -106,7 +106,7 @@ _OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate col
 
 
 def problem_from(error: BaseException | None, file: Path) -> StorageError | None:
-    """The problem that an SQLite *error* stands for; None if it is a fault of the program."""
+    """Return the problem that an SQLite *error* stands for; None if it is a fault of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
     code = getattr(error, "sqlite_errorcode", None)  # absent where the driver itself complains

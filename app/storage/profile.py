@@ -116,7 +116,7 @@ class Profile:
             self._marked = None
 
     def unfinished(self) -> list[UnfinishedRun]:
-        """Runs that a killed process left, newest first; of a tree of branches only the newest.
+        """Return runs that a killed process left, newest first; of a tree of branches only the newest.
 
         To resume one, go on appending to its id.
         """
@@ -125,7 +125,7 @@ class Profile:
             return [run for run in runs.unfinished(db, self._marked) if run.run_id not in behind]
 
     def find_lost_runs(self) -> list[str]:
-        """A sentence where the last run in progress is not in the database any more; empty if all is there."""
+        """Return a sentence where the last run in progress is not in the database any more; empty if all is there."""
         if self._marked is None:
             return []
         with self._database.transaction() as db:
@@ -177,12 +177,12 @@ class Profile:
             return runs.has_run_of(db, scenario_name)
 
     def list_started_scenarios(self) -> frozenset[str]:
-        """Names of the scenarios of which a run was ever begun."""
+        """Return names of the scenarios of which a run was ever begun."""
         with self._database.transaction() as db:
             return runs.list_started_scenarios(db)
 
     def scenario_text(self, run_id: RunId) -> str:
-        """The scenario file that a run was played with."""
+        """Return the scenario file that a run was played with."""
         with self._database.transaction() as db:
             return runs.text_of(db, run_id)
 
@@ -214,7 +214,7 @@ class Profile:
             return reflections.of_run(db, run_id)
 
     def faults(self) -> list[str]:
-        """Everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
+        """Return everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
         found = check(self._database.connection)
         if not found:  # no use in reading the rows of a broken file
             with self._database.transaction() as db:

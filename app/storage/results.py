@@ -56,7 +56,7 @@ class ScenarioResults:
 
 
 def records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
-    """The record of each scenario that was finished at least once, of rows as `history` gives them."""
+    """Return the record of each scenario that was finished at least once, of rows as `history` gives them."""
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
         runs.setdefault(row.scenario_name, []).append(row)

@@ -119,13 +119,13 @@ def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def unfinished(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
-    """Runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
+    """Return runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read(db, run, mark) for run in runs]
 
 
 def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
-    """A sentence if the marked run is missing altogether."""
+    """Return a sentence if the marked run is missing altogether."""
     if db.execute("SELECT 1 FROM run WHERE id = ?", (mark.run_id,)).fetchone():
         return []
     return [
@@ -143,12 +143,12 @@ def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
 
 
 def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
-    """Names of the scenarios of which a run was ever begun."""
+    """Return names of the scenarios of which a run was ever begun."""
     return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
 
 def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
-    """The scenario file that a run was played with. LookupError where there is no such run."""
+    """Return the scenario file that a run was played with. LookupError where there is no such run."""
     found = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
     if found is None:
         raise LookupError(f"there is no run {run_id}")
@@ -193,7 +193,7 @@ def _read(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> Unfini
 
 
 def _link(chain: int, tick: int, text: str) -> int:
-    """The chain's next value: the CRC of everything so far and this line."""
+    """Return the chain's next value: the CRC of everything so far and this line."""
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 

@@ -24,7 +24,7 @@ class ProfileSettings:
     _database: ProfileDatabase
 
     def get(self, key: SettingKey[Value]) -> Value:
-        """The stored value; the default where there is none, one of another type, or one that cannot be read."""
+        """Return the stored value; the default where there is none, one of another type, or one that cannot be read."""
         with self._database.transaction() as db:
             row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
         value = _read(row["value_json"]) if row else key.default
@@ -43,7 +43,7 @@ class ProfileSettings:
 
 
 def _read(value_json: str) -> object:
-    """The value; None if it is not JSON, or too deep for it."""
+    """Return the value; None if it is not JSON, or too deep for it."""
     try:
         return json.loads(value_json)
     except (ValueError, RecursionError):

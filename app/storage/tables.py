@@ -67,10 +67,10 @@ LONG: Final = frozenset({"line", "checkpoint"})
 
 
 def format_utc_now() -> str:
-    """The time as it is stored: UTC, without a zone."""
+    """Return the time as it is stored: UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def time_of(stored: str) -> datetime:
-    """A stored time, with its zone. ValueError where it is none."""
+    """Return a stored time, with its zone. ValueError where it is none."""
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)

@@ -40,18 +40,18 @@ class Action:
 
 
 def nodes(world: World) -> list[str]:
-    """Computers on which Failover Cluster Manager can be opened: nodes that have power and a network."""
+    """Return computers on which Failover Cluster Manager can be opened: nodes that have power and a network."""
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
 
 def knows(world: World, name: str) -> Node | None:
-    """The node, if its cluster service answers there."""
+    """Return the node, if its cluster service answers there."""
     node = world.nodes.get(name)
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
 def title(world: World, name: str) -> str:
-    """The cluster and its quorum as the node has them."""
+    """Return the cluster and its quorum as the node has them."""
     node = world.nodes.get(name)
     if node is None:
         return tr("No cluster in this drill.")
@@ -70,7 +70,10 @@ def title(world: World, name: str) -> str:
 
 
 def rows(world: World, name: str) -> list[ClusterRow]:
-    """Nodes, roles with their resources, and the witness, as node *name* has them; without a cluster the node alone."""
+    """Return nodes, roles with their resources, and the witness, as node *name* has them.
+
+    Without a cluster the node alone.
+    """
     node = world.nodes.get(name)
     if node is None:
         return []

@@ -236,7 +236,7 @@ _SEVERITY_OF_ERRORS: Final = 11
 
 
 def marker_of(event: Row) -> TimelineMarker | None:
-    """The marker that an event deserves, if any."""
+    """Return the marker that an event deserves, if any."""
     found = next(iter(_marker(event)), None)
     return TimelineMarker(float(event["t_s"]), *found) if found else None
 

@@ -174,7 +174,7 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
 
 
 def servers(world: World) -> list[str]:
-    """Instances with a replica, in the order of the drill."""
+    """Return instances with a replica, in the order of the drill."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
 
@@ -191,7 +191,7 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
 
 
 def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
-    """One of the groups that a server has."""
+    """Return one of the groups that a server has."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.node_of(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
@@ -241,7 +241,7 @@ def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
 
 
 def _is_visible(state: ReplicaState, replica: Replica) -> bool:
-    """A primary knows of all replicas; any other knows of its own."""
+    """Return whether a primary knows of all replicas; any other knows of its own."""
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
 
@@ -307,7 +307,7 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
 
 
 def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """The reason for which data movement is suspended, as far as the server knows; "" for none."""
+    """Return the reason for which data movement is suspended, as far as the server knows; "" for none."""
     if not _linked(world, state, replica) and replica.server != state.server:
         return ""
     copy = world.copies.get((replica.server, database))

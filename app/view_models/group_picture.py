@@ -83,12 +83,12 @@ def kind(world: World, server: Instance) -> str:
 
 
 def format_node(server: Instance) -> str:
-    """The node on which a failover cluster instance is now; "" of an instance that stays where it is."""
+    """Return the node on which a failover cluster instance is now; "" of an instance that stays where it is."""
     return tr("on {node}").format(node=server.computer) if server.clustered else ""
 
 
 def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
-    """The listeners of the groups that the instance's node owns: online where clients find it, as its role is else."""
+    """Yield the listeners of the groups that the instance's node owns: online, or in the state of its role."""
     for _, found in roles.iterate_roles(world):
         group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
         if group is None or group.listener is None or server.clustered:
@@ -124,7 +124,7 @@ def _node_notes(world: World, name: str) -> Iterator[str]:
 
 
 def computer_faces(world: World) -> Iterator[ServerFace]:
-    """Computers on which no instance lives: file servers, nodes of failover cluster instances."""
+    """Yield computers on which no instance lives: file servers, nodes of failover cluster instances."""
     with_instance = {instance.name for instance in world.instances.values()}
     bare = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for place, computer in enumerate(bare, len(world.instances)):

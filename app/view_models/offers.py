@@ -64,10 +64,13 @@ _ORDER: Final = ("repair", "chore", "fault", "load")
 def list_offers(
     world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
-    """Everything that may be done to *target* now, repairs first; of many databases only to the one that is *opened*.
+    """Return everything that may be done to *target* now, repairs first.
 
-    Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam, everything
-    is offered that might ever be done to such a thing: what stands in the menu tells nothing of what is broken.
+    Of many databases only to the one that is *opened*.
+
+    Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam,
+    everything is offered that might ever be done to such a thing: what stands in the menu tells nothing of what
+    is broken.
     """
     found: list[ActionOffer] = []
     back: list[ActionOffer] = []
@@ -115,7 +118,7 @@ def _works(world: World, line: str) -> bool:
 def _arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Every way to fill the verb's parameters in which the first one(s) name the target."""
+    """Yield every way to fill the verb's parameters in which the first one(s) name the target."""
     if target.kind == "link":
         if verb.of_link:
             yield target.names
@@ -146,7 +149,7 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
 
 
 def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
-    """The verb's first parameter may name the target: what is done to a node, or to a computer without instance."""
+    """Return whether the verb's first parameter may name the target, a node or a computer without instance."""
     if verb.kinds[:1] == ("node",):
         return target.kind == "server" and target.names[0] in world.nodes
     if verb.kinds[:1] != (target.kind,):

@@ -64,7 +64,7 @@ class Readings:
 
 
 def picture_of(world: World, open_database: str = "") -> Picture:
-    """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
+    """Return the faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
     readings = Readings(world)
     return Picture(
         servers=(
@@ -80,7 +80,10 @@ def picture_of(world: World, open_database: str = "") -> Picture:
 
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
-    """The faces of all copies, also where the canvas has only cells; without *truth* as `hide_unknown` shows them."""
+    """Return the faces of all copies, also where the canvas has only cells.
+
+    Without *truth* as `hide_unknown` shows them.
+    """
     readings = Readings(world)
     faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
@@ -271,7 +274,7 @@ def _state(copy: DatabaseCopy) -> StatusSign | None:
 
 
 def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
-    """The one sign of a copy that has only a cell of a grid."""
+    """Return the one sign of a copy that has only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
     return _state(copy) or _DB_STATE[copy.db_state]

@@ -72,7 +72,7 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
 
 
 def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
-    """Each thing on the canvas, and what it looks like apart from figures that change by themselves."""
+    """Return each thing on the canvas, and what it looks like apart from figures that change by themselves."""
     found: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
         found[ActionTarget("server", (server.name,))] = _content(server)

@@ -34,7 +34,7 @@ class LearnerProgress:
 
 
 def practised(rows: Iterable[ResultRow]) -> list[Practised]:
-    """Runs that tell about skills: scored, in a known mode, not gone back in."""
+    """Return runs that tell about skills: scored, in a known mode, not gone back in."""
     known = {mode.value for mode in DrillMode}
     return [
         Practised(row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
@@ -64,7 +64,7 @@ def progress(
 
 
 def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
-    """Everything of it in plain types. *titles*: of scenarios by name."""
+    """Return everything of it in plain types. *titles*: of scenarios by name."""
     return {
         "at": learner_progress.at.isoformat(timespec="seconds"),
         "calibration": learner_progress.calibration,
@@ -106,7 +106,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
 
 
 def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
-    """The same for people: skills as bars, then what to take next."""
+    """Return the same for people: skills as bars, then what to take next."""
     width = max(len(standing.skill.title) for standing in learner_progress.skills)
     lines = []
     for standing in learner_progress.skills:

@@ -124,7 +124,7 @@ def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator
 
 
 def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
-    """Every item of the score that both runs or one of them have, in the order of the left one."""
+    """Return every item of the score that both runs or one of them have, in the order of the left one."""
     items = [
         {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
     ]

@@ -190,7 +190,7 @@ class CounterHistory:
         return float(self._ticks[-1]) / TICKS_PER_S if self._columns.count else 0.0
 
     def window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
-        """Times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* peaks.
+        """Return times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* peaks.
 
         Lowest and highest value of each bin are kept, so that no spike is lost. NaN where nothing ran.
         """
@@ -203,7 +203,7 @@ class CounterHistory:
         return peaks(t_s, self._values(counter, first, last), width)
 
     def samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
-        """Every time and value from *from_s* to *to_s*; NaN where nothing ran."""
+        """Return every time and value from *from_s* to *to_s*; NaN where nothing ran."""
         first, last = self._places(from_s, to_s)
         return self._ticks[first:last] / TICKS_PER_S, self._values(counter, first, last)
 
@@ -222,7 +222,7 @@ class CounterHistory:
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """The last value sampled by *t_s*; None before the first and where nothing ran."""
+        """Return the last value sampled by *t_s*; None before the first and where nothing ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None
@@ -230,7 +230,7 @@ class CounterHistory:
         return None if np.isnan(value) else value
 
     def summary(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
-        """Last, mean, lowest and highest value of that time; None where nothing was sampled."""
+        """Return last, mean, lowest and highest value of that time; None where nothing was sampled."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
         values = self._values(counter, first, last)
@@ -253,7 +253,7 @@ class CounterHistory:
 
 
 def bin_width(minimum: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is not below *least*."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is not below *least*."""
     if minimum <= 0.0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(minimum))
@@ -269,7 +269,10 @@ def time_step_s(span_s: float, pixels: float) -> float:
 
 
 def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
-    """Lowest and highest *y* of each bin of *width* that begins at a multiple of it; as is if that is no fewer."""
+    """Return lowest and highest *y* of each bin of *width* that begins at a multiple of it.
+
+    As is if that is no fewer.
+    """
     if width <= 0.0 or len(x) < 3:
         return x, y
     bins = np.floor(x / width + 1e-9)

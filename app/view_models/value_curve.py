@@ -92,7 +92,7 @@ def end(account: Account) -> Tick:
 
 
 def describe_curve(account: Account) -> str:
-    """The beginning of the curve, and wherever it is another one, for those who do not see it."""
+    """Return the beginning of the curve, and wherever it is another one, for those who do not see it."""
     said = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
     return "; ".join(said.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)

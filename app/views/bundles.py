@@ -178,7 +178,7 @@ class BundleMaker(QDialog):
         self._show_button()
 
     def names(self) -> list[str]:
-        """Names of the drills that are chosen."""
+        """Return names of the drills that are chosen."""
         items = (self.drills.item(row) for row in range(self.drills.count()))
         return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
 

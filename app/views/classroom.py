@@ -467,7 +467,7 @@ class ClassBoard(QDialog):
         self._enable(True)
 
     def show_sheet(self) -> InvitationSheet:
-        """Code, address and QR code for the projector."""
+        """Return code, address and QR code for the projector."""
         sheet = InvitationSheet(self)
         sheet.show_code(self.code.text())
         sheet.open()

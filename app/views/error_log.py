@@ -40,7 +40,7 @@ class ErrorLogLine:
 
 
 def lines_of(event: Event, world: World) -> Iterator[ErrorLogLine]:
-    """The lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
+    """Yield the lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
     if event.kind != "errorlog":
         return
     number, severity, state = event.get("number", 0), event.get("severity", 0), event.get("state", 0)

@@ -62,7 +62,7 @@ def _format_text(row: EventRow) -> str:
 
 
 def rows_of(event: Event, world: World) -> Iterator[EventRow]:
-    """The row of an event; a batch is told by its first line."""
+    """Yield the row of an event; a batch is told by its first line."""
     text = event.text
     if event.kind in ("sql", "sql_done"):
         lines = (text if event.kind == "sql" else event.get("batch")).strip().splitlines()

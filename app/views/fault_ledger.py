@@ -54,7 +54,7 @@ def state_of(fault: Fault) -> str:
 
 
 def format_input_line(fault: Fault) -> str:
-    """The fault as an input line has it."""
+    """Return the fault as an input line has it."""
     return " ".join((fault.verb, *fault.args))
 
 
@@ -86,7 +86,7 @@ def _muted(fault: Fault) -> str | None:
 
 
 def sentence_of(fault: Fault) -> str:
-    """Everything that the row says, for reading below the table and aloud."""
+    """Return everything that the row says, for reading below the table and aloud."""
     at_once = fault.active_tick == fault.asked_tick
     when = tr("Requested at {asked}") if at_once else tr("Requested at {asked}, active at {active}")
     told = (
@@ -321,7 +321,7 @@ class FaultLedger(QWidget):
 
 
 def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
-    """The faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
+    """Return the faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 
     def was_requested(fault: Fault) -> bool:

@@ -41,7 +41,7 @@ PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
 
 
 def text_of(page: str) -> str:
-    """The page as Markdown, in the language of the interface if it is there."""
+    """Return the page as Markdown, in the language of the interface if it is there."""
     return _text(page, language.current())
 
 

@@ -95,7 +95,7 @@ class PaletteEntry:
 
 
 def strip_mnemonic(text: str) -> str:
-    """A menu text without the mark of its mnemonic."""
+    """Return a menu text without the mark of its mnemonic."""
     return re.sub(r"&(.)", r"\1", text)
 
 

@@ -274,7 +274,7 @@ class _NextCard(QFrame):
 
 
 def _calibration(answers: Calibration) -> QFrame:
-    """The score, and the curve beside its numbers."""
+    """Return the score, and the curve beside its numbers."""
     card, numbers = QFrame(), QGridLayout()
     card.setProperty("card", "true")
     title, score = QLabel(tr("How sure, how right")), QLabel(formatting.brier(answers))

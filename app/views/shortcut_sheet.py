@@ -146,7 +146,7 @@ class ShortcutSheet(QDialog):
 
 
 def search(query: str, keymap: Keys) -> list[Command]:
-    """The commands whose group, text, place or keys fit, in the order of the table."""
+    """Return the commands whose group, text, place or keys fit, in the order of the table."""
     names = {
         command.name
         for command, _ in fuzzy.best(
@@ -165,7 +165,7 @@ def _searched(command: Command, texts: Sequence[str]) -> str:
 def sheet_html(
     commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens, columns: int, title: str = ""
 ) -> str:
-    """The sheet as HTML that QTextDocument understands."""
+    """Return the sheet as HTML that QTextDocument understands."""
     if not commands:
         nothing = tr("No command or shortcut matches.")
         return f'<p style="color:{colours.muted.name()}">{nothing}</p>'
@@ -186,7 +186,7 @@ def sheet_html(
 
 
 def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
-    """The blocks in *count* columns of about the same height, in their order."""
+    """Return the blocks in *count* columns of about the same height, in their order."""
     columns, filled, total = [""] * count, 0, sum(heights)
     for block, height in zip(blocks, heights, strict=True):
         columns[int(count * filled / total)] += block
@@ -195,7 +195,7 @@ def _columns(blocks: list[str], heights: list[int], count: int) -> list[str]:
 
 
 def _group_html(name: str, commands: Sequence[Command], keymap: Keys, colours: theme.ThemeTokens) -> str:
-    """A heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
+    """Return a heading that says where most of its keys work, and its rows; one that works elsewhere says so itself."""
     scope = commands[-1].scope
     rows = "".join(
         _row_html(
@@ -253,5 +253,5 @@ def _keys_html(texts: Sequence[str], colours: theme.ThemeTokens) -> str:
 
 
 def _escape_unbroken(text: str) -> str:
-    """The text in a form that no line breaks apart."""
+    """Return the text in a form that no line breaks apart."""
     return escape("\u2060".join(text))

@@ -384,7 +384,7 @@ def _beginnings(welcome: MemberWelcome) -> Iterator[str]:
 
 
 def _answers(row: Row) -> Iterator[str]:
-    """Results and messages of a batch."""
+    """Yield results and messages of a batch."""
     for result in row.get("results") or ():
         cells = [["NULL" if cell is None else str(cell) for cell in line] for line in result["rows"]]
         yield formatting.text_table(result["columns"], cells)

@@ -52,7 +52,7 @@ class TopologyRow:
 
 
 def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
-    """Each server with its copies under it, then links, then applications; without *truth* as in an exam."""
+    """Return each server with its copies under it, then links, then applications; without *truth* as in an exam."""
     picture = picture_of(world) if truth else hide_unknown(picture_of(world))
     copies: dict[str, list[CopyFace]] = {}
     for face in all_copies(world, truth):
@@ -165,7 +165,7 @@ def safety_of(row: TopologyRow) -> str:
 
 
 def spoken_of(row: TopologyRow) -> str:
-    """The whole row in a sentence."""
+    """Return the whole row in a sentence."""
     spoken = row.face.spoken
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
 
@@ -322,7 +322,7 @@ class TopologyTable(QWidget):
 
 
 def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
-    """A link has two ends and no direction."""
+    """Return whether a link has two ends and no direction."""
     return target.kind == other_target.kind and sorted(target.names) == sorted(other_target.names)
 
 
@@ -334,7 +334,7 @@ def _matches_query(row: TopologyRow, query: str) -> bool:
 def common_offers(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
-    """(label, a line for each target) of the acts that make sense for every one of *targets*."""
+    """Return (label, a line for each target) of the acts that make sense for every one of *targets*."""
     found = [
         {_act(offer, target): offer for offer in list_offers(world, target, truth)} for target in targets
     ]

@@ -37,7 +37,7 @@ class TraceRow:
 
 
 def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
-    """The row of an event of kind "trace"."""
+    """Yield the row of an event of kind "trace"."""
     if event.kind == "trace":
         start_time = formatting.server_time(world.settings.start_time, event.tick, decimals=3)
         state, before = event.get("state"), event.get("integer_data")

@@ -47,7 +47,7 @@ def slider_of(speed: float) -> int:
 
 
 def speed_of(slider: int) -> float:
-    """The speed for a place of the slider; near a step it is that step exactly."""
+    """Return the speed for a place of the slider; near a step it is that step exactly."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
     near = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
     return near if abs(slider_of(near) - slider) <= 3 else float(f"{speed:.2g}")
@@ -58,7 +58,10 @@ def speed_text(speed: float) -> str:
 
 
 def typed_speed(text: str) -> float | None:
-    """The speed that the user has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is; None: no number."""
+    """Return the speed that the user has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is.
+
+    None: no number.
+    """
     digits = re.sub(r"[\s×xX*]", "", text)
     found = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
     if found is None or not digits.strip(".,"):
@@ -68,7 +71,7 @@ def typed_speed(text: str) -> float | None:
 
 
 def next_speed(speed: float, faster: bool) -> float:
-    """The step above or below *speed*."""
+    """Return the step above or below *speed*."""
     if faster:
         return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
     return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])

@@ -13,7 +13,7 @@ WIDTH_UNITS: Final = 30
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:
-    """The line, with *text* to begin with; None: cancelled."""
+    """Return the line, with *text* to begin with; None: cancelled."""
     asking = QInputDialog(parent)
     asking.setWindowTitle(title)
     asking.setLabelText(label)

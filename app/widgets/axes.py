@@ -58,7 +58,7 @@ class ValueAxis(AxisItem):
         return [self._format_tick(value) if value else "0" for value in values]
 
     def _format_tick(self, value: float) -> str:
-        """Times without the noughts of a reading: 10 ms, 1 s, 1,000 s; others in the unit's own words."""
+        """Return times without the noughts of a reading: 10 ms, 1 s, 1,000 s; others in the unit's own words."""
         if self._unit not in (MS, SECONDS):
             return self._unit.text(value)
         seconds = value / 1000.0 if self._unit is MS else value

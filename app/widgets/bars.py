@@ -89,7 +89,7 @@ def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> Non
 
 
 def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
-    """A button whose menu is filled when it opens: what a context menu offers, for those who cannot open one."""
+    """Return a button whose menu is filled when it opens: what a context menu offers, for those who cannot open one."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)

@@ -136,7 +136,10 @@ class EventRows(Sequence[object]):
         return found
 
     def _with_rows(self, places: Array) -> Array:
-        """The rows of these events: (number of the event, which of its rows). Equal fields become equally many."""
+        """Return the rows of these events: (number of the event, which of its rows).
+
+        Equal fields become equally many.
+        """
         if not len(places):
             return NONE
         fields = self._log.columns["data"][places]

@@ -219,7 +219,7 @@ class EventTable(QWidget):
             self._refilter()
 
     def kinds(self) -> frozenset[str] | None:
-        """Kinds of events that are listed; None: all."""
+        """Return kinds of events that are listed; None: all."""
         return None
 
     def _refilter(self) -> None:
@@ -257,7 +257,7 @@ class EventTable(QWidget):
         return self._empty.format(server=self.server or "")
 
     def listed(self) -> tuple[list[str], list[list[str]]]:
-        """(titles, rows) of what is listed now, with every column."""
+        """Return (titles, rows) of what is listed now, with every column."""
         columns = self._columns[False]
         rows = [[column.text(row) for column in columns] for row in self.model.rows]
         return [column.heading for column in columns], rows

@@ -43,7 +43,7 @@ class FlowLayout(QLayout):
         self._arrange_items(rect, apply=True)
 
     def sizeHint(self) -> QSize:
-        """All in one row."""
+        """Return all in one row."""
         hints = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(hint.width() for hint in hints) + self._gap_px * max(0, len(hints) - 1)
         return QSize(width, max((hint.height() for hint in hints), default=0)).grownBy(self.contentsMargins())
@@ -55,7 +55,7 @@ class FlowLayout(QLayout):
         return least.grownBy(self.contentsMargins())
 
     def _arrange_items(self, bounds: QRect, apply: bool) -> int:
-        """The height that is needed in the width of *whole*."""
+        """Return the height that is needed in the width of *whole*."""
         rect, bottom = bounds.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
         y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
         for item in (each for each in self._items if not each.isEmpty()):
@@ -69,7 +69,7 @@ class FlowLayout(QLayout):
 
 
 def _layout_row(row: Sequence[tuple[QLayoutItem, QRect]], apply: bool) -> int:
-    """The height of a row; its items are put at half of it."""
+    """Return the height of a row; its items are put at half of it."""
     height = max((where.height() for _, where in row), default=0)
     for item, where in row if apply else ():
         item.setGeometry(where.translated(0, (height - where.height()) // 2))

@@ -89,7 +89,7 @@ def _appeared_recently(widget: QWidget, now_s: float) -> bool:
 
 
 def guard() -> InputGuard:
-    """The one of this program; made, and at work, from the first call on."""
+    """Return the one of this program; made, and at work, from the first call on."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     return app.findChild(InputGuard) or InputGuard(app)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 
 def has_keys(view: QWidget) -> bool:
-    """The keyboard is in *view*, or was when its window was last in front."""
+    """Return whether the keyboard is in *view*, or was when its window was last in front."""
     focus = view.window().focusWidget()
     return focus is not None and view.isAncestorOf(focus)  # Qt counts a widget as an ancestor of itself
 

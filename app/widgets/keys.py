@@ -75,12 +75,12 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """Keys that mean the same, written with a bar between them."""
+    """Return keys that mean the same, written with a bar between them."""
     return tuple(text.split(" | ")) if text else ()
 
 
 def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
-    """Rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
+    """Yield rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
     for name, text, *schemes in rows:
         keys = [_keys(choice) for choice in schemes]
         ssms, vs_code = keys[0] if keys else (), keys[1] if len(keys) > 1 else None
@@ -345,7 +345,10 @@ _NO_TEXT: Final = (
 
 @cache
 def normal(text: str) -> str:
-    """Keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`. Raises ValueError for what is no key."""
+    """Return keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`.
+
+    Raises ValueError for what is no key.
+    """
     sequence = QKeySequence(text)
     if not sequence.count() or any(key.key() in (Qt.Key.Key_unknown, Qt.Key(0)) for key in _parts(sequence)):
         raise ValueError(f"{text!r} is no key; write keys like F5, Ctrl+Shift+P or Ctrl+K, Ctrl+C")
@@ -353,12 +356,12 @@ def normal(text: str) -> str:
 
 
 def as_text(key: int) -> str:
-    """A key without Ctrl, Alt or Shift as it is written in the table."""
+    """Return a key without Ctrl, Alt or Shift as it is written in the table."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
 def format_native(text: str) -> str:
-    """Keys as this system's menus write them."""
+    """Return keys as this system's menus write them."""
     return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
 
 
@@ -377,7 +380,7 @@ def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
 
 
 def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
-    """The keys of every command: those of *scheme*, and in their place the *changes* that the user has made."""
+    """Return the keys of every command: those of *scheme*, and in their place the *changes* that the user has made."""
     found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
     for name, keys in (changes or {}).items():
         if name in found and not BY_NAME[name].fixed:
@@ -402,7 +405,7 @@ class Clash:
 
 
 def clashes(keys: Keys) -> list[Clash]:
-    """Every pair of commands that get in each other's way."""
+    """Return every pair of commands that get in each other's way."""
     found = []
     for one, other in combinations(COMMANDS, 2):
         if scopes_overlap(one.scope, other.scope):
@@ -454,12 +457,12 @@ def _find_other_command(clash: Clash, name: str) -> str:
 
 
 def scopes_overlap(scope: str, other_scope: str) -> bool:
-    """A keyboard can be in both scopes at once: one is the other, or may lie around it."""
+    """Return whether a keyboard can be in both scopes at once: one is the other, or may lie around it."""
     return scope in _find_enclosing_scopes(other_scope) or other_scope in _find_enclosing_scopes(scope)
 
 
 def _find_enclosing_scopes(scope: str) -> set[str]:
-    """The scope and all that may lie around it."""
+    """Return the scope and all that may lie around it."""
     return {scope}.union(*(_find_enclosing_scopes(outer) for outer in SCOPES[scope][1]))
 
 
@@ -532,6 +535,6 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
 
 
 def find_unbound_commands(names: Iterable[str]) -> list[str]:
-    """Commands that have no action among *names*: the table would promise what nobody does."""
+    """Return commands that have no action among *names*: the table would promise what nobody does."""
     there = set(names)
     return [command.name for command in COMMANDS if not command.fixed and command.name not in there]

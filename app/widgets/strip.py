@@ -165,7 +165,7 @@ class TimeStrip(QWidget):
             self.update()
 
     def _compute_time_position(self) -> tuple[float, int]:
-        """The scale, and how many half pixels of it have gone by."""
+        """Return the scale, and how many half pixels of it have gone by."""
         return self.span_s, round(self.x_of(self._now_s) * 2.0)
 
     @Slot(object)
@@ -213,7 +213,7 @@ class TimeStrip(QWidget):
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _lanes(self) -> QRectF:
-        """Both lanes; measured anew only when size or font change, as every marker asks for it."""
+        """Return both lanes; measured anew only when size or font change, as every marker asks for it."""
         if self._lane_box is None:
             line = self.fontMetrics().height()
             left, right = lane_sides(self)
@@ -221,7 +221,7 @@ class TimeStrip(QWidget):
         return self._lane_box
 
     def _lane_lines(self) -> float:
-        """Height of all lanes in lines of text."""
+        """Return height of all lanes in lines of text."""
         return (self._fixed_lanes() + len(self._more)) * LANE_PITCH if self._roomy or self._more else 1.45
 
     def _fixed_lanes(self) -> int:
@@ -247,7 +247,7 @@ class TimeStrip(QWidget):
         return min(self._now_s, max(0.0, t_s))
 
     def marker_near(self, x: float) -> TimelineMarker | None:
-        """The marker within a finger's breadth of *x*."""
+        """Return the marker within a finger's breadth of *x*."""
         near = [marker for marker in self.markers if abs(self.x_of(marker.t_s) - x) <= NEAR_PX]
         return min(near, key=lambda m: (m.kind in MERGED, abs(self.x_of(m.t_s) - x)), default=None)
 
@@ -294,7 +294,7 @@ class TimeStrip(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
     def _select_markers(self) -> list[TimelineMarker]:
-        """The markers, lesser ones first so that they lie below; of a kind one for each pixel."""
+        """Return the markers, lesser ones first so that they lie below; of a kind one for each pixel."""
         lanes = self._lanes()
         left, pitch = (
             lanes.left(),

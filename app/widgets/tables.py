@@ -83,7 +83,7 @@ class TableColumn:
 
 
 def plain_tip(text: str) -> str:
-    """A tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
+    """Return a tool tip that shows *text* as it is: Qt takes what looks like HTML for HTML, which may name files."""
     if "<" not in text and "&lt;" not in text:  # where Qt looks for HTML, and only there
         return text
     return f"<p style='white-space: pre-wrap'>{escape(text)}</p>"

@@ -69,12 +69,15 @@ class ThemeTokens:
     function: QColor
 
     def named(self, name: str) -> QColor:
-        """The colour of that name, for tables that say what something means. Raises AttributeError for no colour."""
+        """Return the colour of that name, for tables that say what something means.
+
+        Raises AttributeError for no colour.
+        """
         colour: QColor = getattr(self, name)
         return colour
 
     def server(self, index: int) -> QColor:
-        """The colour by which the server number *index* of a drill is known in every view."""
+        """Return the colour by which the server number *index* of a drill is known in every view."""
         return self.series[index % len(self.series)]
 
 
@@ -188,12 +191,12 @@ def dark() -> ThemeTokens:
 
 @cache
 def high_contrast() -> ThemeTokens:
-    """Text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
+    """Return text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
     return _tokens(CONTRAST, True, _CONTRAST_COLOURS, _CONTRAST_SERIES)
 
 
 def tokens(palette: QPalette) -> ThemeTokens:
-    """The tokens that belong to *palette*."""
+    """Return the tokens that belong to *palette*."""
     if palette.color(QPalette.ColorRole.Window) == high_contrast().window:
         return high_contrast()
     return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
@@ -229,7 +232,7 @@ BASE_POINTS: Final = 10.0
 
 
 def fixed_font(scale: float = 1.0) -> QFont:
-    """The system's fixed-width font; *scale* is relative to ordinary text."""
+    """Return the system's fixed-width font; *scale* is relative to ordinary text."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPointSizeF(QApplication.font().pointSizeF() * scale)
     return font
@@ -265,7 +268,7 @@ def _icon(name: str, normal: int, disabled: int) -> QIcon:
 
 
 def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
-    """The icon in one *colour*, *size* device pixels wide and high."""
+    """Return the icon in one *colour*, *size* device pixels wide and high."""
     return _render_pixmap(_renderer(name, colour), size)
 
 
@@ -374,7 +377,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 
 
 def palette(colours: ThemeTokens) -> QPalette:
-    """Every role, so that nothing of the desktop's own colours is mixed in."""
+    """Return every role, so that nothing of the desktop's own colours is mixed in."""
     role, found = QPalette.ColorRole, QPalette()
     for which, colour in (
         (role.Window, colours.window),

@@ -35,7 +35,7 @@ NAMED_MAX: Final = 3
 
 
 def select_announced_kinds(terms: Terms) -> frozenset[str]:
-    """Kinds of events that may be said: in an exam nothing that is to be found out."""
+    """Return kinds of events that may be said: in an exam nothing that is to be found out."""
     if terms.truth:
         return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}
     return OF_THE_RUN | ({"goal"} if terms.progress else set())
@@ -54,7 +54,7 @@ def sentences(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK))
 
 
 def _without_echoes(events: list[Event]) -> list[Event]:
-    """A copy's state and role only as they ended up; a fault of a server only where nothing else tells of it."""
+    """Return a copy's state and role only as they ended up; a fault of a server only where nothing else tells of it."""
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}
     return [

@@ -15,7 +15,7 @@ SHOWN_MAX: Final = 12
 
 
 def completions(world: World, text: str) -> list[str]:
-    """Whole lines that begin with *text*, as far as they can be foreseen; best first."""
+    """Return whole lines that begin with *text*, as far as they can be foreseen; best first."""
     words = text.split(" ")
     if len(words) == 1:
         return _rank_candidates(words[0], VERBS)

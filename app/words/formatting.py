@@ -41,7 +41,7 @@ _FAILOVERS: Final = {
 
 
 def failover_kind(name: str) -> str:
-    """Kind of a failover, as people read it."""
+    """Return kind of a failover, as people read it."""
     return tr(_FAILOVERS.get(name, name))
 
 
@@ -54,7 +54,7 @@ def local(text: str) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number without needless digits and without separators of thousands: 2.5, 12, 1234."""
+    """Return a number without needless digits and without separators of thousands: 2.5, 12, 1234."""
     return local(f"{value:g}")
 
 
@@ -66,7 +66,7 @@ def number(value: float | None, decimals: int = 0) -> str:
 
 
 def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
-    """About *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
+    """Return about *digits* significant digits, never an exponent: 0.0123, 1.23, 12.3, 1,234."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0.0:
@@ -83,7 +83,7 @@ def short(value: float | None) -> str:
 
 
 def kb(value: float | None) -> str:
-    """A size given in KB, in the unit that suits it: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
+    """Return a size given in KB, in the unit that suits it: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
     if value is None or not math.isfinite(value):
         return NOTHING
     for unit in ("KB", "MB", "GB"):
@@ -99,21 +99,21 @@ def kb_per_s(value: float | None) -> str:
 
 
 def ms(value: float | None) -> str:
-    """A duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
+    """Return a duration given in ms: 0.4 ms, 12 ms, 1.3 s."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{significant(value, 2, decimals_max=2)} ms" if value < 1000.0 else seconds(value / 1000.0)
 
 
 def seconds(value: float | None, decimals: int = 2) -> str:
-    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
+    """Return a duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return local(localization.format_duration(value, f".{decimals}f"))
 
 
 def hms(value: float | None) -> str:
-    """A duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up so that some is not none."""
+    """Return a duration as the Database Mirroring Monitor writes it: hh:mm:ss, rounded up so that some is not none."""
     if value is None or not math.isfinite(value):
         return NOTHING
     whole = math.ceil(value)
@@ -138,7 +138,7 @@ def moment(tick: int) -> str:
 
 
 def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
-    """The clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
+    """Return the clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
 
     *start_time* is what `Settings.start_time` holds (ISO 8601).
     """
@@ -163,7 +163,7 @@ def cell(value: object) -> str:
 
 
 def tab_separated(rows: list[list[str]]) -> str:
-    """Rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
+    """Return rows for the clipboard; a cell with a tab, quote or line break is quoted, as spreadsheets expect."""
     return "\n".join("\t".join(_quoted(text) for text in row) for row in rows)
 
 
@@ -174,7 +174,7 @@ def _quoted(text: str) -> str:
 
 
 def text_table(columns: list[str], rows: list[list[str]]) -> str:
-    """Columns under dashes, as in results to text."""
+    """Return columns under dashes, as in results to text."""
     width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
     lines = [columns, ["-" * w for w in width], *rows]
     return "\n".join(

@@ -45,7 +45,7 @@ def match(query: str, text: str) -> Match | None:
 
 
 def best(query: str, items: Iterable[Item], text: Callable[[Item], str]) -> list[tuple[Item, Match]]:
-    """The items that fit, best first; equally good ones stay in their order.
+    """Return the items that fit, best first; equally good ones stay in their order.
 
     The exact text comes first, then the whole phrase. Scattered letters count only where nothing has the words
     themselves.
@@ -87,7 +87,7 @@ def _run(query: str, start: int, text: str, score: float) -> Match:
 
 
 def _initials(query: str, text: str, starts: list[int]) -> list[int]:
-    """Places of the word's letters as first letters of words; empty if they are not."""
+    """Return places of the word's letters as first letters of words; empty if they are not."""
     places: list[int] = []
     for letter in query:
         after = places[-1] if places else -1
@@ -99,7 +99,7 @@ def _initials(query: str, text: str, starts: list[int]) -> list[int]:
 
 
 def _letters(query: str, text: str) -> list[int]:
-    """Places of the word's letters in order, anywhere; empty if they are not all there."""
+    """Return places of the word's letters in order, anywhere; empty if they are not all there."""
     places: list[int] = []
     for letter in query:
         place = text.find(letter, places[-1] + 1 if places else 0)

@@ -52,7 +52,7 @@ def tr(text: str) -> str:
 
 
 def trn(singular: str, plural: str, n: int) -> str:
-    """The form of "{n} thing", "{n} things" that goes with *n* in the language of the interface."""
+    """Return the form of "{n} thing", "{n} things" that goes with *n* in the language of the interface."""
     return _catalogue.ngettext(singular, plural, n)
 
 
@@ -79,7 +79,7 @@ def _catalogue_of(name: str) -> gettext.NullTranslations:
 
 
 def choose_language(by_environment: str, by_setting: str, by_system: str) -> str:
-    """The first of the three that names a language there is, else English.
+    """Return the first of the three that names a language there is, else English.
 
     *by_system* is a locale's name such as `de_AT`; only its first part counts.
     """

@@ -58,7 +58,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 @cache
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
-    """Return the seconds from *fault* at the primary until the cluster knows that its role has failed; None after 120 s."""
+    """Return the seconds from *fault* at the primary until the cluster knows of the failure; None after 120 s."""
     world = group_world(AUTO, witness=True)
     at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
     return None if at is None else at - FIVE

@@ -170,7 +170,7 @@ def _read(raw: str | bytes) -> ToMember:
 
 
 def roles(invitation: Invitation, name: str) -> list[TeamRole]:
-    """The roles of the team, and who has them. Raises JoinFailedError."""
+    """Return the roles of the team, and who has them. Raises JoinFailedError."""
     member = TeamMember(invitation, name, "")
     member.start()
     try:

@@ -211,7 +211,7 @@ def _last_service(report: Report) -> str:
 
 
 def _failover(report: Report) -> Iterator[SummaryFigure]:
-    """The time of the only failover, with the published one if there is one to compare."""
+    """Yield the time of the only failover, with the published one if there is one to compare."""
     rows: list[Row] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return

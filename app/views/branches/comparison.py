@@ -143,7 +143,7 @@ def _label(text: str, scale: float = 1.0, bold: bool = False, muted: bool = Fals
 def _table(
     title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
 ) -> QFrame:
-    """Rows under a title; those that differ are bold."""
+    """Return rows under a title; those that differ are bold."""
     card = QFrame()
     card.setProperty("card", "true")
     layout = QVBoxLayout(card)

@@ -33,7 +33,7 @@ class BranchRow:
 
 
 def rows_of(tree: Branches) -> list[BranchRow]:
-    """Every branch, after its parent."""
+    """Return every branch, after its parent."""
     return [_row(tree, name, tree.history_of(name).drill) for name in tree.names()]
 
 

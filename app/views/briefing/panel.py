@@ -44,7 +44,7 @@ HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What t
 
 
 def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
-    """(mark, tone, words) of a goal at *tick*."""
+    """Return (mark, tone, words) of a goal at *tick*."""
     if state.met_tick is not None:
         at = formatting.run_time(state.met_tick / TICKS_PER_S)
         return "✓", "ok", tr("reached at {time}").format(time=at)

@@ -200,7 +200,7 @@ class QuestionShelf(QScrollArea):
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _pointer_is_low(self) -> bool:
-        """The pointer would be under the cards at the lower edge, and not at the upper one."""
+        """Return whether the pointer would be under the cards at the lower edge, and not at the upper one."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
             pointer

@@ -267,7 +267,7 @@ class Charts(QWidget):
             pass
 
     def show_parts(self, world: World) -> Iterator[None]:
-        """The upper half of the plots, the lower half, and what is above and below them."""
+        """Yield the upper half of the plots, the lower half, and what is above and below them."""
         if self._drill is None or not self.isVisible():
             self._stale = True
             return

@@ -73,7 +73,7 @@ def save(
 
 
 def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
-    """One line a second: time and each counter, with units in the titles; empty where nothing ran."""
+    """Return one line a second: time and each counter, with units in the titles; empty where nothing ran."""
     rows: list[list[object]] = [["t_s", *map(_title, counters)]]
     for t_s, *values in history.rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])

@@ -52,7 +52,7 @@ class AxisStrip(QWidget):
         self.update()
 
     def _compute_pixel_range(self, span: TimelineSpan) -> tuple[float, float] | None:
-        """The pixels of *span* within the charts; None where it is not in sight."""
+        """Return the pixels of *span* within the charts; None where it is not in sight."""
         left, right = self._bounds
         x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
@@ -152,7 +152,7 @@ class AvailabilityLane(AxisStrip):
         draw_shape(painter, shape, position, MARK_PX)
 
     def marks_near(self, x: float) -> list[TimelineMarker]:
-        """Marks within a few pixels of *x*."""
+        """Return marks within a few pixels of *x*."""
         return [marker for marker in self._marks if abs(self._place_of(marker.t_s) - x) <= NEAR_PX]
 
     def event(self, event: QEvent) -> bool:

@@ -27,7 +27,7 @@ LOG: Final = "log_used_kb"
 
 
 def expected(history: CounterHistory, world: World, database: str) -> dict[str, str]:
-    """Counter -> what is expected of it, in words; counters of which nothing is expected are left out."""
+    """Return counter -> what is expected of it, in words; counters of which nothing is expected are left out."""
     end_s = history.end_s
     found: dict[str, str] = {}
     for name, words in QUEUES.items():
@@ -43,7 +43,7 @@ def expected(history: CounterHistory, world: World, database: str) -> dict[str, 
 
 
 def sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
-    """The same with the counters' titles, and how coarse a long run is: one sample each *sample_ticks*."""
+    """Return the same with the counters' titles, and how coarse a long run is: one sample each *sample_ticks*."""
     said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
     if sample_ticks > TICKS_PER_S:
         words = tr("This run is long: from here on there is one value every {time}.")

@@ -46,7 +46,7 @@ class TimeScale(QWidget):
         return formatting.run_time(self._cursor_s, 1) if shown and self._cursor_s is not None else ""
 
     def times_s(self) -> list[float]:
-        """Every time that has a label."""
+        """Return every time that has a label."""
         from_s, to_s = self._range
         step_s = time_step_s(to_s - from_s, self._place_of(to_s) - self._place_of(from_s))
         first = math.ceil(from_s / step_s)

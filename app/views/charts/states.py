@@ -138,7 +138,7 @@ class States:
 
 
 def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float) -> list[TimelineSpan]:
-    """A span of a clustered instance, in parts where it is said to be online and does not run."""
+    """Return a span of a clustered instance, in parts where it is said to be online and does not run."""
     if span.what != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
@@ -152,7 +152,7 @@ def _running(span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float)
 def _mark_downtime(
     spans: list[TimelineSpan], runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """The spans, cut where the instance did not run."""
+    """Return the spans, cut where the instance did not run."""
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:

@@ -41,7 +41,7 @@ class Batches:
         self._running: dict[str, QueryBatch] = {}
 
     def started(self, event: Event) -> QueryBatch | None:
-        """The batch that an event of kind "sql" begins; None if it is nobody's here."""
+        """Return the batch that an event of kind "sql" begins; None if it is nobody's here."""
         for item in self._journal[self._read :]:
             if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
@@ -54,7 +54,7 @@ class Batches:
         return batch
 
     def finish_batch(self, event: Event) -> QueryBatch | None:
-        """The batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
+        """Return the batch that an event of kind "sql_done" ends, with its outcome; None if it is nobody's here."""
         batch = self._running.get(event.get("window"))
         if batch is None or batch.run != event.get("run"):
             return None

@@ -39,7 +39,7 @@ def tone_of(kind: _TokenType, text: str) -> str | None:
 
 
 def sql_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
-    """Colours for T-SQL."""
+    """Return colours for T-SQL."""
     before = ""
 
     def tone(kind: _TokenType, text: str) -> str | None:

@@ -15,7 +15,7 @@ from engine.constants import TICKS_PER_S
 
 
 def first_line(batch: QueryBatch) -> str:
-    """The first line that says something, and that there are more."""
+    """Return the first line that says something, and that there are more."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 

@@ -72,7 +72,7 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 
 
 def from_event(event: Event) -> BatchOutcome:
-    """The outcome that an event of kind "sql_done" tells."""
+    """Return the outcome that an event of kind "sql_done" tells."""
     return BatchOutcome(
         server=event.server or "",
         window=event.get("window"),
@@ -92,7 +92,7 @@ def from_event(event: Event) -> BatchOutcome:
 
 
 def message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """(text, tone, line of what was sent) as the Messages tab prints it: a red head and text for an error."""
+    """Yield (text, tone, line of what was sent) as the Messages tab prints it: a red head and text for an error."""
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"
@@ -119,7 +119,7 @@ TEXT_LINES: Final = 5_000
 
 
 def as_text(outcome: BatchOutcome) -> str:
-    """Messages and results in the order in which they came, as far as a person may want to read them there."""
+    """Return messages and results in the order in which they came, as far as a person may want to read them there."""
     lines = [text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(message_lines(outcome), TEXT_MESSAGES)]
     parts: list[str] = []
     told, left, missing = 0, TEXT_CELLS, 0

@@ -45,7 +45,7 @@ LINES_A_TURN: Final = 100
 
 
 def columns_of(result: Rowset) -> list[TableColumn]:
-    """Columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
+    """Return columns of a grid, wide enough for what they hold, NULL in a quieter colour."""
     looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
 
     def column(index: int, title: str) -> TableColumn:
@@ -63,7 +63,7 @@ def columns_of(result: Rowset) -> list[TableColumn]:
 
 
 def _format_cell(value: object) -> str:
-    """A value as a grid shows it: not more of it than can be painted."""
+    """Return a value as a grid shows it: not more of it than can be painted."""
     if isinstance(value, str) and len(value) > CELL_SHOWN:
         return value[:CELL_SHOWN] + "…"
     return formatting.cell(value)
@@ -121,7 +121,7 @@ class Results(QTabWidget):
         return [grid for grid in found if isinstance(grid, TableView)]
 
     def _new_splitter(self) -> QSplitter:
-        """An empty one in place of the old one: to take a hundred grids out one by one lays all of them out anew."""
+        """Return an empty replacement: removing a hundred grids one by one would lay all of them out each time."""
         grids = QSplitter(Qt.Orientation.Vertical)
         grids.setChildrenCollapsible(False)
         self._area.setWidget(grids)

@@ -97,7 +97,7 @@ SNIPPETS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
 
 
 def places(text: str) -> list[TemplateParameter]:
-    """The places of a text, each name once, in order."""
+    """Return the places of a text, each name once, in order."""
     found: dict[str, TemplateParameter] = {}
     for name, kind, value in ([part.strip() for part in found] for found in PLACE.findall(text)):
         found.setdefault(name.lower(), TemplateParameter(name, kind, value))
@@ -111,7 +111,7 @@ def filled(text: str, values: dict[str, str]) -> str:
 
 
 def menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
-    """A menu of all snippets; *insert* gets the text of the chosen one."""
+    """Return a menu of all snippets; *insert* gets the text of the chosen one."""
     found = QMenu(parent)
     for group, entries in SNIPPETS:
         part = found.addMenu(tr(group))

@@ -81,12 +81,12 @@ class QueryTabs(QTabWidget):
         return front if isinstance(front, ShellWindow) else None
 
     def windows(self) -> list[QueryWindow]:
-        """All query windows."""
+        """Return all query windows."""
         pages = (self.widget(index) for index in range(self.count()))
         return [page for page in pages if isinstance(page, QueryWindow)]
 
     def shells(self) -> list[ShellWindow]:
-        """All PowerShell windows."""
+        """Return all PowerShell windows."""
         pages = (self.widget(index) for index in range(self.count()))
         return [page for page in pages if isinstance(page, ShellWindow)]
 
@@ -122,13 +122,13 @@ class QueryTabs(QTabWidget):
         return next((window for window in self.windows() if window.window_id == name), None)
 
     def open_another(self, server: str, text: str = "") -> QueryWindow:
-        """One more window on *server*: its name is the first that is free."""
+        """Return one more window on *server*: its name is the first that is free."""
         used = {window.window_id for window in self.windows()}
         numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
         return self.open(next(name for name in numbers if name not in used), text)
 
     def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
-        """The window *name* with *text* in it, in front and ready for typing."""
+        """Return the window *name* with *text* in it, in front and ready for typing."""
         window = QueryWindow(name, lambda text, position: self._complete(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
@@ -167,7 +167,7 @@ class QueryTabs(QTabWidget):
         self._lay_out_again()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
-        """A window on *server* with the text of *window*, in its place; the connection of before is closed.
+        """Return a window on *server* with the text of *window*, in its place; the connection of before is closed.
 
         Cursor and selection stay, so that what was just chosen can be run over there.
         """
@@ -185,7 +185,7 @@ class QueryTabs(QTabWidget):
         return new
 
     def targets(self, window: QueryWindow) -> list[str]:
-        """Connection strings by which *window* could connect: its own server and each listener, to read or to write."""
+        """Return connection strings for *window*: its own server and each listener, to read or to write."""
         world = self._world
         if world is None or not world.listeners:
             return []
@@ -307,7 +307,7 @@ class QueryTabs(QTabWidget):
         return self.square(window.server)
 
     def square(self, server: str) -> QIcon:
-        """A mark in the server's colour."""
+        """Return a mark in the server's colour."""
         mark = QPixmap(12, 12)
         mark.fill(self.colour(server, self.palette()))
         return QIcon(mark)

@@ -30,7 +30,7 @@ class ConsoleTool:
 
 
 def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAction]:
-    """Actions that work while the keyboard is anywhere inside *owner*."""
+    """Return actions that work while the keyboard is anywhere inside *owner*."""
     actions = {}
     for act in acts:
         action = actions[act.name] = QAction(act.text, owner)

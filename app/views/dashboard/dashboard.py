@@ -39,7 +39,7 @@ def _number(value: float | None) -> str:
 
 
 def _column(title: str, name: str) -> TableColumn:
-    """A column of sys.dm_hadr_database_replica_states, as it is there."""
+    """Return a column of sys.dm_hadr_database_replica_states, as it is there."""
 
     def text(row: DatabaseRow) -> str:
         value = row.positions.get(name)

@@ -46,7 +46,7 @@ def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]
 
 
 def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QWidget]:
-    """The score and the curve in numbers."""
+    """Return the score and the curve in numbers."""
     curve = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
         for point in calibration["curve"]
@@ -58,7 +58,7 @@ def build_calibration(calibration: Calibration, narrow: bool = False) -> list[QW
 
 
 def commands(report: Report, narrow: bool = False) -> QWidget | None:
-    """Every batch with what the server said to it; None if nothing was typed."""
+    """Return every batch with what the server said to it; None if nothing was typed."""
     rows = list(_batches(report))
     return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
 

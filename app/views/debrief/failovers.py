@@ -95,7 +95,7 @@ def data_loss(estimate: Estimate, failover: Row) -> str:
 
 
 def build_attempt(row: Row) -> QWidget:
-    """A failover that began and was not completed, and why."""
+    """Return a failover that began and was not completed, and why."""
     said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     why = said_of(row["why"])
     at = formatting.run_time(row["detected_t_s"])
@@ -110,7 +110,7 @@ def missing(parts: Sequence[Mapping[str, str]]) -> str:
 
 
 def phases_of(failover: Row) -> list[tuple[str, float]]:
-    """(name, seconds) of the phases that are known."""
+    """Return (name, seconds) of the phases that are known."""
     found = []
     for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
@@ -121,7 +121,7 @@ def phases_of(failover: Row) -> list[tuple[str, float]]:
 
 
 def verdict(failover: Row, unlike: str = "") -> str:
-    """The time of a failover beside the published one. *unlike*: why it must not be compared."""
+    """Return the time of a failover beside the published one. *unlike*: why it must not be compared."""
     took = failover.get("failover_s")
     if took is None:
         return tr("It was not completed.")

@@ -30,7 +30,7 @@ CAUSE_LENGTH_MAX: Final = 220
 def mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """The costliest mistakes, what made the greatest difference first. *watch* is given seconds.
+    """Return the costliest mistakes, what made the greatest difference first. *watch* is given seconds.
 
     What is a blunder says the comparison with the best possible, not a number of points.
     """

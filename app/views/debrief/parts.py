@@ -47,7 +47,7 @@ def muted(text: str) -> QLabel:
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
 ) -> QWidget:
-    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text.
+    """Return rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text.
 
     *narrow*: what stands in a row is put below one another, behind its first column.
     """
@@ -69,7 +69,7 @@ def table(
 
 
 def _grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
-    """A widget with a grid of so much room between its cells, and none around them."""
+    """Return a widget with a grid of so much room between its cells, and none around them."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -103,7 +103,7 @@ def format_loss(points: float) -> str:
 
 
 def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
-    """Rows with a mark, such as the lost points, its name in a separate column, and a text next to it."""
+    """Return rows with a mark, such as the lost points, its name in a separate column, and a text next to it."""
     sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
         side.setFixedWidth(max(each.sizeHint().width() for each in sides))

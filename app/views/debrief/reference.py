@@ -20,7 +20,7 @@ LINE_LENGTH_MAX: Final = 220
 def reference(
     solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
 ) -> list[QWidget]:
-    """Each step with its reason and when it was done here. *asked*: question -> its choices."""
+    """Return each step with its reason and when it was done here. *asked*: question -> its choices."""
     rows: list[tuple[str | QWidget, ...]] = []
     for step in solution.steps:
         done = (

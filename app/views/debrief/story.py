@@ -64,7 +64,7 @@ def figures(report: Report, review: Review | None, summary: Summary, narrow: boo
 
 
 def goals(report: Report) -> list[QWidget]:
-    """Each goal with when it was reached."""
+    """Return each goal with when it was reached."""
     found: list[QWidget] = []
     for goal in report.get("goals", ()):
         when = tr("not reached")
@@ -75,7 +75,7 @@ def goals(report: Report) -> list[QWidget]:
 
 
 def build_story(review: Review, report: Report) -> list[QWidget]:
-    """A sentence or two about each stretch without service, about clients that waited longer, and each loss."""
+    """Return a sentence or two about each stretch without service, about clients that waited longer, and each loss."""
     groups = _group_outages(review.outages)
     found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
@@ -89,7 +89,7 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
 
 
 def _clients(report: Report) -> Iterator[QWidget]:
-    """The databases whose clients were without service for noticeably longer than the database was down."""
+    """Yield the databases whose clients were without service for noticeably longer than the database was down."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     said = tr("Clients of {database} could not work for {length}; the database was down for {down}.")
     for name, row in list(rows.items())[:DATABASES_MAX]:
@@ -196,7 +196,7 @@ def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
 
 
 def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
-    """A row for each precondition, those that stood in the way first."""
+    """Return a row for each precondition, those that stood in the way first."""
     against = {(guard.name, guard.seen_in, guard.target): since for guard, since in outage.against}
     rows = []
     for guard in lanes.preconditions:

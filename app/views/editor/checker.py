@@ -76,7 +76,7 @@ def path_of(text: str, problem: Problem) -> Path:
 
 
 def stoppable(stop: Flag) -> Begin:
-    """Drills that raise Unwanted within 10 s of theirs after *stop* is set."""
+    """Return drills that raise Unwanted within 10 s of theirs after *stop* is set."""
 
     class Stoppable(Drill):
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:

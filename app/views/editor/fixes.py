@@ -38,5 +38,5 @@ def fix_of(problem: Problem) -> Fix | None:
 
 
 def apply_fix(text: str, fix: Fix) -> str:
-    """The scenario's *text* with the fix in it."""
+    """Return the scenario's *text* with the fix in it."""
     return text.rstrip("\n") + "\n" + fix.added

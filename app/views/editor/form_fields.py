@@ -102,7 +102,7 @@ def _format_value(value: object) -> str:
 
 
 def read(field: Field, typed: str) -> object:
-    """The value that *typed* stands for; None: nothing. Raises Refused."""
+    """Return the value that *typed* stands for; None: nothing. Raises Refused."""
     if not typed.strip():
         return None
     if field.kind is FieldKind.WORDS:
@@ -142,7 +142,7 @@ def format_entry(entry: Mapping[str, object]) -> str:
 
 
 def _parse_scalar(kind: FieldKind, typed: str) -> object:
-    """A number if it is meant and is one, else the words as they are."""
+    """Return a number if it is meant and is one, else the words as they are."""
     text = typed if kind is FieldKind.TEXT else typed.strip()
     if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
         for number in (int, float):

@@ -52,7 +52,7 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
 
 
 def names_in(text: str, kind: str) -> list[str]:
-    """The same of a scenario's text; none while that cannot be read."""
+    """Return the same of a scenario's text; none while that cannot be read."""
     try:
         return names(tomllib.loads(text), kind)
     except (ValueError, RecursionError):

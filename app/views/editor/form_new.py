@@ -21,7 +21,10 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 
 
 def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
-    """The keys that an entry of *section* must have, with values to begin from; *data* is the scenario so far."""
+    """Return the keys that an entry of *section* must have, with values to begin from.
+
+    *data* is the scenario so far.
+    """
     made = build_initial_values(_model(section, data), section.key, data)
     if section.key == "timeline":
         made = {"at": "60s", **made}
@@ -58,7 +61,7 @@ def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: s
 
 
 def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
-    """The keys that the table *model* at *key* must have, with values to begin from."""
+    """Return the keys that the table *model* at *key* must have, with values to begin from."""
     servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
@@ -101,7 +104,7 @@ def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
 
 
 def _to_write(field: Field) -> str:
-    """A text that only the author knows: marked, so that `check` names it until it is written."""
+    """Return a text that only the author knows: marked, so that `check` names it until it is written."""
     about = field.about.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{TO_WRITE}{about[:1].lower()}{about[1:]}"
 

@@ -206,7 +206,7 @@ class FormPage(QScrollArea):
         return found if isinstance(found, list) else []
 
     def _extra(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
-        """Keys of the table at *path* that have no field; those of the whole file are its tables."""
+        """Return keys of the table at *path* that have no field; those of the whole file are its tables."""
         table = value_in(self._data, path)
         if path == () or not isinstance(table, Mapping):
             return ()

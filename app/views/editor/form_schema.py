@@ -47,7 +47,10 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
 
 @cache
 def fields(model: type[BaseModel]) -> tuple[Field, ...]:
-    """The fields of a table in the order of the schema, its kind first; of a scenario those outside of tables."""
+    """Return the fields of a table in the order of the schema, its kind first.
+
+    Of a scenario those outside of tables.
+    """
     whole = model is schema.Scenario
     found = [
         _field(model, name, info)
@@ -58,7 +61,7 @@ def fields(model: type[BaseModel]) -> tuple[Field, ...]:
 
 
 def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
-    """The table that *entry* is: where there are several, its `kind` says which."""
+    """Return the table that *entry* is: where there are several, its `kind` says which."""
     for model in section.models:
         kind = model.model_fields.get("kind")
         if kind is not None and entry.get("kind") in get_args(kind.annotation):
@@ -67,7 +70,7 @@ def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
 
 
 def kinds(section: Section) -> tuple[str, ...]:
-    """The words that `kind` may have in *section*; none where it is but one table."""
+    """Return the words that `kind` may have in *section*; none where it is but one table."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
@@ -151,7 +154,7 @@ def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
 
 
 def _strip_type(annotation: object) -> Any:
-    """The type without `| None` and without rules."""
+    """Return the type without `| None` and without rules."""
     while True:
         origin = get_origin(annotation)
         if origin is Annotated:
@@ -166,7 +169,7 @@ def _strip_type(annotation: object) -> Any:
 
 
 def _rules(annotation: object) -> list[object]:
-    """The rules of a type and of what stands beside its `| None`."""
+    """Return the rules of a type and of what stands beside its `| None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *rules = get_args(annotation)
@@ -177,7 +180,7 @@ def _rules(annotation: object) -> list[object]:
 
 
 def _flat(rules: Iterable[object]) -> Iterator[object]:
-    """The single rules: those that a Field() holds, one by one."""
+    """Yield the single rules: those that a Field() holds, one by one."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
             yield from _flat(rule.metadata)
@@ -194,7 +197,7 @@ def _longest(rules: list[object]) -> int:
 
 
 def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
-    """The tables that a field of the scenario may hold, and whether it may hold several."""
+    """Return the tables that a field of the scenario may hold, and whether it may hold several."""
     bare = _strip_type(annotation)
     many = get_origin(bare) is tuple
     inner = _strip_type(get_args(bare)[0]) if many else bare

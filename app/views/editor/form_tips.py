@@ -30,7 +30,7 @@ UNITS: Final = {
 
 
 def tip(field: Field) -> str:
-    """All of it, line by line."""
+    """Return all of it, line by line."""
     about, meant = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=meant) if meant else ""
     if field.required:

@@ -87,7 +87,7 @@ def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> 
 
 
 def _find_current_fact(tokens: Sequence[str]) -> list[str]:
-    """The words of the fact that is being written; none where one is still to begin."""
+    """Return the words of the fact that is being written; none where one is still to begin."""
     start = len(tokens)
     while start and tokens[start - 1].lower() not in _JOINED:
         start -= 1
@@ -105,14 +105,14 @@ def _facts(named: Named, negated: bool) -> list[str]:
 
 
 def _quantities(named: Named) -> list[str]:
-    """Those of which the scenario has something to measure."""
+    """Return those of which the scenario has something to measure."""
     return [
         f"{name}(" for name, quantity in facts.QUANTITIES.items() if quantity.of is None or named(quantity.of)
     ]
 
 
 def _states(fact: Sequence[str], named: Named) -> list[str]:
-    """The states that the thing may have of which the fact speaks."""
+    """Return the states that the thing may have of which the fact speaks."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
         return list(facts.WITNESS_WORDS)
@@ -132,7 +132,7 @@ def _is_named(token: str, names: Sequence[str]) -> bool:
 
 
 def _quote_names(names: Sequence[str]) -> list[str]:
-    """Names as conditions write them: one that is more than a word in brackets."""
+    """Return names as conditions write them: one that is more than a word in brackets."""
     return [name if _BARE.fullmatch(name) else f"[{name}]" for name in names]
 
 

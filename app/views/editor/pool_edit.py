@@ -33,7 +33,7 @@ class Pool:
 
 
 def pools(data: Mapping[str, object]) -> list[Pool]:
-    """The pools of a scenario's data, as far as they are pools."""
+    """Return the pools of a scenario's data, as far as they are pools."""
     found = data.get(VARIANTS)
     made: list[Pool] = []
     for name, pool in found.items() if isinstance(found, Mapping) else ():
@@ -58,7 +58,7 @@ def entries_of(typed: str) -> tuple[object, ...]:
 
 
 def create_pool(pools: Sequence[Pool]) -> Pool:
-    """One more pool, to begin from."""
+    """Return one more pool, to begin from."""
     taken, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
     while f"pool_{number}" in taken:
         number += 1

@@ -20,7 +20,7 @@ _OFFERED: Final = {key.rpartition(".")[2]: of for key, of in OFFERED.items()}
 
 
 def find_completions(text: str, position: int) -> list[str]:
-    """Words that may stand at *position*: a table after `[`, keys at the start of a line, else values of the key."""
+    """Return valid words at *position*: a table after `[`, keys at the start of a line, else values of the key."""
     before = text[:position]
     line = before.rpartition("\n")[2]
     if line.lstrip().startswith("["):
@@ -44,24 +44,24 @@ def find_completions(text: str, position: int) -> list[str]:
 
 
 def _table_before(prefix: str) -> list[str]:
-    """Path of the table in which the text *before* ends."""
+    """Return path of the table in which the text *before* ends."""
     found = _TABLE.findall(prefix)
     return found[-1].split(".") if found else []
 
 
 def _keys_before(prefix: str) -> list[str]:
-    """Keys that the table has already."""
+    """Return keys that the table has already."""
     last = max((match.end() for match in _TABLE.finditer(prefix)), default=0)
     return [key[1] for line in prefix[last:].splitlines() if (key := _KEY.match(line))]
 
 
 def _tables() -> list[str]:
-    """Everything that is written as a table or an array of tables."""
+    """Return everything that is written as a table or an array of tables."""
     return [name for name, place in _properties([]).items() if _inner(place).get("properties")]
 
 
 def _properties(path: list[str]) -> dict[str, JsonSchema]:
-    """Key: its JSON Schema, in the table at *path*; nothing for a table that there is not."""
+    """Return key: its JSON Schema, in the table at *path*; nothing for a table that there is not."""
     place: JsonSchema = _schema()
     for step in path:
         place = _inner(place.get("properties", {}).get(step, {}))
@@ -83,7 +83,7 @@ def _inner(schema_node: JsonSchema) -> JsonSchema:
 
 
 def _values(schema_node: JsonSchema) -> list[str]:
-    """Values that the schema lists."""
+    """Return values that the schema lists."""
     found: list[str] = []
     for option in (schema_node, *schema_node.get("anyOf", ())):
         inner = _inner(option)

@@ -213,7 +213,7 @@ class TimelineCanvas(QWidget):
         return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
-        """The entry at this place and what of it; the chosen one and steps drawn last go before others."""
+        """Return the entry at this place and what of it; the chosen one and steps drawn last go before others."""
         hits = [
             (entry, placed)
             for entry, box, placed in self._boxes

@@ -80,7 +80,7 @@ class TimelinePlan:
 
 
 def read_plan(text: str) -> TimelinePlan:
-    """The plan in *text*; what no scenario can hold is left out. Raises ValueError for what is not TOML."""
+    """Return the plan in *text*; what no scenario can hold is left out. Raises ValueError for what is not TOML."""
     try:
         data = tomllib.loads(text)
     except RecursionError as error:
@@ -97,7 +97,7 @@ def read_plan(text: str) -> TimelinePlan:
 
 
 def seconds_of(value: object) -> float | None:
-    """A duration as scenarios write it, in seconds; None for what is none."""
+    """Return a duration as scenarios write it, in seconds; None for what is none."""
     try:
         return None if value is None else _ANY_DURATION.validate_python(value)
     except ValidationError:
@@ -134,7 +134,7 @@ def _collapse_spaces(value: object) -> str:
 
 
 def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
-    """Steps with the times that follow from the text alone: a condition takes as long as it takes."""
+    """Yield steps with the times that follow from the text alone: a condition takes as long as it takes."""
     before: float | None = 0.0
     for number, table in _tables(data, "solution"):
         do, when = table.get("do"), _collapse_spaces(table.get("when"))
@@ -156,7 +156,7 @@ def _raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
 
 
 def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[TimelineEntry]:
-    """The steps, those without a time spread evenly between the times around them."""
+    """Yield the steps, those without a time spread evenly between the times around them."""
     at, known = 0, 0.0
     while at < len(steps):
         if steps[at].sure:
@@ -184,7 +184,7 @@ def _in_order(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[Timel
 
 
 def spoken(entry: TimelineEntry) -> str:
-    """The entry as a line of a list, and as a screen reader says it."""
+    """Return the entry as a line of a list, and as a screen reader says it."""
     start, end = (formatting.run_time(t_s, _decimals(t_s)) for t_s in entry.spot)
     act = entry.act or tr("nothing yet")
     if entry.kind == AT:

@@ -32,7 +32,7 @@ class Scale:
         return self.left + t_s / self.length_s * self.width
 
     def time_at(self, x: float) -> float:
-        """Seconds, within the drill."""
+        """Return seconds, within the drill."""
         return min(self.length_s, max(0.0, (x - self.left) / self.width * self.length_s))
 
     @property
@@ -61,7 +61,7 @@ class FaultLayout:
 
 
 def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
-    """Each fault with its label (*widths* in pixels) in the first row that has room for both."""
+    """Return each fault with its label (*widths* in pixels) in the first row that has room for both."""
     ends: list[float] = []
     """Position from which each row is free."""
     found = []

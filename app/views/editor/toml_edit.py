@@ -35,7 +35,7 @@ def tone_of(kind: _TokenType, _: str) -> str | None:
 
 
 def toml_highlighter(document: QTextDocument, colours: ThemeTokens) -> Highlighter:
-    """Colours for TOML."""
+    """Return colours for TOML."""
     return Highlighter(document, colours, TOMLLexer(stripnl=False, ensurenl=False), tone_of)
 
 

@@ -17,7 +17,7 @@ KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, Figu
 
 
 def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
-    """Those that *rows* suffice for."""
+    """Return those that *rows* suffice for."""
     made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _build_many_databases(rows)}
     return {name: figure for name, figure in made.items() if figure is not None}
 

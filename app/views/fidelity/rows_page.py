@@ -41,7 +41,7 @@ CLASSES: Final = ((mark("All classes"), None), *((words, kind) for kind, words i
 
 
 def value(row: FigureRow, figure: float | str) -> str:
-    """A number with its unit, or the words."""
+    """Return a number with its unit, or the words."""
     if isinstance(figure, str):
         return figure
     return f"{formatting.significant(figure, 4)} {row.unit}".rstrip()
@@ -56,7 +56,7 @@ def error(row: FigureRow) -> str:
 
 
 def _format_source(row: FigureRow) -> str:
-    """Table or figure of the paper; its title where the source is the whole of it."""
+    """Return table or figure of the paper; its title where the source is the whole of it."""
     last = row.source.rsplit(", ", 1)[-1]
     return row.source if ")" in last else last
 
@@ -313,7 +313,7 @@ def _counts(passed: int, total: int) -> str:
 
 
 def _text(row: FigureRow) -> str:
-    """All that can be searched."""
+    """Return all that can be searched."""
     shown = (
         row.id,
         row.section,

@@ -119,7 +119,7 @@ def mirrored_databases(world: World) -> list[str]:
 
 
 def partners_of(world: World, database: str) -> list[str]:
-    """Servers that hold the database in a session, in the order of the drill."""
+    """Return servers that hold the database in a session, in the order of the drill."""
     mirrored = [copy for copy in world.copies_of(database) if copy.mirroring.guid is not None]
     names = {copy.server for copy in mirrored} | {copy.mirroring.partner for copy in mirrored}
     return [name for name in world.instances if name in names]
@@ -166,7 +166,7 @@ def mode_of(copy: DatabaseCopy | None) -> str:
 
 
 def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
-    """The partner whose last row says that it is *role*; the later one if both say so."""
+    """Return the partner whose last row says that it is *role*; the later one if both say so."""
     fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 

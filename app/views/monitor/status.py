@@ -71,7 +71,7 @@ class LabeledValues(QWidget):
         return dict(self._shown)
 
     def needed_px(self) -> int:
-        """Width at which every label and a large value beside it stand in one line."""
+        """Return width at which every label and a large value beside it stand in one line."""
         metrics = self.fontMetrics()
         label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
         return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()

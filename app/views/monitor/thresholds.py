@@ -58,7 +58,7 @@ class ThresholdLine:
 
 
 def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert | None:
-    """The threshold that *server* keeps, enabled or not."""
+    """Return the threshold that *server* keeps, enabled or not."""
     alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
@@ -66,7 +66,7 @@ def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert |
 def lines_of(
     world: World, database: str, servers: Sequence[str], raised: dict[int, str]
 ) -> list[ThresholdLine]:
-    """The page for one database; what cannot be asked is unknown."""
+    """Return the page for one database; what cannot be asked is unknown."""
     return [
         ThresholdLine(
             alert_id,
@@ -167,7 +167,7 @@ class Warnings(QWidget):
 
 
 def _build_wrapped_label(text: str) -> QLabel:
-    """A label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
+    """Return a label of as many lines as it takes: in a grid of one-line fields Qt would give it one line's room."""
     label = QLabel(text)
     label.setWordWrap(True)
     width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
@@ -224,7 +224,7 @@ class ThresholdsDialog(QDialog):
         return both
 
     def batches(self) -> list[tuple[str, str]]:
-        """(server, T-SQL) for every threshold that was changed."""
+        """Return (server, T-SQL) for every threshold that was changed."""
         found = []
         name = self._database.replace("'", "''")
         for (server, alert_id), (enabled, value) in self.fields.items():

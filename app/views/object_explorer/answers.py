@@ -64,7 +64,10 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 
 
 def no_answer(world: World, name: str) -> int | None:
-    """The number of the error that asking *name* meets; TIMEOUT only after the login timeout. None: it answers."""
+    """Return the number of the error that asking *name* meets; TIMEOUT only after the login timeout.
+
+    None: it answers.
+    """
     server = world.instances[name]
     if tsql.reachable(world, name):
         return TIMEOUT if server.hung else None
@@ -76,7 +79,7 @@ def no_answer(world: World, name: str) -> int | None:
 
 
 def format_client_message(number: int, name: str) -> str:
-    """The client's message of that number."""
+    """Return the client's message of that number."""
     return fill_message(number, name)[1]
 
 

@@ -41,7 +41,7 @@ _SHAPES: Final = {
 
 @lru_cache(maxsize=256)
 def icon(kind: str, tone: str, dark: bool) -> QIcon:
-    """The icon of *kind* with the sign of *tone*, none for the tones text and idle."""
+    """Return the icon of *kind* with the sign of *tone*, none for the tones text and idle."""
     colours = theme.dark() if dark else theme.light()
     ground = colours.idle if tone == "idle" else colours.accent if kind == "folder" else colours.text
     found = QIcon()

@@ -107,7 +107,7 @@ def values(copy: DatabaseCopy | None) -> dict[str, str]:
 
 
 def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
-    """The buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
+    """Return the buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
     if copy is None or copy.mirroring.state is None:
         return []
     in_step = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.state is MirrorState.SYNCHRONIZED

@@ -94,7 +94,7 @@ def failover_of(group: str) -> str:
 
 
 def hadr(database: str, clause: str) -> str:
-    """The statement behind Suspend and Resume Data Movement."""
+    """Return the statement behind Suspend and Resume Data Movement."""
     return f"ALTER DATABASE {quoted(database)} SET HADR {clause}"
 
 
@@ -228,12 +228,12 @@ def _job(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def enable_job(name: str, enabled: bool) -> str:
-    """The statement behind Enable and Disable."""
+    """Return the statement behind Enable and Disable."""
     return f"EXEC msdb.dbo.sp_update_job @job_name = {literal(name)}, @enabled = {int(enabled)}"
 
 
 def start_job(name: str) -> str:
-    """The statement behind Start Job."""
+    """Return the statement behind Start Job."""
     return f"EXEC msdb.dbo.sp_start_job @job_name = {literal(name)}"
 
 

@@ -228,7 +228,7 @@ class Tree(QStandardItemModel):
         return next((item for item in self._all() if node_of(item).path == path), None)
 
     def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
-        """(what, tick): which row's answer this row stands in, and of when it is."""
+        """Return (what, tick): which row's answer this row stands in, and of when it is."""
         item = self.itemFromIndex(index)
         while item is not None:
             node = node_of(item)

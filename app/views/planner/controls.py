@@ -321,7 +321,7 @@ def _heading(text: str) -> QLabel:
 
 
 def _rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
-    """Names to the left, fields to the right, each name leading to its field."""
+    """Return names to the left, fields to the right, each name leading to its field."""
     widget = QWidget()
     grid = QGridLayout(widget)
     grid.setContentsMargins(0, 0, 0, 0)

@@ -22,7 +22,7 @@ PLAN_COLUMNS: Final = (
 
 
 def rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
-    """Headings and one row for each point of each sweep."""
+    """Return headings and one row for each point of each sweep."""
     found = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for sweep in (each for by_mode in sweeps for each in by_mode.values()):
         for x, point in zip(sweep.x, sweep.points, strict=True):

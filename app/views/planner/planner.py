@@ -204,7 +204,7 @@ class Planner(QWidget):
     # --- taking along ---------------------------------------------------------------------------------------
 
     def table(self) -> list[list[str]]:
-        """Headings and all points of the curves that are shown."""
+        """Return headings and all points of the curves that are shown."""
         return export.rows(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy(self) -> None:

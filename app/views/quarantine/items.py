@@ -122,7 +122,7 @@ class Items(QWidget):
         self.chosen.emit(len(self.names()))
 
     def names(self) -> list[str]:
-        """Names of what is chosen."""
+        """Return names of what is chosen."""
         return [row.data(0, _ITEM).name for row in self._rows() if _is_checked(row)]
 
     def _rows(self) -> list[QTreeWidgetItem]:

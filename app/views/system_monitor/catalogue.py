@@ -56,7 +56,7 @@ class Perf:
     since: int = 2005
 
     def values(self, role: LogRole, get: Get, compression: float) -> Array | None:
-        """Values on one side; None where the counter stays 0. *compression*: wire bytes per byte of log."""
+        """Return values on one side; None where the counter stays 0. *compression*: wire bytes per byte of log."""
         make = {LogRole.OWNER: self.owner, LogRole.MIRROR: self.mirror}.get(role)
         return make(get, compression) if make is not None else None
 
@@ -75,7 +75,7 @@ def _waiting(get: Get, compression: float) -> Array:
 
 
 def _delay(get: Get, compression: float) -> Array:
-    """Milliseconds of waiting in a second, over all transactions."""
+    """Return milliseconds of waiting in a second, over all transactions."""
     return get("commit_delay_ms") * get("transactions_per_s")
 
 
@@ -135,7 +135,7 @@ BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
 
 
 def names_of(group: str, version: int) -> list[str]:
-    """Counters of an object on a server of that version."""
+    """Return counters of an object on a server of that version."""
     return [perf.name for perf in PERFS if perf.group == group and perf.since <= version]
 
 

@@ -76,11 +76,11 @@ class SampleHistory:
         return times
 
     def find_sample(self, t_s: float) -> int:
-        """Number of the first sample at or after *t_s*."""
+        """Return number of the first sample at or after *t_s*."""
         return int(np.searchsorted(self._run.samples.ticks[: self.count], t_s * TICKS_PER_S - 0.5))
 
     def values(self, choice: CounterChoice, start_index: int, end_index: int) -> Array:
-        """The counter from sample *first* to before *last*; NaN where the server could not be asked."""
+        """Return the counter from sample *first* to before *last*; NaN where the server could not be asked."""
         key = (choice.server, choice.database)
         known = self._sides.setdefault(key, _Sides(key))
         known.follow(self._run, self.count)
@@ -100,7 +100,7 @@ class SampleHistory:
         return out
 
     def summary(self, choice: CounterChoice, from_s: float, to_s: float = math.inf) -> CounterSummary:
-        """The counter from *from_s* to *to_s*, or to the end."""
+        """Return the counter from *from_s* to *to_s*, or to the end."""
         last = self.count if to_s == math.inf else self.find_sample(to_s + 0.01)
         values = self.values(choice, self.find_sample(from_s), last)
         known = values[~np.isnan(values)]
@@ -153,5 +153,5 @@ def _find_role(standing: SampledState, key: Key) -> tuple[Place, LogRole]:
 
 
 def _matches(key: Key, copy: Key) -> bool:
-    """The copy is meant, or any copy of the server."""
+    """Return whether the copy is meant, or any copy of the server."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

@@ -55,7 +55,7 @@ class CounterRow:
 
 
 def fitting_power(highest: float | None) -> int:
-    """The greatest power of ten that keeps *highest* within the plot; 0 for nothing."""
+    """Return the greatest power of ten that keeps *highest* within the plot; 0 for nothing."""
     if highest is None or highest <= 0.0:
         return 0
     low, high = SCALES

@@ -99,7 +99,7 @@ def tick_of(failover: Failover, step: str) -> int | None:
 
 
 def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
-    """A row for each failover, the last one on top."""
+    """Return a row for each failover, the last one on top."""
     rows = [
         TimingRow(failover, now_tick, 0, drill.published.get(place), drill.unlike.get(place))
         for place, failover in enumerate(failovers)
@@ -133,7 +133,7 @@ COLUMNS: Final = (
 
 
 def steps_of(row: TimingRow | None) -> list[tuple[str, int | None, int | None, int | None]]:
-    """(words, tick, tick after the failure, ticks since the step before) of each step."""
+    """Return (words, tick, tick after the failure, ticks since the step before) of each step."""
     if row is None:
         return []
     found: list[tuple[str, int | None, int | None, int | None]] = []

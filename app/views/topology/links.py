@@ -213,7 +213,7 @@ class LinkItem(QGraphicsItem):
     def _box_at(
         self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
     ) -> QRectF:
-        """Words beside a point of the line, on the side of *outward*."""
+        """Return words beside a point of the line, on the side of *outward*."""
         style = self.style
         width = max([style.width(note, style.small) for note in notes], default=0.0)
         width = max(width, sign_width(status, style) if status else 0.0)
@@ -257,7 +257,7 @@ class LinkItem(QGraphicsItem):
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:
-        """Links that run through it; marks of broken ones and cards that hide it, which are worse."""
+        """Return links that run through it; marks of broken ones and cards that hide it, which are worse."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
@@ -309,7 +309,7 @@ class LinkItem(QGraphicsItem):
         return [(start + index / count) % 1.0 for index in range(count)]
 
     def _compute_offset_point(self, share: float, units: float) -> QPointF:
-        """The point at *share* of the line, *units* line heights beside it."""
+        """Return the point at *share* of the line, *units* line heights beside it."""
         normal = self._line.normalVector().unitVector()
         return self._line.pointAt(share) + QPointF(normal.dx(), normal.dy()) * units * self.style.unit
 
@@ -328,12 +328,12 @@ def _meet(a: QLineF, b: QLineF) -> bool:
 
 
 def _sign(value: float) -> float:
-    """-1, 0 or 1: where something lies, if it clearly lies to one side."""
+    """Return -1, 0 or 1: where something lies, if it clearly lies to one side."""
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
 def clipped(a: QRectF, b: QRectF) -> QLineF:
-    """The part of the line between the centres of two cards that lies outside both."""
+    """Return the part of the line between the centres of two cards that lies outside both."""
     line = QLineF(a.center(), b.center())
     start, end = _leaves(a, line), _leaves(b, QLineF(line.p2(), line.p1()))
     return QLineF(start, end)

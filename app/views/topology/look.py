@@ -266,7 +266,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
 
 
 def arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
-    """A triangle pointing along *angle* (radians), its point at *tip*."""
+    """Return a triangle pointing along *angle* (radians), its point at *tip*."""
     points = [tip]
     for turn in (math.pi - 0.42, math.pi + 0.42):
         points.append(tip + QPointF(math.cos(angle + turn), math.sin(angle + turn)) * size)

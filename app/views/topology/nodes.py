@@ -78,7 +78,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
         self.update()
 
     def card(self) -> QRectF:
-        """The card itself, centred on the item's position."""
+        """Return the card itself, centred on the item's position."""
         raise NotImplementedError
 
     def boundingRect(self) -> QRectF:
@@ -173,7 +173,7 @@ class ServerNode(NodeItem[ServerFace]):
         return self.card().top() + self.style.unit * (rows + self._copy_rows * len(self.face.copies))
 
     def cell_at(self, position: QPointF) -> tuple[str, StatusSign] | None:
-        """The database and state whose cell lies at *place* (in the item's coordinates)."""
+        """Return the database and state whose cell lies at *place* (in the item's coordinates)."""
         if not self.face.grid:
             return None
         step = CELL_UNITS * 1.15 * self.style.unit
@@ -184,7 +184,10 @@ class ServerNode(NodeItem[ServerFace]):
         return self.face.grid[index] if inside else None
 
     def neighbour(self, database: str, direction: tuple[float, float]) -> str:
-        """The database beside *database* in the grid, (1, 0) being right; the first one for one that is not there."""
+        """Return the database beside *database* in the grid, (1, 0) being right.
+
+        The first one for one that is not there.
+        """
         names = [name for name, _ in self.face.grid]
         if database not in names:
             return names[0] if names else ""
@@ -294,7 +297,7 @@ def _states(copy: CopyFace) -> tuple[StatusSign, ...]:
 
 
 def _draw_name(painter: QPainter, copy: CopyFace, box: QRectF, room: float, style: SceneStyle) -> float:
-    """A line above, the mark of the role and the name, no wider than *room*; returns its base line."""
+    """Return a line above, the mark of the role and the name, no wider than *room*; returns its base line."""
     unit = style.unit
     painter.setPen(QPen(style.colours.border, 1.0))
     painter.drawLine(QPointF(box.left(), box.top()), QPointF(box.right(), box.top()))

@@ -71,7 +71,10 @@ def _arrange_around_center(
     clients: Sequence[tuple[str, Size]],
     gap: float,
 ) -> dict[str, Place]:
-    """The first two partners, which mostly fail over to one another, left and right; the others above and below."""
+    """Return the first two partners, which mostly fail over to one another, left and right.
+
+    The others above and below.
+    """
     (left, _), (right, _), *others = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
     inside = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
@@ -99,7 +102,7 @@ def _row(items: Sequence[tuple[str, Size]], y: float, gap: float) -> dict[str, P
 
 
 def nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
-    """The thing that lies from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
+    """Return the thing that lies from *start* in *direction*, (1, 0) being right; the nearest by angle and distance."""
     x0, y0 = places[start]
     best: tuple[float, str] | None = None
     for name, (x, y) in places.items():

@@ -211,7 +211,7 @@ class TopologyScene(QGraphicsScene):
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:
-        """Everything, with a margin."""
+        """Return everything, with a margin."""
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
         margin = MARGIN_UNITS * self._style.unit
         box: QRectF = self._extent(boxes)

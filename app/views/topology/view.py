@@ -174,7 +174,7 @@ class Topology(TopologyCanvas):
         self._reduced_motion = reduced
 
     def voices(self) -> list[AccessibleItem]:
-        """Every item for screen readers, in the order of the Tab key."""
+        """Return every item for screen readers, in the order of the Tab key."""
         items = self._scene.items_in_order()
         for key in self._voices.keys() - {id(item) for item in items}:
             self._voices.pop(key).deleteLater()
@@ -385,7 +385,7 @@ class Topology(TopologyCanvas):
             self._scene.remove_note(item)
 
     def notes(self) -> list[Note]:
-        """Every note, to be remembered."""
+        """Return every note, to be remembered."""
         return [note.note for note in self._scene.notes if note.face.text]
 
     def put_notes(self, notes: Iterable[Note]) -> None:

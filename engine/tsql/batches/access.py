@@ -25,7 +25,7 @@ MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
 
 
 def mode_of(world: World, server: str, database: str) -> str:
-    """The mode of a database on its server."""
+    """Return the mode of a database on its server."""
     row = ledger.find(world, server, "user access", "name", database)
     return MODES[0] if row is None else str(row["mode"])
 
@@ -36,14 +36,14 @@ def forget(world: World, server: str, database: str) -> None:
 
 
 def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
-    """The other windows whose connection is in the database."""
+    """Yield the other windows whose connection is in the database."""
     for name, session in context.sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
             yield name, session
 
 
 def admit(context: Context, database: str) -> None:
-    """Raises 924 for a database in single-user mode that has its user already."""
+    """Raise 924 for a database in single-user mode that has its user already."""
     if mode_of(context.world, context.session.server, database) != "SINGLE_USER":
         return
     if any(True for _ in _list_other_sessions(context, database)):

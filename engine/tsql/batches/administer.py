@@ -85,7 +85,7 @@ def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome
 
 
 def _check_permission(machine: Machine, statement: s.Permission) -> None:
-    """Raises 15151 for an object or grantee that there is not."""
+    """Raise 15151 for an object or grantee that there is not."""
     context = machine.context
     if statement.kind == "AVAILABILITY GROUP":
         group = replicas.by_name(machine.world, machine.session.server, statement.name)
@@ -138,7 +138,7 @@ CLUSTER_PROPERTIES: Final = {
 
 
 def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
-    """The failover policy of the instance; it counts at once."""
+    """Return the failover policy of the instance; it counts at once."""
     what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     found = CLUSTER_PROPERTIES.get(statement.name.upper())
     if found is None or not machine.context.server.clustered:
@@ -283,7 +283,7 @@ _SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 
 
 def _size_kb(text: str | None) -> float | None:
-    """A SIZE or MAXSIZE in KB: 10 GB, 512 (MB), UNLIMITED."""
+    """Return a SIZE or MAXSIZE in KB: 10 GB, 512 (MB), UNLIMITED."""
     if text is None:
         return None
     if text.upper() == "UNLIMITED":
@@ -309,7 +309,7 @@ def _growth(text: str | None) -> dict[str, Any]:
 
 
 def _file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
-    """The properties of the one file that the statement names. 102 for a word that is none of them."""
+    """Return the properties of the one file that the statement names. 102 for a word that is none of them."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
         raise UnsimulatedFeatureError(

@@ -92,7 +92,7 @@ RESTORE_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _RESTORE).split())
 def _check_options(
     machine: Machine, statement: s.Backup | s.Restore, allowed_options: frozenset[str]
 ) -> None:
-    """Raises 155 for an option that there is not, 3031 for those that contradict; remarks those without effect."""
+    """Raise 155 for an option that there is not, 3031 for those that contradict; remarks those without effect."""
     written = [name for name, _ in statement.options]
     for name in written:
         if name not in allowed_options:

@@ -51,7 +51,7 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 
 
 def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
-    """The files of the database in the backup, each with the path that it had where it was taken."""
+    """Return the files of the database in the backup, each with the path that it had where it was taken."""
     image = backup_set.image
     records = (
         []
@@ -62,7 +62,7 @@ def file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
 
 
 def header(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
-    """One row for each backup in the file."""
+    """Return one row for each backup in the file."""
     return _grid(context, _HEADER_COLUMNS, [_header(context, one, n) for n, one in enumerate(sets, start=1)])
 
 

@@ -17,7 +17,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
-    """The columns of an object by its id, also those of a system view."""
+    """Return the columns of an object by its id, also those of a system view."""
     made = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
     if made:
         return made
@@ -73,7 +73,7 @@ _PROPERTIES: Final = {
 
 
 def _characters(row: catalog.Record) -> Scalar:
-    """Characters or bytes that a column may hold, -1 for max; NULL of what is neither."""
+    """Return characters or bytes that a column may hold, -1 for max; NULL of what is neither."""
     length, kind = row.get("max_length"), row.get("system_type_id")
     if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
         return length // 2
@@ -145,7 +145,7 @@ def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> S
 
 
 def _identity(*fields: str) -> Callable[[Context, Scalar], Scalar]:
-    """The first of *fields* of sys.identity_columns that is known of a table."""
+    """Return the first of *fields* of sys.identity_columns that is known of a table."""
 
     def function(context: Context, table: Scalar) -> Scalar:
         number = None if table is None else catalog.object_id(context, to_text(table))

@@ -24,7 +24,10 @@ _LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 
 
 def assign_names(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
-    """The constraints of a new table; those without a name get one as the product makes it. Raises 8110, 2714."""
+    """Return the constraints of a new table; those without a name get one as the product makes it.
+
+    Raises 8110, 2714.
+    """
     found: list[Constraint] = []
     for item in constraints:
         made = item if item.name else replace(item, name=_generate_name(table, item))
@@ -124,7 +127,7 @@ _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
 
 
 def check_key(table: Table, places: Sequence[int], owner: str) -> None:
-    """Raises 1909 for a column that comes twice, 1919 for one whose type no key may have."""
+    """Raise 1909 for a column that comes twice, 1919 for one whose type no key may have."""
     for at, place in enumerate(places):
         name, (kind, length, _) = table.columns[place].name, parse_type(table.columns[place].type)
         if place in places[:at]:
@@ -134,7 +137,7 @@ def check_key(table: Table, places: Sequence[int], owner: str) -> None:
 
 
 def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
-    """The columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
+    """Return the columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
     wanted = [name.lower() for name in item.references]
     for key in parent.constraints:
         if not isinstance(key, Key) or not key.unique:
@@ -178,7 +181,7 @@ def enforce_constraints(
 def _evaluate_rows(
     machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
-    """Each expression for each row."""
+    """Return each expression for each row."""
     kept = machine.pseudo
     machine.pseudo = {**kept, "rows of it": Table(columns, tuple(rows))}
     try:
@@ -192,7 +195,7 @@ def _plan(machine: Machine, texts: list[str]) -> QueryPlan:
 
 
 def with_computed_types(machine: Machine, table: Table) -> Table:
-    """The table whose computed columns have the types of their expressions, as far as these are known."""
+    """Return the table whose computed columns have the types of their expressions, as far as these are known."""
     if not any(column.computed for column in table.columns):
         return table
     kept = machine.pseudo
@@ -302,7 +305,7 @@ def _enforce_foreign_key(
 
 
 def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
-    """A foreign key of another table refers to the table of that name in the current database."""
+    """Return whether a foreign key of another table refers to the table of that name in the current database."""
     return any(
         isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
         for other, table in objects.list_objects(machine.context)

@@ -59,11 +59,11 @@ class Context:
         return start + timedelta(seconds=at / TICKS_PER_S)
 
     def datetime_value(self, tick: int | None = None) -> str:
-        """The clock as a datetime value."""
+        """Return the clock as a datetime value."""
         return stamp(self.moment(tick))
 
     def copies(self) -> list[DatabaseCopy]:
-        """The databases of this server, in the order of their ids."""
+        """Return the databases of this server, in the order of their ids."""
         mine = [copy for (server, _), copy in self.world.copies.items() if server == self.session.server]
         return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
 
@@ -74,7 +74,7 @@ class Context:
         return next((copy for copy in self.copies() if copy.database.lower() == database.lower()), None)
 
     def database_id(self, name: str) -> int | None:
-        """The id under which this server knows the database."""
+        """Return the id under which this server knows the database."""
         if name.lower() in SYSTEM_DATABASES:
             return SYSTEM_DATABASES[name.lower()]
         copy = self.copy_named(name)
@@ -97,7 +97,7 @@ class Context:
         return copy.database if copy is not None else name
 
     def snapshot_named(self, name: str) -> Snapshot | None:
-        """The database snapshot of that name on this server."""
+        """Return the database snapshot of that name on this server."""
         return snapshots.find(self.world, self.session.server, name)
 
     def open_database(self, name: str) -> str:

@@ -23,12 +23,15 @@ CURSORS_MAX: Final = 100
 
 
 def local(machine: Machine, name: str) -> str:
-    """The key under which a local cursor or cursor variable of the batch or procedure that runs is kept."""
+    """Return the key under which a local cursor or cursor variable of the batch or procedure that runs is kept."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
 def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
-    """Key and cursor: a local one before a global one of that name. Raises 16916, or 16950 for an empty variable."""
+    """Return key and cursor: a local one before a global one of that name.
+
+    Raises 16916, or 16950 for an empty variable.
+    """
     known = dict(machine.session.cursors)
     for key in (local(machine, name), name.lower()):
         if key in known:

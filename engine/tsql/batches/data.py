@@ -80,7 +80,7 @@ class ResultSet(Struct, frozen=True):
 
 
 def in_order(messages: Sequence[Message], results: Iterable[ResultSet]) -> Iterator[Message | ResultSet]:
-    """Messages and grids as the client gets them."""
+    """Yield messages and grids as the client gets them."""
     told = 0
     for grid in results:
         yield from messages[told : grid.after_messages]

@@ -30,7 +30,7 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
 
 
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
-    """The empty table that *text* in brackets describes."""
+    """Return the empty table that *text* in brackets describes."""
     columns, rules = parse_table(text)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
@@ -61,7 +61,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
 
 
 def _check_identity(table: str, column: ColumnDefinition) -> None:
-    """Raises 2749 for an IDENTITY that is no whole number, 8147 for one that may be NULL."""
+    """Raise 2749 for an IDENTITY that is no whole number, 8147 for one that may be NULL."""
     if column.identity is None:
         return
     kind = type_of(column.type, 1)

@@ -62,7 +62,7 @@ def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
 
 
 def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
-    """A function that finds a login by its column *known*; without an argument it is about one's own login."""
+    """Return a function that finds a login by its column *known*; without an argument it is about one's own login."""
 
     def find(context: Context, *given: Scalar) -> Scalar:
         if len(given) > 1:
@@ -224,12 +224,12 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
 
 
 def _file_found(context: Context, path: Scalar) -> Scalar:
-    """The row of sys.dm_os_file_exists, as reshape.py unpacks it."""
+    """Return the row of sys.dm_os_file_exists, as reshape.py unpacks it."""
     return json.dumps([folders.exists(context, to_text(path))] if path is not None else [])
 
 
 def _object_permissions(context: Context, name: Scalar) -> Scalar:
-    """The rows of fn_my_permissions of an object: every login is sysadmin here.
+    """Return the rows of fn_my_permissions of an object: every login is sysadmin here.
 
     [DOC: sys.fn_my_permissions]
     """
@@ -337,14 +337,14 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 def _user(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
-    """A column of the database principal with that name or id; NULL if there is none."""
+    """Return a column of the database principal with that name or id; NULL if there is none."""
     key = to_text(value).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
 def _is_member(context: Context, role: Scalar) -> Scalar:
-    """1 in db_owner and public: every user is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
+    """Return 1 in db_owner and public: every user is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
     asked = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):
@@ -353,7 +353,7 @@ def _is_member(context: Context, role: Scalar) -> Scalar:
 
 
 def _session_property(context: Context, name: Scalar) -> Scalar:
-    """1 or 0 for an option of the connection, NULL for another name [DOC: SESSIONPROPERTY]."""
+    """Return 1 or 0 for an option of the connection, NULL for another name [DOC: SESSIONPROPERTY]."""
     asked = to_text(name).upper()
     known = (
         "ANSI_NULLS",

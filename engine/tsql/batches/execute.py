@@ -88,7 +88,7 @@ _BEGINS: Final = (
 
 
 def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, object], Outcome]:
-    """The command *function*(world, server, database, *fields of the statement*)."""
+    """Return the command *function*(world, server, database, *fields of the statement*)."""
 
     def run(machine: Machine, statement: Any) -> Outcome:
         arguments = [getattr(statement, name) for name in fields]
@@ -145,7 +145,7 @@ SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTA
 
 
 def _check_option(option: str, value: str, version: int) -> None:
-    """Raises 102 for an option or value that the product does not know."""
+    """Raise 102 for an option or value that the product does not know."""
     if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
         raise SqlError(102, option)
     values = DATABASE_OPTIONS[option]

@@ -32,7 +32,7 @@ _SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
 
 
 def expand_calls(machine: Machine, text: str) -> str:
-    """The text of a query or value with what stands for its calls. Raises 217, 313, 8144 or Unsimulated."""
+    """Return the text of a query or value with what stands for its calls. Raises 217, 313, 8144 or Unsimulated."""
     for _ in range(NESTING_MAX):
         if _MAY_CALL.search(text) is None:
             return text
@@ -83,7 +83,7 @@ def _is_alias(token: Token) -> bool:
 
 
 def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
-    """Number of the token behind the brackets, and the tokens of each argument."""
+    """Return number of the token behind the brackets, and the tokens of each argument."""
     level, arguments = 0, list[list[Token]]()
     for place in range(opening, len(tokens)):
         token = tokens[place]
@@ -138,7 +138,7 @@ def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
-    """The tokens as a text on one line, so that lines of messages stay; parameters are replaced by *values*."""
+    """Return the tokens as a text on one line, so that lines of messages stay; parameters are replaced by *values*."""
     out, end = "", tokens[0].start if tokens else 0
     for token in tokens:
         out += " " * (token.start > end)

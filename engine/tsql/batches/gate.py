@@ -127,7 +127,7 @@ CELLS: Final = _read()
 
 
 def state_of(context: Context, name: str) -> str:
-    """The state of a database as the connection finds it: a key of STATES."""
+    """Return the state of a database as the connection finds it: a key of STATES."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
     if context.snapshot_named(name) is not None:
@@ -194,7 +194,7 @@ def admit_target(context: Context, parts: tuple[str, ...]) -> None:
 
 
 def is_database_in_use(context: Context, database: str) -> bool:
-    """A window or an application has a connection in the database."""
+    """Return whether a window or an application has a connection in the database."""
     name = database.lower()
     windows = [session for _, session in context.sessions() if session.spid != context.session.spid]
     windows.append(context.session)  # its own as it is now: USE may have left the database
@@ -225,7 +225,7 @@ def _writes(machine: Machine, statement: Any) -> list[Where]:
 
 
 def _of_object(machine: Machine, statement: Any) -> list[Where]:
-    """A table whose name begins with # is in tempdb."""
+    """Return a table whose name begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     if name[-1].startswith("#"):
         return []
@@ -252,7 +252,7 @@ _ACCESS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
 def option_kind(option: str, value: str) -> str:
-    """The column of the table for ALTER DATABASE … SET *option* *value*."""
+    """Return the column of the table for ALTER DATABASE … SET *option* *value*."""
     if option in MODES or option in _ALWAYS:
         return "mode" if option in MODES else "state"
     if option in _ACCESS:

@@ -15,7 +15,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
-    """The steps of a job in their order; one that has been copied from another server has that one's."""
+    """Return the steps of a job in their order; one that has been copied from another server has that one's."""
     for where in (server, *sorted(world.instances)):
         found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is_same_text(row["job"], job)]
         if found:
@@ -24,7 +24,7 @@ def steps_of(world: World, server: str, job: str) -> list[Record]:
 
 
 def step(world: World, server: str, job: str, number: str) -> Record | None:
-    """The step of a job with that number."""
+    """Return the step of a job with that number."""
     return next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
 
 
@@ -119,13 +119,13 @@ def begin_watching(world: World, server: str) -> None:
 
 
 def marks(world: World, server: str) -> dict[str, Scalar]:
-    """Up to where this server's ERRORLOG and mirroring states have been looked at, when all of them have been."""
+    """Return the positions in this server's ERRORLOG and mirroring states after a complete evaluation."""
     found: dict[str, Scalar] = {f"trace {name}": str(state) for name, state in traces(world, server).items()}
     count = sum(1 for line in world.errorlog.get(server, ()) if line[0] == world.tick)
     return found | {"tick": world.tick, "count": count}
 
 
 def traces(world: World, server: str) -> dict[str, int]:
-    """The mirroring state of each database of the server, as its last state change event gave it."""
+    """Return the mirroring state of each database of the server, as its last state change event gave it."""
     copies = sorted(world.copies.items())
     return {database: trace.get_state_id(copy) for (where, database), copy in copies if where == server}

@@ -40,7 +40,7 @@ def _find_ledger(world: World, server: str, table: str) -> Ledger:
 
 
 def rows(world: World, server: str, table: str) -> list[Record]:
-    """All rows, oldest first."""
+    """Return all rows, oldest first."""
     return [dict(row) for row in _find_ledger(world, server, table).rows]
 
 
@@ -49,7 +49,7 @@ def is_empty(world: World, server: str, table: str) -> bool:
 
 
 def find(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
-    """The first row with that value; texts without regard to case."""
+    """Return the first row with that value; texts without regard to case."""
     return next((row for row in rows(world, server, table) if _is_same_value(row.get(column), value)), None)
 
 

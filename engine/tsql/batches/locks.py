@@ -73,7 +73,7 @@ class SqlLock:
 
 
 def locks_of(session: SqlSession) -> list[SqlLock]:
-    """The locks on objects and rows that a connection has."""
+    """Return the locks on objects and rows that a connection has."""
     found = [SqlLock(session.spid, place, mode) for place, mode in session.held]
     for place, edit in session.writes:
         if isinstance(edit, RowChanges):
@@ -94,7 +94,7 @@ def _modes(session: SqlSession, object_key: Place) -> set[str]:
 
 
 def require_lock(context: Context, object_key: Place, mode: str) -> None:
-    """Raises Blocked unless the connection can have a lock of *mode* on the object now."""
+    """Raise Blocked unless the connection can have a lock of *mode* on the object now."""
     spids = tuple(
         session.spid
         for _, session in context.sessions()
@@ -125,7 +125,7 @@ _KEPT: Final = (
 
 
 def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
-    """The hints of a table in a query, with what the isolation level adds."""
+    """Return the hints of a table in a query, with what the isolation level adds."""
     words = table_hints & _WORDS
     level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
     return words if level is None or words - {"READPAST"} else words | {level}
@@ -178,7 +178,7 @@ def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_tic
 
 
 def isolation_of(session: SqlSession) -> str:
-    """The transaction isolation level, in words."""
+    """Return the transaction isolation level, in words."""
     level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
     return (
         f"read {level}" if level in ("committed", "uncommitted") else level.replace("read", "repeatable read")
@@ -191,7 +191,7 @@ def lock_timeout_ms(session: SqlSession) -> int:
 
 
 def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
-    """The batches on a server that wait for a lock, by session id."""
+    """Return the batches on a server that wait for a lock, by session id."""
     found: dict[int, Submission] = {}
     for name, run in world.batches.items():
         window = world.sessions.get(name)
@@ -224,7 +224,7 @@ def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 
 
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """All that *start* waits for, directly or not."""
+    """Return all that *start* waits for, directly or not."""
     seen: set[int] = set()
     todo = list(waits.get(start, ()))
     while todo:

@@ -58,7 +58,7 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:
-        """Another machine of the same kind for another connection."""
+        """Return another machine of the same kind for another connection."""
 
     @abstractmethod
     def begin(self, text: str) -> None:
@@ -97,19 +97,22 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def value_of(self, name: str) -> Scalar:
-        """The value of `@name` or `@@name`; 137 if there is none."""
+        """Return the value of `@name` or `@@name`; 137 if there is none."""
 
     @abstractmethod
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
+        """Return the plan of a statement, expression or condition, as things are or *names* has them.
+
+        Raises as plans.plan.
+        """
 
     @abstractmethod
     def evaluate(self, text: str) -> Scalar:
-        """The value of an expression."""
+        """Return the value of an expression."""
 
     @abstractmethod
     def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
-        """The value of an expression and its type."""
+        """Return the value of an expression and its type."""
 
     @abstractmethod
     def evaluate_condition(self, condition: str) -> bool: ...
@@ -181,11 +184,11 @@ class Machine(SubmissionOutput):
         return self.scopes[-1]
 
     def value(self, value: s.Value) -> Scalar:
-        """A literal, or the value of a variable."""
+        """Return a literal, or the value of a variable."""
         return self.value_of(value.name) if isinstance(value, s.Variable) else value
 
     def text(self, value: s.Value) -> str:
-        """The same as text."""
+        """Return the same as text."""
         return to_text(self.value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
@@ -212,7 +215,7 @@ class Machine(SubmissionOutput):
         return settings_of(self.session.options)
 
     def variable_type(self, name: str) -> SqlType | None:
-        """The type of a variable; None if it has none here or holds values of any type."""
+        """Return the type of a variable; None if it has none here or holds values of any type."""
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None

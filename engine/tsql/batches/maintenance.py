@@ -98,7 +98,7 @@ def _sqlperf(machine: Machine, arguments: Arguments) -> None:
 
 
 def _database(machine: Machine, arguments: Arguments) -> str:
-    """The database that a DBCC command names (by name or id), or the current one. 2520 for an unknown one."""
+    """Return the database that a DBCC command names (by name or id), or the current one. 2520 for an unknown one."""
     if not arguments:
         return machine.session.database
     asked = arguments[0]
@@ -307,7 +307,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 
 
 def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
-    """sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
+    """Execute sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
     advanced = option_value(context, "show advanced options") == 1

@@ -109,7 +109,7 @@ _CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 
 
 def contents(last_commit: Commit | None) -> Mapping[str, StoredObject]:
-    """All objects, by name in small letters, as the commit *last* and those before it have left them."""
+    """Return all objects, by name in small letters, as the commit *last* and those before it have left them."""
     later: list[Commit] = []
     known, commit = None, last_commit
     while commit is not None and (known := _CONTENTS.get(commit)) is None:
@@ -137,7 +137,7 @@ def _put(objects: dict[Name, StoredObject], name: Name, stored_object: StoredObj
 
 
 def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
-    """The objects of a database of this server that are committed."""
+    """Return the objects of a database of this server that are committed."""
     world, here = context.world, context.session.server
     copy, picture = context.copy_named(database), context.snapshot_named(database)
     if copy is not None:
@@ -163,7 +163,7 @@ Edit = RowChanges | StoredObject | None
 
 
 def apply_edit(stored_object: StoredObject | None, edit: Edit) -> StoredObject | None:
-    """The object after the edit."""
+    """Return the object after the edit."""
     if not isinstance(edit, RowChanges):
         return edit
     assert stored_object is not None and isinstance(stored_object.item, Table)
@@ -187,7 +187,7 @@ def _make_edit(old_object: StoredObject | None, new_object: StoredObject | None)
 
 
 def _combine_edits(first_edit: Edit, second_edit: Edit) -> Edit:
-    """One edit that does both."""
+    """Return one edit that does both."""
     if not isinstance(second_edit, RowChanges):
         return second_edit
     return (
@@ -198,7 +198,7 @@ def _combine_edits(first_edit: Edit, second_edit: Edit) -> Edit:
 
 
 def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
-    """The other connections to this server that have changed something and not committed it."""
+    """Yield the other connections to this server that have changed something and not committed it."""
     for _, session in context.sessions():
         if session.spid != context.session.spid and session.writes:
             yield session
@@ -207,7 +207,7 @@ def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
 def read_object(
     context: Context, object_key: Place, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
-    """The object as this connection finds it: committed, with what others (unless told not to) and itself did."""
+    """Return the object as this connection sees it: committed, with its own and (optionally) others' edits."""
     found = _read_committed_objects(context, object_key[1]).get(object_key[2])
     for session in list_writing_sessions(context) if include_other_sessions else ():
         if object_key in (edits := dict(session.writes)):
@@ -254,7 +254,7 @@ def schemas(context: Context) -> dict[str, Schema]:
 
 
 def resolve_object_key(context: Context, parts: tuple[str, ...]) -> Place:
-    """(server, database, key) that a name of up to three parts means; its database must be open."""
+    """Return (server, database, key) that a name of up to three parts means; its database must be open."""
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
@@ -276,7 +276,10 @@ def locate_object(
 
 
 def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
-    """The object of that name, or None. Blocked while another transaction makes, alters or drops it, if it *waits*."""
+    """Return the object of that name, or None.
+
+    Blocked while another transaction makes, alters or drops it, if it *waits*.
+    """
     if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
         return None
     place, found = locate_object(context, parts, include_other_sessions=waits)
@@ -286,7 +289,7 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
 
 
 def exclude_locked_rows(context: Context, parts: tuple[str, ...], table: Table) -> Table:
-    """The table without the rows that other connections have locked: READPAST."""
+    """Return the table without the rows that other connections have locked: READPAST."""
     place = resolve_object_key(context, parts)
     locked: set[int] = set()
     for session in list_writing_sessions(context):
@@ -326,7 +329,7 @@ def _change(
 
 
 def _lock_of(old_object: StoredObject | None, edit: Edit) -> str:
-    """The lock that an edit needs: new rows are in nobody's way."""
+    """Return the lock that an edit needs: new rows are in nobody's way."""
     if not isinstance(edit, RowChanges):
         return locks.SCHEMA
     assert old_object is not None and isinstance(old_object.item, Table)
@@ -442,12 +445,12 @@ def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> No
 
 
 def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
-    """The objects of the current database, by name: those committed and one's own."""
+    """Return the objects of the current database, by name: those committed and one's own."""
     return [(kept, kept.item) for _, kept in _items(context) if not isinstance(kept.item, Schema)]
 
 
 def _items(context: Context) -> list[tuple[str, StoredObject]]:
-    """The same with the schemas, by key."""
+    """Return the same with the schemas, by key."""
     database = context.session.database
     found = dict(_read_committed_objects(context, database))
     for (server, where, name), edit in context.writes.items():
@@ -457,11 +460,11 @@ def _items(context: Context) -> list[tuple[str, StoredObject]]:
 
 
 def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
-    """One's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
+    """Yield one's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
     for place, (name, table) in enumerate(context.session.tables):
         yield name, -1_000_000 - place, table
 
 
 def object_id(name: str) -> int:
-    """The id of an object: the same number for the same key."""
+    """Return the id of an object: the same number for the same key."""
     return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF

@@ -80,7 +80,7 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
 
 
 def _connectionproperty(context: Context, name: Scalar) -> Scalar:
-    """A column of one's own row of sys.dm_exec_connections, under its name [DOC: CONNECTIONPROPERTY]."""
+    """Return a column of one's own row of sys.dm_exec_connections, under its name [DOC: CONNECTIONPROPERTY]."""
     rows = catalog.rows_of(context, "sys.dm_exec_connections")
     own = next(row for row in rows if row["session_id"] == context.session.spid)
     wanted = to_text(name).lower()
@@ -146,7 +146,7 @@ _STATES: Final = {
 
 
 def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
-    """The older function: 1 or 0 for a state or mode, else as DATABASEPROPERTYEX [DOC: DATABASEPROPERTY]."""
+    """Return the older function: 1 or 0 for a state or mode, else as DATABASEPROPERTYEX [DOC: DATABASEPROPERTY]."""
 
     def ex(wanted: str) -> Scalar:
         return _databasepropertyex(context, database, wanted)

@@ -48,7 +48,7 @@ _ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
 
 
 def _check_tables(kind: str, output: OutputClause) -> None:
-    """Raises 4104 for a column of the table that there is not, before a row is touched."""
+    """Raise 4104 for a column of the table that there is not, before a row is touched."""
     tokens = tokens_of(output.columns)
     for place in range(len(tokens) - 2):
         table, dot, column = tokens[place : place + 3]
@@ -185,7 +185,10 @@ def _insert(machine: Machine, plan: QueryPlan) -> None:
 def _convert_for_target(
     machine: Machine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """The rows as the columns of the target take them, by the types they come from; *before* values are no columns."""
+    """Return the rows as the columns of the target take them, by the types they come from.
+
+    *before* values are no columns.
+    """
     assert plan.target is not None
     columns = sources.table(machine, plan.target).columns
     known = {column.name.lower(): column for column in columns}
@@ -215,7 +218,10 @@ def _convert_for_target(
 def _fill_defaults(
     machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """The rows with the defaults of their columns where the statement says DEFAULT; *before* values are no columns."""
+    """Return the rows with the defaults of their columns where the statement says DEFAULT.
+
+    *before* values are no columns.
+    """
     assert plan.target is not None
     known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}
     filled = [list(row) for row in rows]
@@ -229,7 +235,7 @@ def _fill_defaults(
 
 
 def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
-    """The rows that an UPDATE or DELETE touches, which it reads under update locks."""
+    """Return the rows that an UPDATE or DELETE touches, which it reads under update locks."""
     assert plan.target is not None
     machine.changing = plan.target.key
     try:

@@ -132,7 +132,7 @@ def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
 
 
 def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
-    """Raises 207 for a column of INSERT or UPDATE that the table has not."""
+    """Raise 207 for a column of INSERT or UPDATE that the table has not."""
     known = {name.lower() for name, _ in columns or ()}
     for name in named:
         if columns is not None and name.lower() not in known:

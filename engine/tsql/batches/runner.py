@@ -200,7 +200,7 @@ class Runner(Machine):
         self.scopes = [Scope(text, self.context.version)]
 
     def freeze(self) -> Submission:
-        """The submission as plain data."""
+        """Return the submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begun = self.run.command, self.run.begun_tick
         if self._statement is not None:
@@ -435,7 +435,7 @@ class Runner(Machine):
     # --- values
 
     def scratch(self) -> Scratch:
-        """The SQLite of this slice."""
+        """Return the SQLite of this slice."""
         if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
             self._scratch.close()
             self._scratch = None
@@ -449,7 +449,7 @@ class Runner(Machine):
         return self._scratch
 
     def value_of(self, name: str) -> Scalar:
-        """The value of `@name` or `@@name`; 137 if there is none."""
+        """Return the value of `@name` or `@@name`; 137 if there is none."""
         if name.startswith("@@"):
             function = GLOBALS.get(name)
             if function is None:
@@ -476,25 +476,28 @@ class Runner(Machine):
         )
 
     def _columns(self, ref: TableRef) -> Columns | None:
-        """The columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
+        """Return the columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
         try:
             return sources.describe_columns(self, ref)
         except UnsimulatedFeatureError:
             return None
 
     def plan(self, kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-        """The plan of a statement, expression or condition, as things are or *names* has them. As planner.plan."""
+        """Return the plan of a statement, expression or condition, as things are or *names* has them.
+
+        As planner.plan.
+        """
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
         text = functions.expand_calls(self, text)
         return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:
-        """The value of an expression."""
+        """Return the value of an expression."""
         return self.evaluate_with_type(text)[0]
 
     def evaluate_with_type(self, text: str) -> tuple[Scalar, SqlType | None]:
-        """The value of an expression and its type."""
+        """Return the value of an expression and its type."""
         tokens = tokens_of(text)
         if len(tokens) == 2:  # one token and the end
             only = tokens[0]

@@ -72,7 +72,7 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
 def _view_records(
     machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
 ) -> Iterable[Row]:
-    """The columns *wanted* of a system view's rows; remarks those that none of the rows names."""
+    """Yield the columns *wanted* of a system view's rows; remarks those that none of the rows names."""
     if view.rows is None:
         machine.remark(f"the rows of {view.name}; it is empty here")
         return
@@ -109,7 +109,10 @@ def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> N
 
 
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
-    """The columns of a table with their types, without its rows; None if there is none or they cannot be told."""
+    """Return the columns of a table with their types, without its rows.
+
+    None if there is none or they cannot be told.
+    """
     try:
         return describe_columns(machine, ref)
     except (SqlError, UnsimulatedFeatureError):
@@ -117,7 +120,7 @@ def columns(machine: Machine, ref: TableRef) -> names.Columns | None:
 
 
 def describe_columns(machine: Machine, ref: TableRef) -> names.Columns | None:
-    """The same; raises 208, 1087, 7202 … and Unsimulated where *columns* is silent."""
+    """Return the same; raises 208, 1087, 7202 … and Unsimulated where *columns* is silent."""
     if ref.query or ref.call:
         return None
     context, parts = machine.context, ref.parts
@@ -136,7 +139,7 @@ def describe_columns(machine: Machine, ref: TableRef) -> names.Columns | None:
 
 
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
-    """The type of a column; None for one that holds values of any type."""
+    """Return the type of a column; None for one that holds values of any type."""
     try:
         kind = type_of(type_text, default_length)
     except SqlError:
@@ -161,7 +164,7 @@ def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterabl
 
 
 def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """The temp table, table variable, table or view of that name that a script has made."""
+    """Return the temp table, table variable, table or view of that name that a script has made."""
     name = ref.parts[-1].lower()
     if name in machine.pseudo and len(ref.parts) == 1:
         return machine.pseudo[name]
@@ -178,7 +181,7 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
 
 
 def find_global_temp_table(machine: Machine, name: str) -> Table | None:
-    """The global temp table of another connection, which all see [DOC: CREATE TABLE, temporary tables]."""
+    """Return the global temp table of another connection, which all see [DOC: CREATE TABLE, temporary tables]."""
     if not name.startswith("##"):
         return None
     tables_there = (dict(session.tables) for _, session in machine.context.sessions())
@@ -186,7 +189,7 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
 
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
-    """The same for a query, which may have to wait for others to let go of it."""
+    """Return the same for a query, which may have to wait for others to let go of it."""
     made, name = _find_user_object(machine, ref), ref.parts[-1].lower()
     if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return made
@@ -197,7 +200,7 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
 
 
 def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
-    """The table that a script has made under that name, if there is one."""
+    """Return the table that a script has made under that name, if there is one."""
     try:
         found = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
     except SqlError:
@@ -206,7 +209,7 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
 
 
 def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
-    """The rows of a view, computed in a scratch of its own."""
+    """Return the rows of a view, computed in a scratch of its own."""
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
     try:
@@ -220,7 +223,7 @@ def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Itera
 
 
 def table(machine: Machine, ref: TableRef) -> Table:
-    """A table that may be written to; 208, 1087, 259 for a system view, or Unsimulated."""
+    """Return a table that may be written to; 208, 1087, 259 for a system view, or Unsimulated."""
     made = _find_user_object(machine, ref)
     if isinstance(made, Table):
         return made

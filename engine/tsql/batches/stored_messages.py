@@ -21,7 +21,7 @@ FIRST_RAISABLE: Final = 13_000
 
 
 def all_rows(world: World, server: str) -> list[Wording]:
-    """The rows of sys.messages on that server, by number."""
+    """Return the rows of sys.messages on that server, by number."""
     changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
     own = [_make_wording(row) for row in ledger.rows(world, server, TABLE)]
     product = list_messages(world.instances[server].version)
@@ -35,7 +35,7 @@ def _make_wording(row: ledger.Record) -> Wording:
 
 
 def find(world: World, server: str, number: int) -> Wording | None:
-    """One row of sys.messages, or None."""
+    """Return one row of sys.messages, or None."""
     added = ledger.find(world, server, TABLE, "message_id", number)
     if added is not None:
         return _make_wording(added)
@@ -53,7 +53,7 @@ def is_logged(world: World, server: str, number: int) -> bool:
 
 
 def raisable(world: World, server: str, number: int, severity: int, state: int) -> Wording:
-    """The message that RAISERROR names by number. 2732 a number too small, 18054 an unknown one."""
+    """Return the message that RAISERROR names by number. 2732 a number too small, 18054 an unknown one."""
     if number < FIRST_RAISABLE or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
     row = find(world, server, number)

@@ -27,7 +27,7 @@ Evaluate = Callable[[str], Scalar]
 def make_table(
     name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()
 ) -> Table:
-    """An empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
+    """Return an empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
     seen: set[str] = set()
     for column in columns:
         if column.name.lower() in seen:
@@ -39,7 +39,7 @@ def make_table(
 
 
 def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
-    """The table that SELECT … INTO makes: with the types of its columns, or as the values are where one is not known.
+    """Return the table of SELECT … INTO, with the types of its columns, or those of the values if unknown.
 
     A column of nothing but NULL is int.
     """
@@ -53,12 +53,12 @@ def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType
 
 
 def number_rows(table: Table) -> Table:
-    """The table with a number for each of its rows."""
+    """Return the table with a number for each of its rows."""
     return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
 
 
 def characters_in(rows: Iterable[Row]) -> int:
-    """Characters of all texts in *rows*."""
+    """Return characters of all texts in *rows*."""
     return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
 
 
@@ -82,7 +82,7 @@ def insert(
     evaluate: Evaluate,
     own_numbers: bool = False,
 ) -> tuple[Table, int | None]:
-    """The table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
+    """Return the table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
 
     Raises 213, 120, 121, 207, 273, 515, 271, 544, 545, 8101, 8152.
     """
@@ -149,7 +149,7 @@ def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
 
 
 def find_insert_positions(table: Table, count: int) -> list[int]:
-    """The columns that an INSERT without a list of them fills with *count* values. Raises 213."""
+    """Return the columns that an INSERT without a list of them fills with *count* values. Raises 213."""
     places = _find_positions(table, ())
     if len(places) != count:
         raise SqlError(213)
@@ -188,7 +188,7 @@ def _check_identity(
 
 
 def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
-    """The value as the column holds it."""
+    """Return the value as the column holds it."""
     if value is None:
         if not column.nullable:
             raise SqlError(515, column.name, table, verb)
@@ -222,7 +222,7 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
 
 
 def delete(table: Table, numbers: Sequence[Row]) -> Table:
-    """The table without the rows of these numbers (from 1)."""
+    """Return the table without the rows of these numbers (from 1)."""
     gone = {int(str(number[0])) - 1 for number in numbers}
     rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
     ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
@@ -242,13 +242,13 @@ def compare_rows(old_table: Table, new_table: Table) -> RowChanges:
 
 
 def merge_row_changes(first_changes: RowChanges, second_changes: RowChanges) -> RowChanges:
-    """Both, one after the other."""
+    """Return both, one after the other."""
     rows = {**dict(first_changes.rows), **dict(second_changes.rows)}
     return RowChanges(tuple(rows.items()), second_changes.next_identity, second_changes.next_id)
 
 
 def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[int, Row], ...]) -> Table:
-    """The table with new rows, which is what happens most."""
+    """Return the table with new rows, which is what happens most."""
     rows = tuple(row for _, row in new_rows)
     return replace(
         table,

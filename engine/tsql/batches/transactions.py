@@ -232,7 +232,7 @@ def _finish_transaction(machine: Machine) -> None:
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
-    """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows.
+    """Return the connection when its batch is stopped while it waits for a commit: that is in the log whatever follows.
 
     A commit that still waits for a log to write to is undone.
     """

@@ -165,7 +165,7 @@ class Recall(Generic[T]):
 
 
 def remembered(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """A function of a text that knows its latest results, for texts of so many characters in all."""
+    """Return a function of a text that knows its latest results, for texts of so many characters in all."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known: Recall[T] = Recall(characters)

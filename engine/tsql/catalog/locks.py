@@ -73,14 +73,14 @@ def _object(context: Context, object_key: Place) -> LockResource:
 
 
 def _application(context: Context, place: Place, owner: str = "TRANSACTION", count: int = 1) -> LockResource:
-    """A resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
+    """Return a resource of sp_getapplock: principal id, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(place).encode(), digest_size=4).hexdigest()
     description = f"0:[{application_locks.describe(place)}]:({digest})"
     return LockResource("APPLICATION", context.database_id(place[1]) or 0, description, 0, owner, count)
 
 
 def _row(context: Context, object_key: Place, number: int, row: Row | None) -> LockResource:
-    """A row of a heap, or the key of one where the table has a primary key."""
+    """Return a row of a heap, or the key of one where the table has a primary key."""
     kept = objects.read_object(context, object_key)
     table = kept.item if kept is not None and isinstance(kept.item, Table) else None
     database_id, entity = context.database_id(object_key[1]) or 0, HEAP + objects.object_id(object_key[2])
@@ -153,7 +153,7 @@ _DEVICE_WAITS: Final = {
 
 
 def progress(context: Context, run: Submission | None) -> tuple[float, int]:
-    """Percent complete and remaining ms of a backup, restore or check of pages; zeros for other statements."""
+    """Return percent complete and remaining ms of a backup, restore or check of pages; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
     whole, done = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
@@ -250,7 +250,7 @@ view("sys.dm_os_waiting_tasks", _waiting_tasks)
 
 
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
-    """(session, resource, mode, GRANT or WAIT) of every lock on this server."""
+    """Yield (session, resource, mode, GRANT or WAIT) of every lock on this server."""
     asked = waits(context)
     for _, session in context.sessions():
         number = context.database_id(_up_to_date(context, session).database)
@@ -319,7 +319,7 @@ view("sys.dm_tran_locks", _locks)
 
 
 def _open(context: Context) -> Iterator[SqlSession]:
-    """Connections with a transaction: one that was begun, or the commit of a statement that waits for its log."""
+    """Yield connections with a transaction: one that was begun, or the commit of a statement that waits for its log."""
     for _, session in context.sessions():
         now = _up_to_date(context, session)
         if now.transactions or now.committing:

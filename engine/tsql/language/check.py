@@ -17,7 +17,10 @@ PROBLEMS_MAX: Final = 1_000
 
 
 def parse_only(text: str) -> list[Message]:
-    """The errors of the text, each with the line in its batch; `Commands completed successfully.` if there are none."""
+    """Return the errors of the text, each with the line in its batch.
+
+    `Commands completed successfully.` if there are none.
+    """
     return parsing(text).result()
 
 

@@ -108,7 +108,7 @@ _COLUMN_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=256)
 def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
-    """Columns and constraints in `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
+    """Return columns and constraints in `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
 
     Raises SqlSyntaxError with the line in *text*.
     """
@@ -136,7 +136,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
 
 
 def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
-    """The columns alone."""
+    """Return the columns alone."""
     return parse_table(text)[0]
 
 
@@ -171,7 +171,7 @@ class _ColumnReader:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def brackets(self) -> list[Token]:
-        """The tokens of a group in brackets, which begins here."""
+        """Return the tokens of a group in brackets, which begins here."""
         first, level = self.place, 0
         while True:
             token = self.take()
@@ -347,7 +347,7 @@ class _ColumnReader:
         )
 
     def names(self) -> tuple[str, ...]:
-        """The columns in brackets."""
+        """Return the columns in brackets."""
         inside = self.brackets()
         return tuple(
             name_of(token)
@@ -356,7 +356,7 @@ class _ColumnReader:
         )
 
     def expression(self) -> str:
-        """A default: constants, calls, or anything in brackets, joined by signs."""
+        """Return a default: constants, calls, or anything in brackets, joined by signs."""
         first = self.place
         while True:
             while self.token.is_op("-", "+", "~"):

@@ -84,7 +84,7 @@ def _crop_around_cursor(text: str, position: int) -> tuple[str, int]:
 
 
 def _word_at_end(text: str) -> str:
-    """The word that is being typed; to search for it would be to look at every character of a long text."""
+    """Return the word that is being typed; to search for it would be to look at every character of a long text."""
     start = len(text)
     while start and _IN_WORD.match(text[start - 1]):
         start -= 1
@@ -92,7 +92,7 @@ def _word_at_end(text: str) -> str:
 
 
 def _lexed(text: str) -> tuple[Token, ...] | None:
-    """The tokens, or None inside a string or comment that is still open."""
+    """Return the tokens, or None inside a string or comment that is still open."""
     try:
         return tokens_of(text)[:-1]
     except SqlError:
@@ -128,7 +128,7 @@ def _suggestions(context: Context, text: str, prefix: str, tokens: tuple[Token, 
 
 
 def _statement_start(tokens: tuple[Token, ...]) -> int:
-    """Number of the token with which the statement around the cursor begins."""
+    """Return number of the token with which the statement around the cursor begins."""
     for place in range(len(tokens) - 1, -1, -1):
         word = tokens[place].upper
         following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
@@ -149,7 +149,7 @@ def _tables(context: Context) -> set[str]:
 
 
 def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]) -> set[str]:
-    """Views of a schema, or columns of a table or alias."""
+    """Return views of a schema, or columns of a table or alias."""
     path = ""
     for token in reversed(tokens):
         if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
@@ -165,7 +165,7 @@ def _after_dot(context: Context, tokens: tuple[Token, ...], all_tokens: tuple[To
 
 
 def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
-    """Columns of the views that the statement names; only of the one called *alias* if that is given."""
+    """Return columns of the views that the statement names; only of the one called *alias* if that is given."""
     columns: set[str] = set()
     for place, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):

@@ -57,7 +57,7 @@ class Definitions(TokenReader):
         return STATEMENT_WORK + TOKEN_WORK * (self.place - self.first)
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
-        """The program of the body of a procedure."""
+        """Return the program of the body of a procedure."""
         raise NotImplementedError
 
     def emit_unsimulated(self, word_count: int = 2) -> None:

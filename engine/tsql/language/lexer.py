@@ -92,7 +92,7 @@ class BatchTooLongError(SqlSyntaxError):
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """All tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113 or 8623."""
+    """Return all tokens of a batch and an `end` token. Raises SqlSyntaxError 102, 103, 105, 113 or 8623."""
     return _KNOWN.get(text, len(text), lambda: ResumableComputation(lexing(text)).result()[:])
 
 
@@ -171,7 +171,7 @@ SHOWN_MAX: Final = 200
 
 
 def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
-    """The error for a token that does not fit: 156 for a keyword, 102 otherwise."""
+    """Return the error for a token that does not fit: 156 for a keyword, 102 otherwise."""
     shown = last_token if token.kind == "end" and last_token is not None else token
     if shown.upper in KEYWORDS:
         return SqlSyntaxError(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
@@ -191,7 +191,7 @@ def name_of(token: Token) -> str:
 
 
 def double_quotes_as_strings(text: str) -> str:
-    """The text as QUOTED_IDENTIFIER OFF has it: "x" is a string."""
+    """Return the text as QUOTED_IDENTIFIER OFF has it: "x" is a string."""
     out, copied = "", 0
     for token in tokens_of(text):
         if token.kind == "quoted" and token.text.startswith('"'):
@@ -201,7 +201,7 @@ def double_quotes_as_strings(text: str) -> str:
 
 
 def without_comments(text: str, tokens: Sequence[Token]) -> str:
-    """The text from the first of *tokens* to the last, with each comment turned into blanks (line breaks stay)."""
+    """Return the text from the first of *tokens* to the last, with comments as blanks (line breaks stay)."""
     parts: list[str] = []
     place = tokens[0].start
     for token in tokens:

@@ -27,7 +27,10 @@ class OutputClause:
 
 @lru_cache(maxsize=256)
 def split(text: str) -> tuple[str, OutputClause | None]:
-    """The statement without its OUTPUT clause, and the clause. Raises SqlSyntaxError for one that cannot be read."""
+    """Return the statement without its OUTPUT clause, and the clause.
+
+    Raises SqlSyntaxError for one that cannot be read.
+    """
     if "output" not in text.lower():
         return text, None
     tokens = tokens_of(text)
@@ -49,7 +52,7 @@ def split(text: str) -> tuple[str, OutputClause | None]:
 
 
 def _first_verb(tokens: tuple[Token, ...]) -> int:
-    """Number of the INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 if there is none."""
+    """Return number of the INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 if there is none."""
     level = 0
     for place, token in enumerate(tokens):
         level += token.is_op("(") - token.is_op(")")

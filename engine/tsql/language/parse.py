@@ -25,7 +25,7 @@ Parts = dict[str, Any]
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
-    """The command that *tokens* of the batch *text* are; *following* is the token behind it.
+    """Return the command that *tokens* of the batch *text* are; *following* is the token behind it.
 
     Raises SqlSyntaxError 102 or 156.
     """
@@ -58,7 +58,7 @@ def _locate_error(
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
-    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    """Return names of the terminals that may follow the beginning of a command, and the words among them."""
     parser = PARSER.parse_interactive(statement)
     try:
         parser.exhaust_lexer()
@@ -73,7 +73,7 @@ def following(statement: str) -> tuple[set[str], set[str]]:
 
 
 def _list_keywords(pattern: object) -> set[str]:
-    """The words that a terminal stands for; none for names, numbers and signs."""
+    """Return the words that a terminal stands for; none for names, numbers and signs."""
     if isinstance(pattern, PatternStr):
         return {pattern.value} if pattern.value.isidentifier() else set()
     raw = str(getattr(pattern, "value", ""))
@@ -93,7 +93,7 @@ def text_in(raw: str) -> str:
 
 
 def _merge_parts(children: Children) -> Parts:
-    """All parts that are dictionaries, in one."""
+    """Return all parts that are dictionaries, in one."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
@@ -102,7 +102,7 @@ def _upper(token: object) -> str:
 
 
 def _flat(children: Children) -> str:
-    """Any parts of an option, as words."""
+    """Return any parts of an option, as words."""
     return " ".join(_flat(part) if isinstance(part, list) else str(part) for part in children)
 
 
@@ -113,7 +113,7 @@ def _number(c: Children) -> int | float:
 
 
 def _exact(c: Children) -> int | float | str:
-    """A number with more digits than a float holds stays text, which is read as the type of its parameter."""
+    """Return a number with more digits than a float holds stays text, which is read as the type of its parameter."""
     value = _number(c)
     if isinstance(value, int):
         return value
@@ -143,7 +143,7 @@ def _alter_files(c: Children) -> s.Statement:
 
 
 def _texts(group: list[Any]) -> tuple[str, ...]:
-    """The texts in brackets, those of inner brackets with them."""
+    """Return the texts in brackets, those of inner brackets with them."""
     inner = [_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")
 
@@ -248,7 +248,7 @@ def _create_database(c: Children) -> s.Statement:
 
 
 def _named_files(tokens: list[str]) -> tuple[tuple[str, str], ...]:
-    """(NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
+    """Return (NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
     found: list[tuple[str, str]] = []
     name = ""
     for place, word in enumerate(tokens):

@@ -82,7 +82,7 @@ def on_server(version: int) -> tuple[str, ...]:
 
 
 def check(names: tuple[str, ...], line: int) -> None:
-    """Raises 102 for a permission that there is not."""
+    """Raise 102 for a permission that there is not."""
     for name in names:
         if name not in PERMISSIONS:
             raise SqlSyntaxError(line, 102, name)

@@ -42,7 +42,7 @@ NEWEST: Final = VERSIONS[-1]
 
 
 def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
-    """The program of one batch for a server of *version*; *variables* are declared from outside.
+    """Return the program of one batch for a server of *version*; *variables* are declared from outside.
 
     Raises SqlSyntaxError with the line in the batch.
     """

@@ -57,7 +57,7 @@ class TokenReader:
         return token
 
     def check_length(self) -> None:
-        """Raises BatchTooLongError if the statement has become that."""
+        """Raise BatchTooLongError if the statement has become that."""
         first = self.tokens[self.first]
         if self.place - self.first > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
@@ -92,7 +92,7 @@ class TokenReader:
                 yield STATEMENT_TOKENS_MAX
 
     def text_between(self, start: int, end: int) -> str:
-        """The text from token number *first* up to, not including, token number *end*."""
+        """Return the text from token number *first* up to, not including, token number *end*."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
@@ -139,7 +139,7 @@ class TokenReader:
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
     def next_statement_begins(self, start: int, seen_keywords: Container[str]) -> bool:
-        """The word here begins another statement than the one that began at token number *first*.
+        """Return whether the word here begins another statement than the one that began at token number *first*.
 
         *seen* are the words between the two.
         """
@@ -166,7 +166,7 @@ class TokenReader:
         return word in STOP_WORDS
 
     def begins_cte(self) -> bool:
-        """The WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
+        """Return whether the WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
         named = self.peek().kind in ("word", "quoted")
         return named and (self.peek(2).upper == "AS" or self.peek(2).is_op("("))
 
@@ -181,7 +181,7 @@ class TokenReader:
         return head == "MERGE" or keyword not in seen_keywords
 
     def read_bracketed_text(self) -> str:
-        """The text of a group in brackets, which begins here."""
+        """Return the text of a group in brackets, which begins here."""
         first = self.place
         self.take()
         self.skim(in_brackets=True)
@@ -235,5 +235,5 @@ class TokenReader:
         self.take()
 
     def body(self) -> str:
-        """The rest of the text, on the lines where it stands; a module may be empty."""
+        """Return the rest of the text, on the lines where it stands; a module may be empty."""
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -72,7 +72,7 @@ _IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 
 
 def split(text: str, variables: Mapping[str, str]) -> Split:
-    """The steps of a submission and the sqlcmd variables after it.
+    """Return the steps of a submission and the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. An unknown `$(name)` or a GO that cannot
     be read is a fatal note, as in SSMS; steps before it are kept.
@@ -144,7 +144,7 @@ def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Spli
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines one by one: to make a million of them at once takes longer than a frame."""
+    """Yield the lines one by one: to make a million of them at once takes longer than a frame."""
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -203,7 +203,7 @@ def _run_directive(
 
 
 def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
-    """The line with values for its variables, and the name of one that has none. Raises _Grown."""
+    """Return the line with values for its variables, and the name of one that has none. Raises _Grown."""
     length = len(line)
     for match in _VARIABLE.finditer(line):
         value = variables.get(match["name"].lower())

@@ -33,7 +33,7 @@ JSON: Final = 2016
 
 
 def check(tokens: Sequence[Token], version: int) -> None:
-    """Raises 243 for a type that the version does not have, 102 for OFFSET, ORDER BY in OVER, a condition in IIF."""
+    """Raise 243 for a type that the version does not have, 102 for OFFSET, ORDER BY in OVER, a condition in IIF."""
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
     if dropping and version < IF_EXISTS:
         raise make_near_error(tokens[2])

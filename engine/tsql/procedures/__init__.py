@@ -114,7 +114,7 @@ def _quoted(value: Scalar) -> str:
 
 
 def _database_in(parts: list[str]) -> str:
-    """The database that a name of three parts means; empty for the current one."""
+    """Return the database that a name of three parts means; empty for the current one."""
     return parts[-3] if len(parts) > 2 else ""
 
 
@@ -149,7 +149,7 @@ def _run(
 
 
 def _parameter(value: Scalar, kind: str) -> Scalar:
-    """The value of a parameter; 8114 for a text that does not convert, where a SELECT would say 245."""
+    """Return the value of a parameter; 8114 for a text that does not convert, where a SELECT would say 245."""
     try:
         return convert(value, kind, default_length=1)
     except SqlError as problem:
@@ -166,7 +166,10 @@ def _do_nothing(call: ProcedureCall) -> None:
 
 
 def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
-    """sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values; in the *database* whose procedure it is."""
+    """Execute sp_executesql text, N'@a int, @b nvarchar(10) OUTPUT', values.
+
+    In the *database* whose procedure it is.
+    """
     named = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
     text = named.pop("@stmt", None) or named.pop("@statement", None)
@@ -202,7 +205,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
 
 
 def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
-    """Raises 214 for a text or variable of one byte a character."""
+    """Raise 214 for a text or variable of one byte a character."""
     given = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
     )
@@ -211,7 +214,7 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
 
 
 def _for_each_database(call: ProcedureCall) -> None:
-    """sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
+    """Execute sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
     mark = call.text("@replacechar") or "?"
     names = [to_text(row["name"]) for row in catalog.rows_of(call.machine.context, "sys.databases")]
     for name in reversed(names):

@@ -74,7 +74,7 @@ def _detach(call: ProcedureCall) -> None:
 
 
 def _database_option(call: ProcedureCall) -> None:
-    """sp_dboption (2005 and 2008). Raises 2812 from 2012 on."""
+    """Execute sp_dboption (2005 and 2008). Raises 2812 from 2012 on."""
     if call.machine.context.version >= 2012:
         raise SqlError(2812, "sp_dboption")
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower()

@@ -14,7 +14,7 @@ from engine.tsql.scalars.values import to_text
 
 
 def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str = "name") -> Record:
-    """The row that a parameter names; 14262 if there is none."""
+    """Return the row that a parameter names; 14262 if there is none."""
     found = ledger.find(call.world, call.server, table, column, call.text(parameter))
     if found is None:
         raise SqlError(14262, parameter, call.text(parameter))
@@ -111,7 +111,7 @@ def _add_alert(call: ProcedureCall) -> None:
 
 
 def _check_condition(call: ProcedureCall) -> None:
-    """Raises 14266 for a severity beyond 25, 14262 for an unknown message, 14500 for none or both of them."""
+    """Raise 14266 for a severity beyond 25, 14262 for an unknown message, 14500 for none or both of them."""
     if not 0 <= call.number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
     number = call.number("@message_id")

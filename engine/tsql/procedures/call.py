@@ -78,7 +78,7 @@ def procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> Pro
 
 
 def declarations(text: str) -> list[tuple[str, str, bool, str]]:
-    """(name, type, output, default) of each parameter in the declaration of sp_executesql."""
+    """Return (name, type, output, default) of each parameter in the declaration of sp_executesql."""
     found = []
     for part in _split(text):
         words = part.split(None, 1)
@@ -93,7 +93,7 @@ def declarations(text: str) -> list[tuple[str, str, bool, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that are in no brackets."""
+    """Return the parts between commas that are in no brackets."""
     parts, level = [""], 0
     for char in text:
         level += (char == "(") - (char == ")")
@@ -122,7 +122,10 @@ INTEGERS: Final = frozenset(
 def bind_arguments(
     machine: Machine, name: str, procedure: ProcedureDefinition, given_arguments: tuple[s.Argument, ...]
 ) -> dict[str, Scalar]:
-    """The arguments by parameter. Raises 201, 8144, 8145 or 8146, and what a value that is no number raises."""
+    """Return the arguments by parameter.
+
+    Raises 201, 8144, 8145 or 8146, and what a value that is no number raises.
+    """
     arguments: dict[str, Scalar] = {}
     for place, argument in enumerate(given_arguments):
         if not procedure.parameters:

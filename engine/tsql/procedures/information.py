@@ -25,7 +25,7 @@ def _rows(call: ProcedureCall, view: str) -> list[dict[str, Scalar]]:
 
 
 def _help_database(call: ProcedureCall) -> None:
-    """sp_helpdb [name]; 15010 for an unknown one."""
+    """Execute sp_helpdb [name]; 15010 for an unknown one."""
     wanted = call.text("@dbname")
     rows = _rows(call, "sys.databases")
     if wanted:
@@ -67,7 +67,7 @@ PAGE_BYTES: Final = 8060
 
 
 def _space_used(call: ProcedureCall) -> None:
-    """sp_spaceused [table]; 15009 for none. Sizes of a table: its characters in pages of 8 KB, derived."""
+    """Execute sp_spaceused [table]; 15009 for none. Sizes of a table: its characters in pages of 8 KB, derived."""
     wanted, context = call.text("@objname"), call.machine.context
     if wanted:
         parts = tuple(part.strip('[]"') for part in wanted.split("."))
@@ -94,13 +94,13 @@ def _space_used(call: ProcedureCall) -> None:
 
 
 def _owner(call: ProcedureCall, sid: Scalar) -> Scalar:
-    """The login with that SID; NULL if there is none any more."""
+    """Return the login with that SID; NULL if there is none any more."""
     logins = _rows(call, "sys.server_principals")
     return next((login["name"] for login in logins if login["sid"] == sid), None)
 
 
 def _change_owner(call: ProcedureCall) -> None:
-    """sp_changedbowner: the owner of the current database."""
+    """Execute sp_changedbowner: the owner of the current database."""
     database = call.database
     call.tell(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
@@ -126,7 +126,7 @@ def _help_file(call: ProcedureCall) -> None:
 
 
 def _databases(call: ProcedureCall) -> None:
-    """sp_databases: sizes in KB, of the databases that are open."""
+    """Execute sp_databases: sizes in KB, of the databases that are open."""
     sizes: dict[Scalar, int] = {}
     for file in _rows(call, "sys.master_files"):
         sizes[file["database_id"]] = sizes.get(file["database_id"], 0) + 8 * int(str(file["size"] or 0))
@@ -139,7 +139,7 @@ def _databases(call: ProcedureCall) -> None:
 
 
 def _lock(call: ProcedureCall) -> None:
-    """sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
+    """Execute sp_lock [spid]: the locks on this server, in the short words of the time before sys.dm_tran_locks."""
     wanted = call.text("@spid1")
     rows = [
         (
@@ -161,7 +161,7 @@ def _lock(call: ProcedureCall) -> None:
 
 
 def _fixed_drives(call: ProcedureCall) -> None:
-    """xp_fixeddrives: drives that have a size here, with their free megabytes."""
+    """Execute xp_fixeddrives: drives that have a size here, with their free megabytes."""
     computer = call.world.computer_of(call.server)
     letters = sorted({volume.letter.upper() for volume in computer.volumes} - {*computer.failed_drives})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
@@ -180,7 +180,7 @@ def _help_logins(call: ProcedureCall) -> None:
 
 
 def _change_users_login(call: ProcedureCall) -> None:
-    """sp_change_users_login: Report lists orphans, Update_One and Auto_Fix give a user the SID of a login."""
+    """Execute sp_change_users_login: Report lists orphans, Update_One and Auto_Fix give a user the SID of a login."""
     action = call.text("@action").lower()
     database = call.machine.session.database
     if action == "report":
@@ -282,7 +282,7 @@ def _read_error_log(call: ProcedureCall) -> None:
 
 
 def _moment(call: ProcedureCall, name: str) -> int | None:
-    """The tick that an argument names; None if it is not given."""
+    """Return the tick that an argument names; None if it is not given."""
     value = call.arguments.get(name)
     if value is None:
         return None
@@ -290,7 +290,7 @@ def _moment(call: ProcedureCall, name: str) -> int | None:
 
 
 def _error_logs(call: ProcedureCall) -> None:
-    """sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
+    """Execute sp_enumerrorlogs, xp_enumerrorlogs: the logs there are."""
     rows = [
         (
             number,
@@ -304,14 +304,14 @@ def _error_logs(call: ProcedureCall) -> None:
 
 
 def _cycle_error_log(call: ProcedureCall) -> None:
-    """sp_cycle_errorlog: DBCC ERRORLOG."""
+    """Execute sp_cycle_errorlog: DBCC ERRORLOG."""
     call.machine.count_act()
     startup.cycle(call.world, call.server)
     call.machine.say_number(2528)
 
 
 def _version(call: ProcedureCall) -> None:
-    """xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
+    """Execute xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
     server = call.world.instances[call.server]
     cores = call.world.computer_of(call.server).cores
     number = PRODUCT[server.version][0]
@@ -350,7 +350,7 @@ def _version(call: ProcedureCall) -> None:
 
 
 def _flush_log(call: ProcedureCall) -> None:
-    """sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
+    """Execute sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
     if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
 
@@ -359,7 +359,7 @@ HEALTH: Final = ("unknown", "clean", "warning", "error")
 
 
 def _server_diagnostics(call: ProcedureCall) -> None:
-    """sp_server_diagnostics once: components of the instance and its groups.
+    """Execute sp_server_diagnostics once: components of the instance and its groups.
 
     [DOC: sp_server_diagnostics]
 

@@ -17,7 +17,7 @@ from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
 
 def job_named(call: ProcedureCall) -> str:
-    """The job that @job_name or @job_id names. 14262 if there is none."""
+    """Return the job that @job_name or @job_id names. 14262 if there is none."""
     if call.get("@job_name") is not None:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
     given = call.get("@job_id")
@@ -67,7 +67,7 @@ def _category_id(call: ProcedureCall) -> int:
 
 
 def _operator_id(call: ProcedureCall, parameter: str) -> int:
-    """Number of the operator that a parameter names, 0 for none. Raises 14262 for an unknown one."""
+    """Return number of the operator that a parameter names, 0 for none. Raises 14262 for an unknown one."""
     name = call.text(parameter)
     if not name:
         return 0
@@ -102,7 +102,7 @@ def _note_change(call: ProcedureCall, job: str) -> None:
 
 
 def _check_owner_and_category(call: ProcedureCall) -> None:
-    """Raises 14234 for an owner who is no login and for an unknown category. As in sp_verify_job."""
+    """Raise 14234 for an owner who is no login and for an unknown category. As in sp_verify_job."""
     for parameter, view, source in (
         ("@owner_login_name", "sys.server_principals", "sp_helplogins [excluding Windows NT groups]"),
         ("@category_name", "msdb.dbo.syscategories", "sp_help_category"),

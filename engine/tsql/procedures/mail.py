@@ -47,7 +47,7 @@ def _add_account(call: ProcedureCall) -> None:
 
 
 def _number(call: ProcedureCall, table: str, kind: str) -> Scalar:
-    """The number of the profile or account that @…_name or @…_id names; 14607 or 14606 if there is none."""
+    """Return the number of the profile or account that @…_name or @…_id names; 14607 or 14606 if there is none."""
     column, value = ("id", call.get(f"@{kind}_id"))
     if value is None:
         column, value = "name", call.text(f"@{kind}_name")

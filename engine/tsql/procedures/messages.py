@@ -38,7 +38,10 @@ def _add(call: ProcedureCall) -> None:
 
 
 def _alter(call: ProcedureCall) -> None:
-    """sp_altermessage number, WITH_LOG, true or false: of user messages and of the product's. 15179 unknown."""
+    """Execute sp_altermessage number, WITH_LOG, true or false: of user messages and of the product's.
+
+    15179 unknown.
+    """
     number = call.number("@message_id")
     logged = int(call.text("@parameter_value").upper() == "TRUE")
     if find(call.world, call.server, number) is None:

@@ -136,7 +136,10 @@ def _describe(call: ProcedureCall, name: str, user_object: objects.UserObject) -
 
 
 def _table(call: ProcedureCall) -> tuple[str, Table]:
-    """The table that @objname names, as it was written. Raises 15009 for none, 15250 for one of another database."""
+    """Return the table that @objname names, as it was written.
+
+    Raises 15009 for none, 15250 for one of another database.
+    """
     name = call.text("@objname")
     parts = tuple(part.strip('[]"') for part in name.split("."))
     if len(parts) > 2 and parts[-3] and parts[-3].lower() != call.database.lower():
@@ -152,7 +155,7 @@ def _help_index(call: ProcedureCall) -> None:
 
 
 def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
-    """sp_helpindex: the grid, or 15472 for a table without indexes."""
+    """Execute sp_helpindex: the grid, or 15472 for a table without indexes."""
     kinds = {
         "PRIMARY KEY": ", unique, primary key",
         "UNIQUE": ", unique, unique key",
@@ -187,7 +190,7 @@ NOT_APPLICABLE: Final = ("(n/a)",)
 
 
 def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
-    """sp_helpconstraint: the grid, or 15469; then what refers to the table, or 15470."""
+    """Execute sp_helpconstraint: the grid, or 15469; then what refers to the table, or 15470."""
     rows: list[Row] = []
     database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
     for item in table.constraints:

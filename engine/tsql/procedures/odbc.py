@@ -88,7 +88,7 @@ def _schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
 def _objects(
     call: ProcedureCall, kinds: Iterable[str] = ("U", "V")
 ) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
-    """(schema, name, kind) of each object of these kinds, by its id."""
+    """Return (schema, name, kind) of each object of these kinds, by its id."""
     schemas = _schemas(call)
     return {
         row["object_id"]: (schemas.get(row["schema_id"]), row["name"], to_text(row["type"]).strip())
@@ -102,7 +102,7 @@ def _database(call: ProcedureCall) -> str:
 
 
 def _tables(call: ProcedureCall) -> None:
-    """sp_tables: tables and views; with % alone for one of the three names the names themselves."""
+    """Execute sp_tables: tables and views; with % alone for one of the three names the names themselves."""
     names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "TABLE_TYPE", "REMARKS")
     name, owner, database, kinds = (
         call.arguments.get(key) for key in ("@table_name", "@table_owner", "@table_qualifier", "@table_type")
@@ -127,7 +127,7 @@ def _tables(call: ProcedureCall) -> None:
 
 
 def _columns(call: ProcedureCall) -> None:
-    """sp_columns."""
+    """Execute sp_columns."""
     added = () if call.name == "sp_columns" else UDT_AND_XML
     sparse = SPARSE if call.name == "sp_columns_100" else ()
     names = (
@@ -176,7 +176,7 @@ def _type_names(call: ProcedureCall) -> dict[Scalar, str]:
 
 
 def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
-    """The ODBC code of a type and its code of dates, as the version of ODBC that is asked for has them."""
+    """Return the ODBC code of a type and its code of dates, as the version of ODBC that is asked for has them."""
     newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
     if call.number("@odbcver") >= 3 and name in newer:
         return newer[name]
@@ -185,7 +185,7 @@ def _codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
 
 
 def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
-    """Code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
+    """Return code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
     name = types.get(row["user_type_id"], "")
     code, sub = _codes(call, name)
     _, _, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
@@ -205,7 +205,7 @@ def _measures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tup
 
 
 def _types(call: ProcedureCall) -> None:
-    """sp_datatype_info."""
+    """Execute sp_datatype_info."""
     names = (
         "TYPE_NAME", "DATA_TYPE", "PRECISION", "LITERAL_PREFIX", "LITERAL_SUFFIX", "CREATE_PARAMS", "NULLABLE",
         "CASE_SENSITIVE", "SEARCHABLE", "UNSIGNED_ATTRIBUTE", "MONEY", "AUTO_INCREMENT", "LOCAL_TYPE_NAME",
@@ -235,7 +235,7 @@ def _types(call: ProcedureCall) -> None:
 
 
 def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
-    """(schema and table, index, its columns in order) of each index of the tables asked for."""
+    """Return (schema and table, index, its columns in order) of each index of the tables asked for."""
     tables = _objects(call, ("U",))
     columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
     parts = sorted(
@@ -258,7 +258,7 @@ def _keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Sc
 
 
 def _primary_key(call: ProcedureCall) -> None:
-    """sp_pkeys."""
+    """Execute sp_pkeys."""
     names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME")
     rows = [
         (_database(call), *place, column, number, index["name"])
@@ -270,7 +270,7 @@ def _primary_key(call: ProcedureCall) -> None:
 
 
 def _statistics(call: ProcedureCall) -> None:
-    """sp_statistics: the table itself, then its indexes."""
+    """Execute sp_statistics: the table itself, then its indexes."""
     names = (
         "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "NON_UNIQUE", "INDEX_QUALIFIER", "INDEX_NAME", "TYPE",
         "SEQ_IN_INDEX", "COLUMN_NAME", "COLLATION", "CARDINALITY", "PAGES", "FILTER_CONDITION",
@@ -293,7 +293,7 @@ def _statistics(call: ProcedureCall) -> None:
 
 
 def _foreign_keys(call: ProcedureCall) -> None:
-    """sp_fkeys: keys that point to the table @pktable_name, or from @fktable_name."""
+    """Execute sp_fkeys: keys that point to the table @pktable_name, or from @fktable_name."""
     names = (
         "PKTABLE_QUALIFIER", "PKTABLE_OWNER", "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_QUALIFIER", "FKTABLE_OWNER",
         "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY",
@@ -326,7 +326,7 @@ def _rule(action: Scalar) -> int:
 
 
 def _procedures(call: ProcedureCall) -> None:
-    """sp_stored_procedures: those of the database."""
+    """Execute sp_stored_procedures: those of the database."""
     names = (
         "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "NUM_INPUT_PARAMS", "NUM_OUTPUT_PARAMS",
         "NUM_RESULT_SETS", "REMARKS", "PROCEDURE_TYPE",
@@ -341,7 +341,7 @@ def _procedures(call: ProcedureCall) -> None:
 
 
 def _procedure_columns(call: ProcedureCall) -> None:
-    """sp_sproc_columns: the return value of each procedure, then its parameters."""
+    """Execute sp_sproc_columns: the return value of each procedure, then its parameters."""
     added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
     typed = ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
     names = (
@@ -381,7 +381,7 @@ def _procedure_columns(call: ProcedureCall) -> None:
 
 
 def _privileges(call: ProcedureCall, of_columns: bool) -> None:
-    """sp_table_privileges, sp_column_privileges: what dbo, who owns everything here, may do with a table."""
+    """Execute sp_table_privileges, sp_column_privileges: what dbo, who owns everything here, may do with a table."""
     what = ("INSERT", "REFERENCES", "SELECT", "UPDATE")
     column = ("COLUMN_NAME",) if of_columns else ()
     names = (
@@ -412,7 +412,10 @@ def _privileges(call: ProcedureCall, of_columns: bool) -> None:
 
 
 def _server_info(call: ProcedureCall) -> None:
-    """sp_server_info: the attributes as its page lists them; collation and version are those of the instance."""
+    """Execute sp_server_info: the attributes as its page lists them.
+
+    Collation and version are those of the instance.
+    """
     version, wanted = call.machine.context.version, call.arguments.get("@attribute_id")
     number = PRODUCT[version][0]
     major, minor, build = (int(part) for part in number.split(".")[:3])
@@ -447,7 +450,7 @@ _CHANGES: Final = (
 
 
 def _special_columns(call: ProcedureCall) -> None:
-    """sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
+    """Execute sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
     names = (
         "SCOPE",
         "COLUMN_NAME",

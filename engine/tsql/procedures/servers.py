@@ -25,7 +25,7 @@ def _list(call: ProcedureCall) -> None:
 
 
 def _help(call: ProcedureCall) -> None:
-    """sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
+    """Execute sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
     wanted = call.text("@server").lower()
     names = (call.server, *call.world.instances[call.server].linked_servers)
     if wanted and wanted not in map(str.lower, names):
@@ -51,7 +51,7 @@ def _accept_without_effect(call: ProcedureCall) -> None:
 
 
 def _option(call: ProcedureCall) -> None:
-    """sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
+    """Execute sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
     wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
     name = next((one for one in known if one.lower() == wanted.lower()), None)
     if name is None:

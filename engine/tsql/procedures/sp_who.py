@@ -14,7 +14,7 @@ IDLE: Final = "AWAITING COMMAND"
 
 
 def _select_sessions(call: ProcedureCall) -> list[Record]:
-    """The rows of sys.sysprocesses that @loginame asks for; 15007 for a login that is not there."""
+    """Return the rows of sys.sysprocesses that @loginame asks for; 15007 for a login that is not there."""
     rows = sorted(
         catalog.rows_of(call.machine.context, "sys.sysprocesses"), key=lambda row: int(str(row["spid"]))
     )

@@ -12,7 +12,7 @@ from engine.tsql.scalars.values import Scalar
 
 
 def _shell(call: ProcedureCall) -> None:
-    """xp_cmdshell: 15281 while it is turned off, as it is from the start."""
+    """Execute xp_cmdshell: 15281 while it is turned off, as it is from the start."""
     if not option_value(call.machine.context, "xp_cmdshell"):
         raise SqlError(15281, "procedure", "sys.xp_cmdshell", "xp_cmdshell", "xp_cmdshell", "xp_cmdshell")
     raise UnsimulatedFeatureError("commands of the operating system")

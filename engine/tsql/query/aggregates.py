@@ -60,7 +60,7 @@ _FRAMED: Final = frozenset({"first_value", "last_value"})
 
 
 def _check_window(node: exp.Expr) -> None:
-    """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
+    """Raise 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
         raise UnsimulatedFeatureError(f"the function {str(function.this.this).lower()}")
@@ -85,7 +85,7 @@ def _check_window(node: exp.Expr) -> None:
 
 
 def _sign(node: object) -> int | None:
-    """-1, 0 or 1 of a number as it is written; None of anything else."""
+    """Return -1, 0 or 1 of a number as it is written; None of anything else."""
     node = node.unnest() if isinstance(node, exp.Expr) else node
     if isinstance(node, exp.Neg):
         return -1

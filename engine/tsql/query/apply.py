@@ -77,7 +77,7 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
 
 
 def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
-    """(name in small letters, arguments, all parts of the name)."""
+    """Return (name in small letters, arguments, all parts of the name)."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last = parts[-1]
     if not isinstance(last, exp.Anonymous):
@@ -87,7 +87,7 @@ def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
 
 
 def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
-    """The table of everything that a function can return; its name ends with the brackets."""
+    """Return the table of everything that a function can return; its name ends with the brackets."""
     return exp.Table(
         this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
         db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
@@ -96,7 +96,7 @@ def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 
 
 def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
-    """Column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
+    """Return column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
@@ -279,7 +279,7 @@ def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _columns_of(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Columns of such a function; STRING_SPLIT has an ordinal on request."""
+    """Return columns of such a function; STRING_SPLIT has an ordinal on request."""
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
     return ROWS_OF[name]
@@ -357,7 +357,7 @@ def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
 
 
 def check_path(text: str) -> None:
-    """Raises Unsimulated for XQuery that is not simulated (xpath.py)."""
+    """Raise Unsimulated for XQuery that is not simulated (xpath.py)."""
     try:
         xpath.compile_path(text)
     except xpath.UnsimulatedPathError:

@@ -22,7 +22,7 @@ from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digi
 
 
 def bind_query(tree: exp.Expr, names: BindingContext = NOTHING) -> Columns | None:
-    """The columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
+    """Return the columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
     binder = QueryBinder(names)
     try:
         columns = binder.query(tree)
@@ -47,7 +47,7 @@ class QueryBinder(Grouping):
     # --- expressions
 
     def expr(self, node: exp.Expr) -> Kind:
-        """The type of an expression of the SELECT that is read now."""
+        """Return the type of an expression of the SELECT that is read now."""
         rule = infer.RULES.get(type(node))
         if rule is None:
             return self.parts(node)
@@ -63,7 +63,7 @@ class QueryBinder(Grouping):
         return None
 
     def clause(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
-        """The types of several expressions; what is wrong with one of them leaves the others to be looked at."""
+        """Return the types of several expressions; what is wrong with one of them leaves the others to be looked at."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
@@ -83,7 +83,7 @@ class QueryBinder(Grouping):
     # --- queries inside queries
 
     def inner_query(self, node: object) -> Columns | None:
-        """The columns of a subquery, which sees the columns around it."""
+        """Return the columns of a subquery, which sees the columns around it."""
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Query):
@@ -116,7 +116,7 @@ class QueryBinder(Grouping):
     # --- a query
 
     def query(self, tree: exp.Expr) -> Columns | None:
-        """The columns that the query gives. Names are looked for in its own space first, then around it."""
+        """Return the columns that the query gives. Names are looked for in its own space first, then around it."""
         outer = self.space
         self.space = Space(outer)
         try:
@@ -364,7 +364,7 @@ class QueryBinder(Grouping):
         )
 
     def _check_exposed(self, space: Space) -> None:
-        """Raises 1011 or 1013 for two sources of one name."""
+        """Raise 1011 or 1013 for two sources of one name."""
         seen: dict[str, QuerySource] = {}
         for source in space.sources:
             key = source.name.lower() if source.aliased else source.display_name.lower()
@@ -434,7 +434,7 @@ class QueryBinder(Grouping):
         return str(projection.alias_or_name).lower(), self._identity(value) or value.sql(dialect="tsql")
 
     def _identity(self, node: exp.Expr) -> str:
-        """A column with its table, however it is written; empty for anything else."""
+        """Return a column with its table, however it is written; empty for anything else."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
@@ -517,7 +517,7 @@ def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None
 
 
 def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
-    """Raises 240 for a column that the recursive part of a CTE gives another type."""
+    """Raise 240 for a column that the recursive part of a CTE gives another type."""
     for (column, first), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
         if first is None or second is None or NULL in (first, second):
             continue
@@ -527,7 +527,7 @@ def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, 
 
 
 def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
-    """Raises 8167 for a column of another type than the first of the list."""
+    """Raise 8167 for a column of another type than the first of the list."""
     fields = pivot.args.get("fields") or []
     names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []
     kinds = [kind for name in names for kind in source.find(name)[:1]]
@@ -547,7 +547,7 @@ def _column_name(projection: exp.Expr) -> str:
 
 
 def refuse_order(node: exp.Expr) -> None:
-    """Raises 1033: ORDER BY inside a query decides nothing without TOP, OFFSET or FOR XML."""
+    """Raise 1033: ORDER BY inside a query decides nothing without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
     if node.args.get("limit") is None and node.args.get("offset") is None and node.args.get("for_") is None:

@@ -75,7 +75,7 @@ def as_float(node: exp.Expr, kind: Kind) -> None:
 
 
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
-    """The common type of several values, each converted to it."""
+    """Return the common type of several values, each converted to it."""
     kinds = [binder.expr(node) for node in nodes]
     found: Kind = NULL
     for kind in kinds:

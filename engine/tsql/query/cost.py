@@ -109,7 +109,7 @@ class Sizes:
         self._rows[table] = rows
 
     def find_row_limit(self, query: QueryCost) -> int:
-        """Rows that LIMIT leaves of the query."""
+        """Return rows that LIMIT leaves of the query."""
         name, by_length = query.most_by or ("", False)
         value = self._parameters.get(name)
         if by_length and isinstance(value, str):
@@ -120,7 +120,7 @@ class Sizes:
         return len(self._rows.get(table, ()))
 
     def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
-        """Rows whose columns keep within *bounds*."""
+        """Return rows whose columns keep within *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
         tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
         return [
@@ -130,7 +130,10 @@ class Sizes:
         ]
 
     def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
-        """Rows within *bounds* that have the commonest value of the column; all where there is no such column."""
+        """Return rows within *bounds* that have the commonest value of the column.
+
+        All where there is no such column.
+        """
         key = table, column, bounds
         if key not in self._commonest:
             rows = self.find_rows_within(table, bounds)
@@ -139,7 +142,7 @@ class Sizes:
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
-        """Rows that have the commonest of the values that the column *there* of the table *other* has as well."""
+        """Return the number of rows with the most common value that column *there* of table *other* also has."""
         mine, theirs = self._values(table, column), self._values(other_table, other_column)
         if mine is None or theirs is None:
             return self.commonest(table, column)
@@ -205,7 +208,7 @@ def work_of_recursion(query: QueryCost, sizes: Sizes) -> int:
 
 
 def _cost(query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]) -> tuple[int, int]:
-    """(rows at most, work)."""
+    """Return (rows at most, work)."""
     if query not in cache:
         cache[query] = (
             _cost_of_parts(query, sizes, cache) if query.parts else _cost_of_sources(query, sizes, cache)
@@ -261,7 +264,7 @@ def _stops_early(query: QueryCost) -> bool:
 
 
 def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
-    """Rows for each row before it."""
+    """Return rows for each row before it."""
     column, other, in_other = equal
     if source.query is not None or not other:
         return _commonest(source, column, row_count, sizes)
@@ -269,7 +272,10 @@ def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Size
 
 
 def _commonest(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
-    """Rows that have the commonest value of the column. Of a column that is computed the root of all: assumed."""
+    """Return rows that have the commonest value of the column.
+
+    Of a column that is computed the root of all: assumed.
+    """
     if source.query is None:
         return sizes.commonest(source.table, column)
     for name, table, inside in source.query.columns:

@@ -193,7 +193,7 @@ def _sorts(expression: exp.Expr) -> int:
 
 
 def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Numbers of the sources whose columns make the groups; None if that cannot be told."""
+    """Return numbers of the sources whose columns make the groups; None if that cannot be told."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -235,7 +235,7 @@ def _list_passed_columns(
 
 
 def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
-    """Everything after FROM in the order in which it is written, with the join that brings it."""
+    """Yield everything after FROM in the order in which it is written, with the join that brings it."""
     source = select.args.get("from_")
     if source is not None:
         yield from _flatten_source(source.this, None)
@@ -271,7 +271,7 @@ def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
-    """Both ways round: a column and what it is equal to."""
+    """Yield both ways round: a column and what it is equal to."""
     if not isinstance(test, exp.EQ):
         return
     sides = [_unwrap(test.this), _unwrap(test.expression)]
@@ -331,7 +331,7 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """The parameter that says how many rows LIMIT leaves, and whether its length does."""
+    """Return the parameter that says how many rows LIMIT leaves, and whether its length does."""
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None
     counted = isinstance(value, exp.Anonymous) and value.name == "t_len" and len(value.expressions) == 1

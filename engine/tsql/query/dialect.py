@@ -73,7 +73,7 @@ class SqliteWriter(SQLite):
 
 
 def read(text: str, line: int = 1) -> exp.Expr:
-    """The one query in *text*, which begins on *line* of its batch. Raises SqlSyntaxError or Unreadable."""
+    """Return the one query in *text*, which begins on *line* of its batch. Raises SqlSyntaxError or Unreadable."""
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
         raise BatchTooLongError(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
@@ -109,7 +109,7 @@ def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
 
 
 def write(tree: exp.Expr) -> str:
-    """The query for SQLite. Raises sqlglot's UnsupportedError for what SQLite has nothing for."""
+    """Return the query for SQLite. Raises sqlglot's UnsupportedError for what SQLite has nothing for."""
     return tree.sql(
         dialect=SqliteWriter,
         unsupported_level=ErrorLevel.RAISE,

@@ -54,7 +54,7 @@ _TYPES: Final = frozenset(
 
 
 def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
-    """Raises SqlSyntaxError 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
+    """Raise SqlSyntaxError 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
 
     Tokens with the numbers *replaced* are none of them.
     """
@@ -92,7 +92,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
 
 
 def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
-    """Raises 102 where a JOIN has no ON; *conditions* that belong to none are not counted."""
+    """Raise 102 where a JOIN has no ON; *conditions* that belong to none are not counted."""
     joins = 0
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         hint = behind.is_op(")", ",")  # OPTION (HASH JOIN)
@@ -103,7 +103,7 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
 
 
 def _check_offset(node: exp.Expr) -> None:
-    """Raises 102 for OFFSET without ORDER BY, 10741 beside TOP."""
+    """Raise 102 for OFFSET without ORDER BY, 10741 beside TOP."""
     query = node.parent
     if query is None or query.args.get("order") is None:
         text = node.expression.sql(dialect="tsql")
@@ -128,7 +128,7 @@ _HINTS: Final = frozenset(
 
 
 def _check_hints(node: exp.Expr) -> None:
-    """Raises 321 for a word in WITH (…) that is no hint. INDEX (…) is no call."""
+    """Raise 321 for a word in WITH (…) that is no hint. INDEX (…) is no call."""
     for word in list(node.expressions):
         name = str(word.name or word.this)
         if name.upper() not in _HINTS and isinstance(
@@ -231,7 +231,7 @@ _SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
 
 
 def check_values(tree: exp.Expr) -> None:
-    """Raises SqlSyntaxError 102 or 156 for a column of a result that is a condition."""
+    """Raise SqlSyntaxError 102 or 156 for a column of a result that is a condition."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
             _check_value(projection)

@@ -39,7 +39,7 @@ class _Item:
 
 
 def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
-    """The SELECT that gives the XML of *select* as one value, or None for a mode that is not simulated.
+    """Return the SELECT that gives the XML of *select* as one value, or None for a mode that is not simulated.
 
     *unnamed* is the alias that stands for no name at all.
     """
@@ -138,7 +138,7 @@ _MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
 
 
 def _check_attributes(names: list[str]) -> None:
-    """Raises 6852 for an attribute behind an element on the same level."""
+    """Raise 6852 for an attribute behind an element on the same level."""
     elements: set[tuple[str, ...]] = set()
     for name in names:
         *above, last = name.split("/")
@@ -177,7 +177,7 @@ def _attributes(items: list[_Item]) -> exp.Expr:
 
 
 def _content(items: list[_Item], nil: bool) -> exp.Expr:
-    """Columns that follow one another with the same first name share one element."""
+    """Return columns that follow one another with the same first name share one element."""
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):

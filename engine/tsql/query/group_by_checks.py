@@ -37,7 +37,7 @@ class Grouping:
     # --- groups
 
     def check_groups(self, select: exp.Select) -> None:
-        """Raises 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate; 164, 144."""
+        """Raise 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate; 164, 144."""
         group, having = select.args.get("group"), select.args.get("having")
         grouped: set[str] = set()
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
@@ -66,7 +66,7 @@ class Grouping:
             self.problems += self._ungrouped(node, grouped, number)
 
     def _has_known_columns(self, node: exp.Expr) -> bool:
-        """Every column in it is one; if not, that is told when its type is looked for."""
+        """Return whether every column in it is one; if not, that is told when its type is looked for."""
         for column in node.find_all(exp.Column):
             parts = [self.part(column.args.get(key)) for key in ("catalog", "db", "table")]
             try:
@@ -76,7 +76,7 @@ class Grouping:
         return True
 
     def _canonical(self, node: exp.Expr) -> str:
-        """The expression as it compares with another one: without qualifiers and in small letters."""
+        """Return the expression as it compares with another one: without qualifiers and in small letters."""
         if isinstance(node, exp.Column):
             return node.name.lower()
         if isinstance(node, exp.Paren):
@@ -123,7 +123,7 @@ class Grouping:
         return [SqlError(number, found.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
-        """Raises 145: what DISTINCT rows are ordered by must be one of their columns."""
+        """Raise 145: what DISTINCT rows are ordered by must be one of their columns."""
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return
@@ -179,7 +179,7 @@ def has_aggregate(nodes: Iterable[exp.Expr]) -> bool:
 
 
 def check_aggregates(select: exp.Select) -> None:
-    """Raises 147 for an aggregate in WHERE, 130 for one in another."""
+    """Raise 147 for an aggregate in WHERE, 130 for one in another."""
     where = select.args.get("where")
     if where is not None and _own_aggregate(where.this):
         raise SqlError(147)
@@ -194,7 +194,7 @@ def check_aggregates(select: exp.Select) -> None:
 
 
 def _aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The outermost aggregates of an expression, outside its subqueries."""
+    """Yield the outermost aggregates of an expression, outside its subqueries."""
     left = [node]
     while left:
         part = left.pop()

@@ -39,7 +39,7 @@ def find_grouping_function(node: exp.Expr) -> str:
 
 
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
-    """The tree with every such GROUP BY written out. Raises 8160, 8161, Unsimulated for more than SETS_MAX."""
+    """Return the tree with every such GROUP BY written out. Raises 8160, 8161, Unsimulated for more than SETS_MAX."""
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")
         if group is not None and group.find(*SEVERAL) is not None:
@@ -174,7 +174,7 @@ def _term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
 def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
-    """One grouping: what is not grouped by is NULL."""
+    """Return one grouping: what is not grouped by is NULL."""
     made = select.copy()
     here = {_canonical(column) for column in grouping_set}
     shown = [_adapt_to_grouping_set(value.copy(), everything, here) for value in values]

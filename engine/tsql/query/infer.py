@@ -116,7 +116,7 @@ def _infer_paren(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_subquery(binder: Binder, node: exp.Expr) -> Kind:
-    """A query as a value: one column (116), one row at most (512)."""
+    """Return a query as a value: one column (116), one row at most (512)."""
     columns = binder.inner_query(node.this)
     if columns is None:
         return None
@@ -135,7 +135,7 @@ _SIGNS: Final[dict[type[exp.Expr], str]] = {
 
 
 def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
-    """A + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
+    """Return a + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
     chain = [node]
     while type(chain[-1].this) in _SIGNS:
         chain.append(chain[-1].this)
@@ -285,7 +285,7 @@ END: Final = "\x01"
 
 
 def written_type(node: exp.Expr) -> SqlType:
-    """The type in CAST or CONVERT. Raises 243 for one that there is not."""
+    """Return the type in CAST or CONVERT. Raises 243 for one that there is not."""
     written = node.sql(dialect="tsql").lower()
     try:
         return type_of(written)
@@ -456,7 +456,7 @@ _SPECIAL: Final[dict[str, Rule]] = {
 
 
 def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
-    """A method of XML, or a function of another schema."""
+    """Return a method of XML, or a function of another schema."""
     call = node.args.get("expression")
     if not isinstance(call, exp.Anonymous):
         return None
@@ -490,7 +490,7 @@ _COLLATION: Final = re.compile(
 
 
 def _check_collations(left_operand: object, right_operand: object, operation: str) -> None:
-    """Raises 468 for two texts with different collations of their own."""
+    """Raise 468 for two texts with different collations of their own."""
     names = [
         str(side.expression.name)
         for side in (left_operand, right_operand)

@@ -58,7 +58,7 @@ class Space:
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def cte(self, name: str) -> Columns | bool | None:
-        """The columns of a common table expression; False if there is none of that name."""
+        """Return the columns of a common table expression; False if there is none of that name."""
         space: Space | None = self
         while space is not None:
             if name.lower() in space.ctes:
@@ -86,7 +86,7 @@ UNKNOWN: Final = ColumnBinding(None, None, None)
 
 
 def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
-    """The column *name* with the parts before it. Raises 207, 209 or 4104."""
+    """Return the column *name* with the parts before it. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
     if name.lower() == HIDDEN:

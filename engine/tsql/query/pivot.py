@@ -31,7 +31,7 @@ def unpivot_or_pivot(source: exp.Expr) -> None:
 
 
 def _names_of(source: exp.Expr, verb: str) -> list[str]:
-    """The columns of a derived table, which the first SELECT of a UNION names."""
+    """Return the columns of a derived table, which the first SELECT of a UNION names."""
     first = source.this if isinstance(source, exp.Subquery) else None
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -73,7 +73,7 @@ def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
 
 
 def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
-    """Raises 8623 for more columns, or more copies of a larger source, than can be written out."""
+    """Raise 8623 for more columns, or more copies of a larger source, than can be written out."""
     if len(names) > PIVOTED_MAX or copies * size(source.this) > COPIED_MAX:
         raise SqlError(8623)
 

@@ -23,28 +23,28 @@ def load() -> None:
 
 
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """The command that *tokens* of *text* are; *following* is behind it. Raises SqlSyntaxError 102 or 156."""
+    """Return the command that *tokens* of *text* are; *following* is behind it. Raises SqlSyntaxError 102 or 156."""
     from engine.tsql.language import parse
 
     return parse.parse_command(text, tokens, following)
 
 
 def following(statement: str) -> tuple[set[str], set[str]]:
-    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    """Return names of the terminals that may follow the beginning of a command, and the words among them."""
     from engine.tsql.language import parse
 
     return parse.following(statement)
 
 
 def references(kind: str, text: str) -> References:
-    """The tables and variables that *text*, a statement, expression or condition, names."""
+    """Return the tables and variables that *text*, a statement, expression or condition, names."""
     from engine.tsql.query import translate
 
     return translate.references(kind, text)
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """The plan of a statement, or of the value of an expression or condition, read against *names*.
+    """Return the plan of a statement, or of the value of an expression or condition, read against *names*.
 
     Raises SqlSyntaxError, SqlError or Unsimulated.
     """
@@ -61,7 +61,7 @@ def planning(text: str, names: BindingContext) -> ResumableComputation[QueryPlan
 
 
 def plan_statement(text: str) -> QueryPlan:
-    """The plan of a statement of which no table or variable is known."""
+    """Return the plan of a statement of which no table or variable is known."""
     return plan("statement", text)
 
 
@@ -76,28 +76,28 @@ def check_statement(text: str, line: int) -> bool:
 
 
 def check_view(text: str) -> None:
-    """Raises 1033 for the query of a view with ORDER BY and without TOP."""
+    """Raise 1033 for the query of a view with ORDER BY and without TOP."""
     from engine.tsql.query import translate
 
     translate.check_view(text)
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raises SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
     from engine.tsql.query import translate
 
     translate.check_condition(text, line)
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raises SqlSyntaxError unless *text* reads as one value."""
+    """Raise SqlSyntaxError unless *text* reads as one value."""
     from engine.tsql.query import translate
 
     translate.check_expression(text, line)
 
 
 def check_columns(text: str, line: int) -> None:
-    """Raises SqlSyntaxError unless *text* reads as the columns of a table."""
+    """Raise SqlSyntaxError unless *text* reads as the columns of a table."""
     try:
         parse_columns(text)
     except SqlSyntaxError as problem:
@@ -105,7 +105,7 @@ def check_columns(text: str, line: int) -> None:
 
 
 def without_cursor_options(text: str) -> str:
-    """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
+    """Return the SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
     level, begins = 0, len(text)
     tokens = tokens_of(text)
     for token, behind in pairwise(tokens):

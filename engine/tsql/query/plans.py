@@ -92,12 +92,12 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     cost: QueryCost = NO_QUERY
 
     def format_rows(self, rows: Rows) -> Rows:
-        """The rows as a grid shows them: 12.50, not 12.5."""
+        """Return the rows as a grid shows them: 12.50, not 12.5."""
         return format_result_rows(rows, self.kinds)
 
 
 def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
-    """The rows as a grid shows them: 12.50, not 12.5."""
+    """Return the rows as a grid shows them: 12.50, not 12.5."""
     exact = [kind is not None and kind.is_number and not kind.is_integer for kind in kinds]
     if not any(exact) or (rows and len(rows[0]) != len(exact)):
         return rows

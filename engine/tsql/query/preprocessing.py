@@ -12,7 +12,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def preprocess_text(text: str, depth: int = 0) -> str:
-    """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
+    """Return the text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
 
     Raises SqlSyntaxError 191 or 8623.
     """
@@ -62,7 +62,10 @@ def preprocess_text(text: str, depth: int = 0) -> str:
 
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it; 0 if none."""
+    """Return numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it.
+
+    0 if none.
+    """
     place = syntax_normalization.verb_place(tokens) + 1
     if tokens[place - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[place].upper != "TOP":
         return 0, 0
@@ -72,7 +75,7 @@ def _top(tokens: Sequence[Token]) -> tuple[int, int]:
 
 
 def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
-    """Numbers of tokens that sqlglot cannot read and that are seen to elsewhere: TOP of a change, hints of INSERT."""
+    """Return indexes of tokens that sqlglot cannot read and others handle: TOP of a change, hints of INSERT."""
     first, behind = _top(tokens)
     found = set(range(first, behind))
     verb = syntax_normalization.verb_place(tokens)
@@ -87,7 +90,7 @@ def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
 
 
 def top_number(text: str) -> str:
-    """The number in UPDATE TOP (number); empty without TOP."""
+    """Return the number in UPDATE TOP (number); empty without TOP."""
     tokens = tokens_of(text)
     first, behind = _top(tokens)
     number = "".join(token.text for token in tokens[first + 1 : behind]).strip("()")

@@ -17,7 +17,10 @@ RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot,
 
 
 def reshape_tree(tree: exp.Expr) -> exp.Expr:
-    """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
+    """Return the tree with every APPLY, PIVOT and table function in it replaced.
+
+    Raises Unsimulated for what cannot be.
+    """
     if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
         raise SqlError(8623)
     if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:

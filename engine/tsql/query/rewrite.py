@@ -175,7 +175,7 @@ EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 
 
 def _other_collation(*values: exp.Expr) -> str | None:
-    """The collation other than the usual one that one of *values* names."""
+    """Return the collation other than the usual one that one of *values* names."""
     named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
     return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
 
@@ -194,7 +194,7 @@ def _rewrite_escape(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """A method of XML (`.value`), or a function of another schema."""
+    """Return a method of XML (`.value`), or a function of another schema."""
     call = node.expression
     if not isinstance(call, exp.Anonymous):
         return node
@@ -224,7 +224,7 @@ def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewr
 
 
 def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
-    """An operator by the type that bind.py has found (`operate`), or by its values as they come (*name*)."""
+    """Return an operator by the type that bind.py has found (`operate`), or by its values as they come (*name*)."""
 
     def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
         typed = node.meta.get("call")
@@ -244,7 +244,7 @@ def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """A number with a point as a parameter: versions of SQLite read the last digits differently."""
+    """Return a number with a point as a parameter: versions of SQLite read the last digits differently."""
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
@@ -259,7 +259,7 @@ def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
 def _flatten_call(
     name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
 ) -> exp.Expr:
-    """A + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
+    """Return a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
     first = [kind] if kind is not None else []
     same = (
         isinstance(left_operand, exp.Anonymous)
@@ -385,7 +385,7 @@ def _collate_projections(select: exp.Expr) -> None:
 
 
 def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """A query as a value: 512 for a second row."""
+    """Return a query as a value: 512 for a second row."""
     inner = node.this
     if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
         return node
@@ -411,7 +411,7 @@ def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """A collation of SQL Server by the one of SQLite that does the same. Raises 448 for none."""
+    """Return a collation of SQL Server by the one of SQLite that does the same. Raises 448 for none."""
     name = node.expression.name.lower()
     if name in COLLATIONS:
         return node

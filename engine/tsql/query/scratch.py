@@ -297,10 +297,10 @@ class Scratch:
         return columns, source
 
     def _columns_read(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """The columns of each table that the query reads, as SQLite names them while it prepares it.
+        """Return the columns of each table that the query reads, as SQLite names them while it prepares it.
 
-        It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such an
-        index takes texts of different lengths for different, whatever the collation says of trailing blanks.
+        It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such
+        an index takes texts of different lengths for different, whatever the collation says of trailing blanks.
         """
         read: dict[str, set[str]] = {}
 
@@ -433,7 +433,7 @@ _ROWSETS: Final = {"open_json": "OPENJSON", "open_json_rows": "OPENJSON", "split
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:
-    """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
+    """Raise 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
     for written, count in plan.calls:
         name = written.lower()
         if name in _ROWSETS and version < 2016:
@@ -463,7 +463,7 @@ def _with_context(scratch: Scratch, function: Call, *arguments: Scalar) -> Scala
 
 
 def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
-    """All rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
+    """Return all rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
     rows: list[tuple[Scalar, ...]] = []
     characters = 0
     for row in cursor:

@@ -10,7 +10,7 @@ from engine.tsql.language.lexer import Token, make_near_error
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Number of the token behind the brackets that open at number *place*."""
+    """Return number of the token behind the brackets that open at number *place*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_op("(") - tokens[index].is_op(")")
@@ -71,7 +71,7 @@ _BEHIND_TABLES: Final = frozenset(_WORDS.split())
 
 
 def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """Numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
+    """Return numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _drop_first_from(tokens)
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
@@ -254,7 +254,7 @@ def _text(value: str) -> str:
 
 
 def _parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, str]:
-    """The brackets of PARSE, whose type and culture become texts; nothing if they are not of that form."""
+    """Return the brackets of PARSE, whose type and culture become texts; nothing if they are not of that form."""
     levels, level = [], 0
     for token in tokens[start:end]:
         level += token.is_op("(") - token.is_op(")")

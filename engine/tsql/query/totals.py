@@ -31,7 +31,7 @@ def _total(values: Iterable[int | float | Decimal]) -> Decimal:
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
-    """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
+    """Return the decimal sum of the numbers: 0.69 - 0.01 is 0.68, independent of order and SQLite version."""
     total = _total(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
 
@@ -184,7 +184,7 @@ class _Pack:
 
 
 def _sort_key(value: Scalar) -> tuple[int, Any]:
-    """NULL before numbers before texts before bytes, texts by the default collation."""
+    """Return NULL before numbers before texts before bytes, texts by the default collation."""
     if value is None:
         return 0, 0
     if decimals.is_encoded_decimal(value):

@@ -40,7 +40,7 @@ def check_statement(text: str, line: int) -> bool:
 
 
 def check_condition(text: str, line: int) -> None:
-    """Raises SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
+    """Raise SqlSyntaxError unless *text* reads as a condition (4145 if it is a value)."""
     shown = _condition(_tree("SELECT " + text, line))
     while isinstance(shown, exp.Paren | exp.Not):
         shown = shown.this
@@ -49,7 +49,7 @@ def check_condition(text: str, line: int) -> None:
 
 
 def _condition(tree: exp.Expr) -> exp.Expr | None:
-    """The condition in `SELECT condition`, in which `name = x` has been read as an alias."""
+    """Return the condition in `SELECT condition`, in which `name = x` has been read as an alias."""
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         return None
     shown = tree.expressions[0]
@@ -59,7 +59,7 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
 
 
 def check_expression(text: str, line: int) -> None:
-    """Raises SqlSyntaxError unless *text* reads as one value."""
+    """Raise SqlSyntaxError unless *text* reads as one value."""
     tree = _tree("SELECT " + text, line)
     try:
         forms.check_values(tree)
@@ -92,12 +92,12 @@ def _parse_query(text: str) -> exp.Expr:
 
 
 def check_view(text: str) -> None:
-    """Raises 1033: the query of a view has no order of its own."""
+    """Raise 1033: the query of a view has no order of its own."""
     refuse_order(_parse_query(text))
 
 
 def _tree(text: str, line: int) -> exp.Expr:
-    """A private copy of the tree; errors count from *line*."""
+    """Return a private copy of the tree; errors count from *line*."""
     try:
         return _parse_query(text).copy()
     except UnreadableTextError:
@@ -107,7 +107,7 @@ def _tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """The same problem in a text that begins on *line*."""
+    """Return the same problem in a text that begins on *line*."""
     placed = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed.problems = problem.problems
     return placed
@@ -145,7 +145,7 @@ def _planning(text: str, names: BindingContext) -> Planning:
 
 
 def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """The plan of a statement, or of the value of an expression or condition. Raises as planning does."""
+    """Return the plan of a statement, or of the value of an expression or condition. Raises as planning does."""
     known = names or NOTHING
     if kind == "statement":
         return _translate_errors(planning(text, known).result)
@@ -157,12 +157,12 @@ _VALUES: Final[Recall[QueryPlan]] = Recall(PLANS_KEPT)
 
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
-    """The plan that computes one value."""
+    """Return the plan that computes one value."""
     return run_to_completion(_plan_select(_tree("SELECT " + text, 1), names))
 
 
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
-    """The plan that computes 1 if the condition holds, else 0."""
+    """Return the plan that computes 1 if the condition holds, else 0."""
     tree = _tree("SELECT " + text, 1)
     case = exp.Case(
         ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
@@ -171,7 +171,7 @@ def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
 
 
 def references(kind: str, text: str) -> References:
-    """The tables and variables that a statement, expression or condition names."""
+    """Return the tables and variables that a statement, expression or condition names."""
     return _REFERENCES.get(
         (kind, text), len(text), lambda: _references(text if kind == "statement" else "SELECT " + text)
     )
@@ -200,7 +200,7 @@ def _references(text: str) -> References:
 
 
 def _own_names(tree: exp.Expr) -> set[str]:
-    """Names that the statement itself gives: of its common table expressions, and what UPDATE or DELETE may name."""
+    """Return names that the statement defines: common table expressions, and targets of UPDATE or DELETE."""
     own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
     if isinstance(tree, exp.Update | exp.Delete):
         own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
@@ -443,7 +443,7 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 
 def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
-    """(alias, query) of the table expression that an UPDATE or DELETE names; None where it names a table."""
+    """Return (alias, query) of the table expression that an UPDATE or DELETE names; None where it names a table."""
     found = {cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())}
     sources = [table, *(join.this for join in table.args.get("joins") or ())]
     for source in sources:
@@ -457,7 +457,7 @@ def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tupl
 
 
 def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
-    """The column in which the query gives the number of its base table's row, and that table.
+    """Return the column in which the query gives the number of its base table's row, and that table.
 
     Raises 4403, or 4418 for a derived table.
     """
@@ -488,7 +488,10 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
 
 
 def _base_column(tree: exp.Expr, name: str) -> str:
-    """The column of the base table that an UPDATE means with *name*. Raises 4406, or 4421 for one that is computed."""
+    """Return the column of the base table that an UPDATE means with *name*.
+
+    Raises 4406, or 4421 for one that is computed.
+    """
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named

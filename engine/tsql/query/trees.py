@@ -11,7 +11,7 @@ COPIED_MAX: Final = 4_000
 
 
 def cells(row: exp.Expr) -> list[exp.Expr]:
-    """The values of one row of VALUES; a row of one value is a parenthesis."""
+    """Return the values of one row of VALUES; a row of one value is a parenthesis."""
     return (
         list(row.expressions)
         if isinstance(row, exp.Tuple)

@@ -23,7 +23,7 @@ a noncharacter: no text from outside contains it (plain_text).
 
 
 def plain_text(text: str) -> str:
-    """The text as it may be a value: without the marks of values, and half a character is none."""
+    """Return the text as it may be a value: without the marks of values, and half a character is none."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
@@ -115,7 +115,7 @@ class _DateRangeError(Exception):
 def read(
     text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> DateTimeValue:
-    """The moment that *text* is, as a value of *kind*. Raises 241 or 242."""
+    """Return the moment that *text* is, as a value of *kind*. Raises 241 or 242."""
     if len(text) > 100:
         raise SqlError(241)
     try:
@@ -203,7 +203,7 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
 
 
 def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
-    """Three numbers; four digits are the year wherever they stand."""
+    """Return three numbers; four digits are the year wherever they stand."""
     first, middle, last = parts
     if len(first) == 4:
         # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy), the types of 2008 never do. Documented.
@@ -288,7 +288,7 @@ def _as_datetime_ticks(ticks: int) -> int:
 
 
 def _old_ticks(thirds: int) -> int:
-    """Three-hundredths of a second as the thousandths .000, .003 and .007 that datetime shows. Documented."""
+    """Return three-hundredths of a second as the thousandths .000, .003 and .007 that datetime shows. Documented."""
     seconds, rest = divmod(thirds, 300)
     return seconds * TICKS_PER_S + (rest * 20 + 3) // 6 * (TICKS_PER_S // 1000)
 
@@ -297,7 +297,7 @@ def _old_ticks(thirds: int) -> int:
 
 
 def format_body(moment: DateTimeValue, kind: SqlType) -> str:
-    """The value as a grid shows it and as it is held behind the mark."""
+    """Return the value as a grid shows it and as it is held behind the mark."""
     day = moment.date.isoformat()
     seconds, rest = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -319,7 +319,7 @@ def _zone(offset: int) -> str:
 
 
 def kind_of(value: str) -> SqlType:
-    """The type of a held value, as its form tells it."""
+    """Return the type of a held value, as its form tells it."""
     text = value.removeprefix(MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
@@ -333,7 +333,7 @@ def kind_of(value: str) -> SqlType:
 
 
 def parse_held_value(value: str) -> DateTimeValue:
-    """The moment of a held value."""
+    """Return the moment of a held value."""
     text = value.removeprefix(MARK)
     kind = kind_of(text)
     return read(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
@@ -357,7 +357,7 @@ _LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 
 
 def text_of(moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
-    """The moment as CONVERT writes it. Raises 281 for a style that there is not."""
+    """Return the moment as CONVERT writes it. Raises 281 for a style that there is not."""
     if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
         if kind.name not in OLD_MOMENTS:
             return format_body(moment, kind)
@@ -417,7 +417,7 @@ HIJRI_START: Final = 227_015
 
 
 def _hijri(ordinal: int) -> tuple[int, int, int]:
-    """(year, month, day) of the Hijri calendar."""
+    """Return (year, month, day) of the Hijri calendar."""
     days = ordinal - HIJRI_START
     year = (30 * days + 10_646) // 10_631
     first = _hijri_ordinal(year, 1, 1)

@@ -54,7 +54,7 @@ def _part(name: Scalar) -> str:
 
 
 def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
-    """The type of the value, written in *kind* or told by its form; what is no date counts as datetime."""
+    """Return the type of the value, written in *kind* or told by its form; what is no date counts as datetime."""
     if kind:
         known = type_of(str(kind))
         return known if known.is_moment else DATETIME
@@ -62,7 +62,7 @@ def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
 
 
 def _check_part(part: str, kind: SqlType, function: str) -> None:
-    """Raises 9810 for a part that values of the type do not have."""
+    """Raise 9810 for a part that values of the type do not have."""
     fine = kind.name not in OLD_MOMENTS or part not in ("microsecond", "nanosecond")
     if (kind.name == "date" and part in _CLOCK) or (kind.name == "time" and part not in _CLOCK):
         fine = False
@@ -105,7 +105,7 @@ def _last_day(year: int, month: int) -> int:
 
 
 def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
-    """The value; 517 beyond the calendar of its type."""
+    """Return the value; 517 beyond the calendar of its type."""
     first = date_values.FIRST_DAYS.get(kind.name, 1)
     last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
     if not first * DAY <= total < (last + 1) * DAY:
@@ -244,7 +244,7 @@ def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
 
 
 def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
-    """The last day of the month, as a date."""
+    """Return the last day of the month, as a date."""
     if value is None:
         return None
     first = to_moment(value, "date", culture)
@@ -253,7 +253,7 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
 
 
 def isdate(culture: Culture, value: Scalar) -> Scalar:
-    """1 for what becomes a datetime. Documented [DOC: ISDATE]."""
+    """Return 1 for what becomes a datetime. Documented [DOC: ISDATE]."""
     if value is None:
         return 0
     if is_moment(value):
@@ -331,7 +331,7 @@ def _from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValue:
 
 
 def _fix_argument_count(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
-    """The function with a fixed number of arguments, so that a wrong number is message 174."""
+    """Return the function with a fixed number of arguments, so that a wrong number is message 174."""
     count = len(names.split())
 
     def call(*values: Scalar) -> Scalar:

@@ -15,14 +15,14 @@ ANY_DIGITS: Final = Context(prec=200)
 
 
 def hold(number: Decimal, kind: SqlType) -> int | float | str:
-    """A number that fits into *kind*, as values of that type are held: all alike, so that they compare."""
+    """Return a number that fits into *kind*, as values of that type are held: all alike, so that they compare."""
     if kind.is_long:
         return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def encode_decimal(number: Decimal) -> str:
-    """The same where no type says how many digits there may be."""
+    """Return the same where no type says how many digits there may be."""
     return f"{MARK}{number if number else number.copy_abs():f}"
 
 
@@ -35,5 +35,5 @@ def decode_decimal(value: str) -> Decimal:
 
 
 def compare(a: Decimal, b: Decimal) -> int:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return (a > b) - (a < b)

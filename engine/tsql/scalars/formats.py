@@ -64,7 +64,7 @@ def _format_date(moment: datetime, pattern: str) -> str:
 
 
 def _format_number(number: Decimal, pattern: str) -> str | None:
-    """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
+    """Return standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
 
     Documented [DOC: FORMAT].
     """

@@ -48,7 +48,7 @@ from engine.tsql.scalars.values import (
 
 @strict
 def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
-    """Rows of TOP (percent) PERCENT: the next whole number. Documented [DOC: TOP]. Raises 1031."""
+    """Return rows of TOP (percent) PERCENT: the next whole number. Documented [DOC: TOP]. Raises 1031."""
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
         raise SqlError(1031)
@@ -63,7 +63,7 @@ def _recursion(level: Scalar, max_level: Scalar) -> Scalar:
 
 
 def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
+    """Return bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
     if value is None:
         return None
     type_ = type_of(str(kind), 0) if kind else None
@@ -138,7 +138,7 @@ def _replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
 
 
 def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
-    """A value of a row of an applied query (reshape.py)."""
+    """Return a value of a row of an applied query (reshape.py)."""
     if row is None:
         return None
     value = _row(to_text(row))[to_integer(position)]
@@ -243,7 +243,10 @@ def _choose(number: Scalar, *values: Scalar) -> Scalar:
 
 
 def _isnumeric(value: Scalar) -> Scalar:
-    """1 for what can be made a number of any type; a sign or $ alone can, as money. Documented [DOC: ISNUMERIC]."""
+    """Return 1 for what can be made a number of any type; a sign or $ alone can, as money.
+
+    Documented [DOC: ISNUMERIC].
+    """
     if value is None or is_moment(value) or isinstance(value, bytes):
         return 0
     text = to_text(value)
@@ -282,7 +285,7 @@ def _try_convert(
 
 
 def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
-    """The value as the functions of texts take it, by the rules of its type."""
+    """Return the value as the functions of texts take it, by the rules of its type."""
     known = type_of(str(source)) if source else None
     return None if value is None else format_as_type(value, source=known, culture=culture)
 
@@ -333,7 +336,7 @@ def _checksum(*values: Scalar) -> Scalar:
 
 
 def format_message(text: str, values: tuple[Scalar, ...]) -> str:
-    """The text of RAISERROR with its %d, %s, %u, %x filled in. Raises 2787 or 2748."""
+    """Return the text of RAISERROR with its %d, %s, %u, %x filled in. Raises 2787 or 2748."""
     left = list(values)
 
     def fill(match: re.Match[str]) -> str:
@@ -510,7 +513,7 @@ SINCE: Final = {
 
 @lru_cache(maxsize=512)
 def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, int]:
-    """Least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
+    """Return least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
     parameters = list(inspect.signature(function).parameters.values())[int(takes_context) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
@@ -518,7 +521,7 @@ def arity(function: Callable[..., object], takes_context: bool) -> tuple[int, in
 
 
 def check_arity(name: str, function: Callable[..., object], takes_context: bool, argument_count: int) -> None:
-    """Raises 174 or 189 for a wrong number of arguments."""
+    """Raise 174 or 189 for a wrong number of arguments."""
     least, most = arity(function, takes_context)
     if argument_count < least or (most >= 0 and argument_count > most):
         if least == most:

@@ -297,7 +297,7 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
 
 
 def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
-    """The rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
+    """Return the rows (key, value, type) of OPENJSON without WITH, packed as JSON (functions.py)."""
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
@@ -309,7 +309,7 @@ def open_json(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
-    """The rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
+    """Return the rows of OPENJSON with WITH, packed: each element of an array, or the object itself."""
     text, node = _find_container(value, path)
     if node is None:
         return "[]"
@@ -318,7 +318,7 @@ def open_rows(value: Scalar, path: Scalar = "$") -> Scalar:
 
 
 def _field(value: Scalar, path: Scalar) -> Scalar:
-    """A column of OPENJSON: of an object the value at a path, of a scalar itself at `$`."""
+    """Return a column of OPENJSON: of an object the value at a path, of a scalar itself at `$`."""
     if value is None:
         return None
     text, where = to_text(value), path_of(to_text(path))
@@ -331,7 +331,7 @@ def _field(value: Scalar, path: Scalar) -> Scalar:
 
 
 def _fragment(value: Scalar, path: Scalar) -> Scalar:
-    """A column of OPENJSON with AS JSON."""
+    """Return a column of OPENJSON with AS JSON."""
     if value is None:
         return None
     text, where = to_text(value), path_of(to_text(path))
@@ -344,7 +344,7 @@ def _fragment(value: Scalar, path: Scalar) -> Scalar:
 
 
 def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scalar:
-    """The rows of STRING_SPLIT, packed. Raises 214 for a separator that is not one character."""
+    """Return the rows of STRING_SPLIT, packed. Raises 214 for a separator that is not one character."""
     if separator is None or len(to_text(separator)) != 1:
         raise SqlError(214, "separator", "nchar(1)/nvarchar(1)")
     if value is None:

@@ -119,7 +119,7 @@ KNOWN: Final = frozenset(name.strip().casefold() for name in _OTHERS.split(","))
 
 
 def find(name: str) -> Language | None:
-    """The language of that name or alias."""
+    """Return the language of that name or alias."""
     wanted = name.casefold()
     return next((one for one in LANGUAGES if wanted in (one.name.casefold(), one.alias.casefold())), None)
 

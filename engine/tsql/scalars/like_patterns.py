@@ -70,7 +70,9 @@ COMPARED_A_WORK: Final = 2_000
 
 @lru_cache(maxsize=256)
 def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
-    """Regular expressions, each of fixed length, of what stands between the % of a pattern; the last one to the end.
+    """Return regular expressions, each of fixed length, of what stands between the % of a pattern.
+
+    The last one to the end.
 
     Compiled here: Python itself remembers 512, and a pattern may have some thousands.
     """
@@ -112,7 +114,7 @@ def _character_class(class_text: str) -> str:
 
 
 def _letters_in(class_text: str) -> str:
-    """The plain letters of all ranges in a class, but the last of each."""
+    """Return the plain letters of all ranges in a class, but the last of each."""
     ranges = re.findall(r"([a-z])-([a-z])", class_text.lower())
     return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
 

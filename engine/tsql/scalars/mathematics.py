@@ -53,7 +53,7 @@ def _log(value: Scalar, base: Scalar = math.e) -> Scalar:
 
 @strict
 def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
-    """Half away from zero; *cut* other than 0 cuts off instead. Documented [DOC: ROUND]."""
+    """Return half away from zero; *cut* other than 0 cuts off instead. Documented [DOC: ROUND]."""
     digits = max(-38, min(38, to_integer(places)))
     how = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
     rounded = exact(value).quantize(Decimal(1).scaleb(-digits), how, ANY_DIGITS)

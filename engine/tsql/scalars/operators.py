@@ -38,7 +38,10 @@ from engine.tsql.scalars.values import (
 
 
 def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """A *sign* b as a value of the type *kind*. Raises 8115 for one that it does not hold, 8134 for a division by 0."""
+    """Return a *sign* b as a value of the type *kind*.
+
+    Raises 8115 for one that it does not hold, 8134 for a division by 0.
+    """
     if a is None or b is None:
         return None
     type_ = type_of(str(kind))
@@ -137,7 +140,7 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
 
 
 def joined(kind: Scalar, *parts: Scalar) -> Scalar:
-    """Texts or binaries one behind the other, as long as the type *kind* may be; NULL if one of them is."""
+    """Return texts or binaries one behind the other, as long as the type *kind* may be; NULL if one of them is."""
     if any(part is None for part in parts):
         return None
     type_ = type_of(str(kind))
@@ -148,7 +151,7 @@ def joined(kind: Scalar, *parts: Scalar) -> Scalar:
 
 
 def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
-    """The same under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is nothing. Documented."""
+    """Return the same under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is nothing. Documented."""
     empty = b"" if type_of(str(kind)).is_binary else ""
     return joined(kind, *(empty if part is None else part for part in parts))
 
@@ -183,7 +186,7 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
 
 
 def add(first_value: Scalar, *others: Scalar) -> Scalar:
-    """A + b + c, from left to right, of values whose types are not known."""
+    """Return a + b + c, from left to right, of values whose types are not known."""
     total = first_value
     for value in others:
         total = _add(total, value)

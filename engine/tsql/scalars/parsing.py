@@ -56,7 +56,7 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
 
 
 def try_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """The same; NULL for a text that is none of the type."""
+    """Return the same; NULL for a text that is none of the type."""
     try:
         return parse(culture, value, kind, name)
     except SqlError as problem:

@@ -88,7 +88,7 @@ def _part(types: Types) -> SqlType | None:
 
 
 def _text(types: Types, length: int | None = None) -> SqlType | None:
-    """Text as long as the first argument, or of *length*; of varchar unless that is national."""
+    """Return text as long as the first argument, or of *length*; of varchar unless that is national."""
     first = types[0] if types else None
     if first is None:
         return None

@@ -40,7 +40,7 @@ DEFAULTS: Final = SessionSettings()
 
 @lru_cache(maxsize=128)
 def settings_of(options: Options) -> SessionSettings:
-    """The settings of a connection with these *options*."""
+    """Return the settings of a connection with these *options*."""
     known = dict(options)
 
     def is_enabled(name: str) -> bool:
@@ -83,7 +83,7 @@ class UnsimulatedValueError(Exception):
 
 
 def check_setting(name: str, value: str) -> str:
-    """The value of SET *name* as it is kept. Raises 2740, 2741 or 2742, or UnsimulatedValueError."""
+    """Return the value of SET *name* as it is kept. Raises 2740, 2741 or 2742, or UnsimulatedValueError."""
     if name == "LANGUAGE":
         found = languages.find(value)
         if found is None:

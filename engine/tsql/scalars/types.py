@@ -140,7 +140,7 @@ GUID: Final = SqlType("uniqueidentifier")
 
 
 def numeric(precision: int, scale: int) -> SqlType:
-    """The decimal of so many digits; beyond 38 the scale gives way, down to 6 or its own. Documented."""
+    """Return the decimal of so many digits; beyond 38 the scale gives way, down to 6 or its own. Documented."""
     if precision > PRECISION_MAX:
         whole = precision - scale
         scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole)
@@ -149,7 +149,7 @@ def numeric(precision: int, scale: int) -> SqlType:
 
 
 def of_literal(text: str) -> SqlType:
-    """The type of a number that is written without an exponent. Raises 1007 for too many digits."""
+    """Return the type of a number that is written without an exponent. Raises 1007 for too many digits."""
     whole, _, part = text.partition(".")
     digits = whole.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
@@ -179,7 +179,7 @@ _WRITTEN: Final = re.compile(
 
 @lru_cache(maxsize=1024)
 def type_of(text: str, default_length: int = 30) -> SqlType:
-    """The type as written; char types without a length have *default_length*. Raises 2715 or 1002."""
+    """Return the type as written; char types without a length have *default_length*. Raises 2715 or 1002."""
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
@@ -216,7 +216,7 @@ _SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
 
 
 def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
-    """Raises 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
+    """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
 
     *what* and *name* are what messages call it: a column and its name, or a type and its own.
     """
@@ -246,12 +246,12 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
 
 
 def higher(a: SqlType, b: SqlType) -> SqlType:
-    """The one that comes first in the precedence."""
+    """Return the one that comes first in the precedence."""
     return a if _RANK[a.name] <= _RANK[b.name] else b
 
 
 def digits_of(kind: SqlType) -> tuple[int, int]:
-    """(precision, scale) that a number counts as beside a decimal."""
+    """Return (precision, scale) that a number counts as beside a decimal."""
     if kind.name in DECIMALS:
         return kind.precision, kind.scale
     if kind.name == "money":
@@ -262,7 +262,7 @@ def digits_of(kind: SqlType) -> tuple[int, int]:
 
 
 def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
-    """The type of a UNION, CASE or comparison of the two; None if one is not known."""
+    """Return the type of a UNION, CASE or comparison of the two; None if one is not known."""
     if a is None or b is None:
         return None
     if a in (NULL, b):
@@ -287,7 +287,7 @@ def common(a: SqlType | None, b: SqlType | None) -> SqlType | None:
 
 
 def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """The type of a + b and its kin. Raises 402, 8117 or 206 for types that do not go together."""
+    """Return the type of a + b and its kin. Raises 402, 8117 or 206 for types that do not go together."""
     name = _SIGNS[sign]
     if a == NULL or b == NULL:
         other = b if a == NULL else a
@@ -361,7 +361,7 @@ def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def concatenated_type(a: SqlType, b: SqlType) -> SqlType:
-    """Two texts, or two binaries, one behind the other."""
+    """Return two texts, or two binaries, one behind the other."""
     if a.is_binary and b.is_binary:
         return SqlType("varbinary", _joined_length(a, b, 8000))
     if (a.is_binary or b.is_binary) and not (a.is_text and b.is_text):
@@ -382,7 +382,7 @@ def _joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
-    """Raises 529 (explicit) or 206 for types between which nothing converts. Documented [DOC: CAST and CONVERT]."""
+    """Raise 529 (explicit) or 206 for types between which nothing converts. Documented [DOC: CAST and CONVERT]."""
     if source is None or source == NULL or source.name == target.name:
         return
     pair = (_kind(source), _kind(target))

@@ -85,7 +85,7 @@ def convert(
 
 
 def name_of(value: Scalar, source: SqlType | None) -> str:
-    """The type of a value as messages name it."""
+    """Return the type of a value as messages name it."""
     if source is not None:
         return source.name
     if isinstance(value, str):
@@ -137,7 +137,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
 
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
-    """A text, and no other value that is held as one."""
+    """Return a text, and no other value that is held as one."""
     return isinstance(value, str) and not value.startswith((MARK, decimals.MARK))
 
 
@@ -164,21 +164,27 @@ _MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """The number in a text that _WHOLE takes; a sign alone is 0, as nothing is. Raises 8115 for too many digits."""
+    """Return the number in a text that _WHOLE takes; a sign alone is 0, as nothing is.
+
+    Raises 8115 for too many digits.
+    """
     if len(text) > DIGITS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
 
 
 def check_finite(number: Value, name: str = "float") -> Value:
-    """The value, which is as large as a float may be at most. Raises 8115: nothing is infinite in the product."""
+    """Return the value, which is as large as a float may be at most.
+
+    Raises 8115: nothing is infinite in the product.
+    """
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     return number
 
 
 def to_number(value: Scalar, name: str = "int") -> int | float:
-    """The value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
+    """Return the value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
     return _number_of(value, name, None)
 
 
@@ -206,7 +212,7 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
 
 
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
-    """The number as the decimal that it was written as. Raises 8114 for text that is none."""
+    """Return the number as the decimal that it was written as. Raises 8114 for text that is none."""
     if decimals.is_encoded_decimal(value):
         return decimals.decode_decimal(value)
     if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
@@ -216,13 +222,16 @@ def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
 
 
 def number_of(text: str) -> Scalar:
-    """A number with a point, an exponent or many digits as it stands in a query."""
+    """Return a number with a point, an exponent or many digits as it stands in a query."""
     kind = FLOAT if "e" in text.lower() else of_literal(text)
     return decimals.encode_decimal(Decimal(text)) if kind.is_long else float(text)
 
 
 def fit_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
-    """The number rounded (*cut*: cut off) to the scale of the decimal *kind*. Raises 8115 if its precision is less."""
+    """Return the number rounded (*cut*: cut off) to the scale of the decimal *kind*.
+
+    Raises 8115 if its precision is less.
+    """
     try:
         found = number.quantize(
             Decimal(1).scaleb(-kind.scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS
@@ -254,7 +263,7 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 
 def fit_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
-    """The number with four digits behind the point. Raises 8115 beyond the range of the type."""
+    """Return the number with four digits behind the point. Raises 8115 beyond the range of the type."""
     found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
@@ -340,7 +349,7 @@ def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes
 
 
 def code_page(text: str) -> bytes:
-    """The text as varchar holds it: code page 1252 of the default collation."""
+    """Return the text as varchar holds it: code page 1252 of the default collation."""
     return text.encode("cp1252", "replace")
 
 
@@ -348,24 +357,24 @@ def code_page(text: str) -> bytes:
 
 
 def stamp(moment: datetime) -> str:
-    """A datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
+    """Return a datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
     return hold(date_values.fit_to_type(date_values.of_datetime(moment), DATETIME), DATETIME)
 
 
 def hold(moment: DateTimeValue, kind: SqlType) -> str:
-    """The value of a moment that fits into *kind* already."""
+    """Return the value of a moment that fits into *kind* already."""
     return MARK + date_values.format_body(moment, kind)
 
 
 def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
-    """The moment that a value stands for: marked or written text, or days since 1900. 241 if it is none."""
+    """Return the moment that a value stands for: marked or written text, or days since 1900. 241 if it is none."""
     return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
 
 
 def moment_of(
     value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> DateTimeValue:
-    """The same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
+    """Return the same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
     if decimals.is_encoded_decimal(value):
@@ -391,7 +400,7 @@ def _old_moment(value: bytes) -> float:
 def to_moment(
     value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US, style: int | None = None
 ) -> str:
-    """A date or time value of the type *kind*."""
+    """Return a date or time value of the type *kind*."""
     target = type_of(kind) if isinstance(kind, str) else kind
     try:
         return hold(date_values.fit_to_type(moment_of(value, target, culture, style), target), target)
@@ -426,7 +435,7 @@ def _to_char(
 
 
 def within_limit(text: str) -> str:
-    """The text, which is cut off nowhere. Raises SqlError for one that is longer than values are here."""
+    """Return the text, which is cut off nowhere. Raises SqlError for one that is longer than values are here."""
     if len(text) > TEXT_LIMIT:
         raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
     return text
@@ -439,7 +448,7 @@ def format_as_type(
     culture: Culture = US,
     wide: bool = False,
 ) -> str:
-    """The value as text by the rules of its type *source*."""
+    """Return the value as text by the rules of its type *source*."""
     if isinstance(value, bytes):
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
@@ -470,14 +479,14 @@ def money_text(value: Scalar, style: int) -> str:
 
 
 def float_text(value: float, style: int = 0) -> str:
-    """A float as CONVERT writes it: 6 digits at most (0), 8 (1), 16 (2) or 17 (3). Documented."""
+    """Return a float as CONVERT writes it: 6 digits at most (0), 8 (1), 16 (2) or 17 (3). Documented."""
     form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
     head, mark, tail = f"{value:{form}}".partition("e")
     return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
 
 
 def number_text(value: int | float) -> str:
-    """A number whose type is not known as text."""
+    """Return a number whose type is not known as text."""
     if isinstance(value, int):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
@@ -486,7 +495,7 @@ def number_text(value: int | float) -> str:
 
 
 def to_text(value: Scalar, style: int | None = None) -> str:
-    """The value as text when its type is not known."""
+    """Return the value as text when its type is not known."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -504,7 +513,7 @@ SCALE_MAX: Final = 99
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
-    """The number with its digits behind the point; anything else as it is."""
+    """Return the number with its digits behind the point; anything else as it is."""
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if decimals.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
@@ -531,7 +540,7 @@ def format_value(value: Scalar) -> Scalar:
 
 
 def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
-    """The value for a result grid by its type: decimals with all their digits, money with two to four."""
+    """Return the value for a result grid by its type: decimals with all their digits, money with two to four."""
     if kind is None or not (isinstance(value, int | float) or decimals.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
@@ -551,7 +560,7 @@ def comparable(text: str) -> str:
 
 
 def compare(a: str, b: str) -> int:
-    """-1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
+    """Return -1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
     if a.startswith(decimals.MARK) or b.startswith(decimals.MARK):
         try:
             return decimals.compare(exact(a), exact(b))
@@ -568,12 +577,12 @@ def compare(a: str, b: str) -> int:
 
 
 def compare_exact(a: str, b: str) -> int:
-    """The same as a collation that sees case: letters first, small before capital ones, no trailing blanks."""
+    """Return the same as a collation that sees case: letters first, small before capital ones, no trailing blanks."""
     return compare(a, b) or compare_codes(b, a)
 
 
 def compare_codes(a: str, b: str) -> int:
-    """The same as a binary collation: by code points, no trailing blanks."""
+    """Return the same as a binary collation: by code points, no trailing blanks."""
     left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)
 
@@ -582,7 +591,7 @@ def compare_codes(a: str, b: str) -> int:
 
 
 def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
-    """The function, NULL if any argument is NULL."""
+    """Return the function, NULL if any argument is NULL."""
 
     @functools.wraps(function)
     def call(*values: Scalar) -> Scalar:
@@ -592,12 +601,12 @@ def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
 
 
 def to_integer(value: Scalar) -> int:
-    """The value as a whole number. Raises 245."""
+    """Return the value as a whole number. Raises 245."""
     return int(to_number(value))
 
 
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
-    """(name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    """Return (name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
     kind = type_of(text, 0)
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale

@@ -20,7 +20,10 @@ _EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 
 def xml(text: str) -> str:
-    """The text as xml keeps it: without blanks between elements, empty elements in one. Raises 9400 to 9459."""
+    """Return the text as xml keeps it: without blanks between elements, empty elements in one.
+
+    Raises 9400 to 9459.
+    """
     XmlChecker(text).document()
     return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
 

@@ -28,7 +28,7 @@ def _quoted(value: str) -> str:
 
 
 def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """NULL makes no element."""
+    """Return NULL makes no element."""
     return None if attributes is None and content is None else _row(tag, attributes, content)
 
 
@@ -40,7 +40,7 @@ def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
 
 
 def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
-    """A comment or an instruction of that name."""
+    """Return a comment or an instruction of that name."""
     if value is None:
         return None
     inside = to_text(value)

@@ -162,7 +162,7 @@ class _PathReader:
 
 @lru_cache(maxsize=256)
 def compile_path(text: str) -> XmlPath:
-    """The path in *text*. Raises UnsimulatedPathError."""
+    """Return the path in *text*. Raises UnsimulatedPathError."""
     return _PathReader(text).read_complete_path()
 
 
@@ -171,7 +171,7 @@ def compile_path(text: str) -> XmlPath:
 
 @lru_cache(maxsize=64)
 def _parse_fragment(text: str) -> ElementTree.Element:
-    """An element around all that the text has at its top."""
+    """Return an element around all that the text has at its top."""
     body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
     return (
         ElementTree.fromstring(f"<top>{body}</top>")
