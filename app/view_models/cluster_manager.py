@@ -1,4 +1,4 @@
-"""Contents of Failover Cluster Manager on one node, and the input lines of its actions. No Qt."""
+"""Contents of Failover Cluster Manager on one node, and the input lines of its actions, without Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", Resourc
 
 @dataclass(frozen=True, slots=True)
 class ClusterRow:
-    """A node, a role, a resource or the witness: what its columns say and what it is about."""
+    """Node, role, resource or witness with the texts of its columns."""
 
     kind: str
     """node, role, resource or witness."""
@@ -24,14 +24,14 @@ class ClusterRow:
     state: str
     tone: str
     owner: str
-    """Of a role or resource; of a node its votes."""
+    """Owner of a role or resource; the votes of a node."""
     more: str
-    """Preferred or possible owners; of a resource its kind as well."""
+    """Preferred or possible owners; for a resource also its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that Failover Cluster Manager offers."""
+    """Action that Failover Cluster Manager offers."""
 
     label: str
     line: str
@@ -40,18 +40,18 @@ class Action:
 
 
 def nodes(world: World) -> list[str]:
-    """Return computers on which Failover Cluster Manager can be opened: nodes that have power and a network."""
+    """Return the computers on which Failover Cluster Manager can open: nodes with power and a network."""
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
 
 def knows(world: World, name: str) -> Node | None:
-    """Return the node, if its cluster service answers there."""
+    """Return the node if its cluster service answers."""
     node = world.nodes.get(name)
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
 def title(world: World, name: str) -> str:
-    """Return the cluster and its quorum as the node has them."""
+    """Return the cluster and its quorum in the node's knowledge."""
     node = world.nodes.get(name)
     if node is None:
         return tr("No cluster in this drill.")
@@ -70,10 +70,7 @@ def title(world: World, name: str) -> str:
 
 
 def rows(world: World, name: str) -> list[ClusterRow]:
-    """Return nodes, roles with their resources, and the witness, as node *name* has them.
-
-    Without a cluster the node alone.
-    """
+    """Return the nodes, roles with resources and witness that node *name* knows; without a cluster only itself."""
     node = world.nodes.get(name)
     if node is None:
         return []

@@ -1,6 +1,6 @@
-"""The course of a run on a time axis: when it served, when it was exposed, and what stands out. No Qt.
+"""Timeline of a run: service, protection, and noteworthy moments, without Qt.
 
-Reads events as the report prints them (`Event.as_json()`), so that a live run and a stored one look the same.
+It reads events in the form of the report (`Event.as_json()`), so that live and stored runs look the same.
 """
 
 from __future__ import annotations
@@ -19,29 +19,32 @@ from engine.verbs import VERBS
 from engine.verbs.input_descriptions import describe_line
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
-"""Kinds of markers that only tell what the trainee has done."""
+"""Kinds of markers that only show actions of the trainee."""
 
 NO_RETURN: Final = "no-return"
-"""Kind of the marker that no event makes: only a comparison with the best possible knows it."""
+"""Kind of the marker that comes from the comparison with the best possible run, not from an event."""
 
 MERGED: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
-"""Lines of one mark; a hundred databases change in the same moment."""
+"""Maximum lines of one marker; a hundred databases change at the same moment."""
 MERGED_FROM_S: Final = 3600.0
 MERGED_SHARE: Final = 1 / 4_000
-"""From an hour on transitions count as one moment within this share of the run: a dot of a wide screen. Else a day
-of a hundred databases has 50,000 marks, and each frame looks at all of them."""
+"""Share of a run within which transitions merge into one marker, for runs of an hour and more: one dot on a wide
+screen.
+
+Otherwise a day of a hundred databases has 50,000 markers, and each frame checks all of them.
+"""
 
 SERVING, DOWN = mark("serving"), mark("down")
 CLIENTS_IDLE: Final = mark("database online, clients not working")
 PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
 ASYNCHRONOUS: Final = mark("asynchronous")
-"""The mirror follows at safety OFF: what it has not received yet would be lost."""
+"""State of a mirror at safety OFF: log that it has not received would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineSpan:
-    """A stretch of time in which one thing was so."""
+    """Span of time with one state."""
 
     from_s: float
     to_s: float
@@ -50,17 +53,20 @@ class TimelineSpan:
 
 @dataclass(frozen=True, slots=True)
 class TimelineMarker:
-    """One moment worth a look."""
+    """Noteworthy moment."""
 
     t_s: float
     kind: str
-    """fault, repair, detection, transition, sql, error, failover, reached, missed, no-return, question, hint, rewind,
-    note: decides its shape and colour."""
+    """fault, repair, detection, transition, sql, error, failover, reached, missed, no-return, question, hint, rewind or
+    note.
+
+    It determines shape and color.
+    """
     text: str
 
 
 class RunTimeline:
-    """Follows the events of a run. `mirrored` are the databases that begin with a mirror or secondary in step."""
+    """Timeline that follows the events of a run. *mirrored* are the databases that begin with a synchronized copy."""
 
     def __init__(
         self,
@@ -70,28 +76,30 @@ class RunTimeline:
         clients: Mapping[str, DatabaseClients] | None = None,
         has_protection: bool = True,
     ) -> None:
-        """*asynchronous* are the databases that begin with safety OFF; *clients* those whose clients are followed.
+        """Start with the databases in safety OFF (*asynchronous*) and those whose clients are followed (*clients*).
 
-        *has_protection*: False where no copy could take over, as on a failover cluster instance.
+        *has_protection*: False if no copy could take over, as on a failover cluster instance.
         """
         self.has_protection = has_protection
         self._clients = ClientService(clients or {})
         self._asynchronous = set(asynchronous)
         self.markers: list[TimelineMarker] = []
         self._latest: dict[str, int] = {}
-        """Place of the latest mark of each kind that is merged."""
+        """Index of the latest marker of each kind that merges."""
         self._serving = dict.fromkeys(databases, True)
         self._server: dict[str, str | None] = dict.fromkeys(self._serving)
         self._states: dict[tuple[str, str], str] = {}
         self._grouped: dict[str, bool] = {}
-        """Databases of availability groups -> a secondary is in step; no state of one copy tells it."""
+        """Databases of availability groups -> whether a secondary is synchronized; the state of one copy does not show
+        it.
+        """
         self._start_states = dict.fromkeys(self._serving, "NONE")
         self._start_states |= dict.fromkeys(mirrored, "SYNCHRONIZED")
         self._service = [(0.0, SERVING)]
         self._protection = [(0.0, self._protection_now())]
 
     def add(self, events: Iterable[Row]) -> None:
-        """Take in what happened, in its order."""
+        """Add events in their order."""
         for event in events:
             self._follow(event)
             marker = marker_of(event)
@@ -99,11 +107,11 @@ class RunTimeline:
                 self._mark(marker)
 
     def add_marker(self, marker: TimelineMarker) -> None:
-        """One that no event tells of, in its place."""
+        """Add a marker that comes from no event."""
         insort(self.markers, marker, key=lambda each: each.t_s)
 
     def _mark(self, marker: TimelineMarker) -> None:
-        """Transitions of one moment are one mark, however many databases change."""
+        """Add a marker; transitions of one moment are merged, however many databases change."""
         place = self._latest.get(marker.kind)
         last = None if place is None else self.markers[place]
         moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
@@ -118,7 +126,7 @@ class RunTimeline:
             )
 
     def service(self, until_s: float) -> list[TimelineSpan]:
-        """Return True if all databases served and their clients worked until *until_s*."""
+        """Return the spans in which all databases were open and their clients worked, until *until_s*."""
         return _spans(self._service, until_s)
 
     def protection(self, until_s: float) -> list[TimelineSpan]:
@@ -166,7 +174,7 @@ class RunTimeline:
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
     def _in_step(self, database: str) -> bool:
-        """The copy that serves is SYNCHRONIZED; before anything is known of it, as at the start."""
+        """Return whether the open copy is SYNCHRONIZED, or nothing is known of it yet, as at the start."""
         if database in self._grouped:
             return self._grouped[database]
         known = {s: state for (s, db), state in self._states.items() if db == database}
@@ -179,7 +187,7 @@ class RunTimeline:
 
 
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
-    """List the databases that begin with a synchronized mirror or secondary; similar ones as a count."""
+    """Return the databases that begin with a synchronized mirror or secondary; similar ones as a count."""
     each = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
     for group in scenario.groups:
@@ -190,7 +198,7 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def asynchronous(scenario: Scenario) -> tuple[str, ...]:
-    """Mirrored databases that begin with safety OFF, each of those that are described together by a count."""
+    """Return the mirrored databases that begin with safety OFF, including each of those described by a count."""
     off = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(name for one in scenario.databases if one.name in off for name in one.names)
 
@@ -203,14 +211,14 @@ def course_of(
     asynchronous: Iterable[str] = (),
     has_protection: bool = True,
 ) -> RunTimeline:
-    """The course of a run that is known as a whole."""
+    """Return the timeline of a complete run."""
     course = RunTimeline(databases, mirrored, asynchronous, clients, has_protection)
     course.add(events)
     return course
 
 
 def clients_of(report: Report) -> dict[str, DatabaseClients]:
-    """The clients of a recorded run; a run recorded before reports had them has none."""
+    """Return the clients of a recorded run; older reports have none."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
 
@@ -232,11 +240,11 @@ def _spans(changes: list[tuple[float, str]], until_s: float) -> list[TimelineSpa
 # --- markers ------------------------------------------------------------------------------------------------
 
 _SEVERITY_OF_ERRORS: Final = 11
-"""Messages from this severity on are errors. Documented."""
+"""Lowest severity of an error message. Documented."""
 
 
 def marker_of(event: Row) -> TimelineMarker | None:
-    """Return the marker that an event deserves, if any."""
+    """Return the marker of an event, if it has one."""
     found = next(iter(_marker(event)), None)
     return TimelineMarker(float(event["t_s"]), *found) if found else None
 
@@ -245,7 +253,7 @@ TOLD: Final = (
     "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "protection",
     "cluster", "replica", "note", "goal", "question", "hint",
 )  # fmt: skip
-"""Kinds of events that a course knows: no other changes it or gets a marker."""
+"""Kinds of events that affect a timeline or have a marker."""
 
 
 def _marker(event: Row) -> Iterator[tuple[str, str]]:

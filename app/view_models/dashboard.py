@@ -1,4 +1,7 @@
-"""Contents of the Always On dashboard of one server: its knowledge, in the layout of Management Studio. No Qt."""
+"""Contents of the Always On dashboard of one server, in the layout of Management Studio, without Qt.
+
+The dashboard shows only the knowledge of that server.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +36,13 @@ STATES: Final = {
     SyncState.REVERTING: "Reverting",
     SyncState.INITIALIZING: "Initializing",
 }
-"""As Management Studio spells them."""
+"""States in the spelling of Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 
 
 Issue = tuple[str, str]
-"""(HEALTHY, WARNING or CRITICAL; the policy's words)."""
+"""(HEALTHY, WARNING or CRITICAL; text of the policy)."""
 
 NO_CLUSTER: Final = (CRITICAL, mark("WSFC cluster service is offline."))
 OFFLINE: Final = (CRITICAL, mark("Availability group is offline."))
@@ -55,7 +58,7 @@ NOT_IN_STEP: Final = (WARNING, mark("Some synchronous replicas are not synchroni
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRow:
-    """One replica, as the server that is asked sees it."""
+    """Replica in the knowledge of the selected server."""
 
     name: str
     role: str
@@ -68,7 +71,7 @@ class ReplicaRow:
 class Positions:
     """Rows of sys.dm_hadr_database_replica_states on a server, as a result grid shows them.
 
-    Each row is made when it is shown: of a hundred databases a screen shows a few.
+    Each row is computed when it is shown, because a screen shows only some of a hundred databases.
     """
 
     def __init__(self, world: World, group: AvailabilityGroup, server: str) -> None:
@@ -77,7 +80,7 @@ class Positions:
         self._rows: dict[tuple[str, str], dict[str, Scalar]] = {}
 
     def row(self, database: str, replica: str) -> dict[str, Scalar]:
-        """By the names of the columns; empty where the server has no such row."""
+        """Return the row by column names; empty if the server has no such row."""
         place = (database, replica)
         if place not in self._rows:
             self._rows[place] = self._build_row(*place)
@@ -117,7 +120,7 @@ class DatabaseRow:
 
     @property
     def data_loss_s(self) -> float | None:
-        """last_commit_time of the primary minus that of the replica, where the server knows both."""
+        """last_commit_time of the primary minus that of the replica, if the server knows both."""
         here, there = (
             self.asked.row(self.name, one).get("last_commit_time")
             for one in (self.asked.server, self.replica)
@@ -130,7 +133,7 @@ class DatabaseRow:
 
     @property
     def recovery_s(self) -> float | None:
-        """redo_queue_size by redo_rate; None while nothing is redone."""
+        """redo_queue_size divided by redo_rate; None without redo."""
         queue, rate = self.positions.get("redo_queue_size"), self.positions.get("redo_rate")
         if queue is None:
             return None
@@ -139,7 +142,7 @@ class DatabaseRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupDashboard:
-    """A group as one server sees it."""
+    """Availability group in the knowledge of one server."""
 
     server: str
     group: str
@@ -154,7 +157,7 @@ class GroupDashboard:
 
     @property
     def health(self) -> str:
-        """The worst of all issues."""
+        """Worst of all issues."""
         found = [*self.issues]
         for replica in self.replicas:
             found += replica.issues
@@ -164,7 +167,7 @@ class GroupDashboard:
 
 
 def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
-    """HEALTHY without any."""
+    """Return the worst issue, or HEALTHY without any."""
     found = {health for health, _ in issues}
     return next((health for health in (CRITICAL, WARNING) if health in found), HEALTHY)
 
@@ -174,7 +177,7 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
 
 
 def servers(world: World) -> list[str]:
-    """Return instances with a replica, in the order of the drill."""
+    """Return the instances with a replica, in the order of the drill."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
 
@@ -183,7 +186,7 @@ Known = tuple[AvailabilityGroup, ReplicaState]
 
 
 def find_groups(world: World, server: str) -> dict[str, Known]:
-    """The groups of *server* by name, with the state of its replica; none while it cannot be asked."""
+    """Return the groups of *server* by name with the state of its replica; none while the server does not answer."""
     if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
         return {}
     found = ((replicas.group_of(world, server, one.guid), one) for one in replicas.on_server(world, server))
@@ -191,7 +194,7 @@ def find_groups(world: World, server: str) -> dict[str, Known]:
 
 
 def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
-    """Return one of the groups that a server has."""
+    """Return the dashboard of one group of a server."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.node_of(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
@@ -229,7 +232,7 @@ def _mode(replica: Replica | None) -> str:
 
 
 def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
-    """Policies that only the primary can answer."""
+    """Yield the issues of policies that only the primary can evaluate."""
     others = [replica for replica in group.replicas if replica.server != group.primary]
     targets = [one for one in others if failover.automatic_target(group, one.server)]
     if targets and not any(failover.ready(group, one.server) for one in targets):
@@ -241,7 +244,7 @@ def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
 
 
 def _is_visible(state: ReplicaState, replica: Replica) -> bool:
-    """Return whether a primary knows of all replicas; any other knows of its own."""
+    """Return whether the server knows the replica: a primary knows all, any other only its own."""
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
 
@@ -307,7 +310,7 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
 
 
 def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """Return the reason for which data movement is suspended, as far as the server knows; "" for none."""
+    """Return the reason for suspended data movement, as far as the server knows it; "" without one."""
     if not _linked(world, state, replica) and replica.server != state.server:
         return ""
     copy = world.copies.get((replica.server, database))

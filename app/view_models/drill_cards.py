@@ -1,4 +1,4 @@
-"""Drills as the start page shows them: technology, state, search text and sort orders. No Qt."""
+"""Drills on the start page: technology, state, search text and sort orders, without Qt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words.language import mark, tr
 from engine.drill.judging import skills
 
 PASS_POINTS: Final = 60.0
-"""Points of a passed drill (app/learning/memory.py, RATINGS)."""
+"""Pass mark of a drill (app/learning/memory.py, RATINGS)."""
 
 SHORT_LABELS: Final = {
     "mirroring": mark("Mirroring"),
@@ -24,11 +24,11 @@ SHORT_LABELS: Final = {
     "restore": mark("Restore"),
     "team": mark("Team"),
 }
-"""Technology of a drill, short enough for a card."""
+"""Short label of a drill's technology, for a card."""
 
 
 class State(NamedTuple):
-    """The learner's result of a drill in few words."""
+    """Learner's result of a drill as a short label."""
 
     text: str
     tone: str
@@ -37,20 +37,20 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Card(ScenarioSummary):
-    """A scenario with the learner's results."""
+    """Scenario with the learner's results."""
 
     best: float | None = None
-    """Best score so far; None: not finished yet without having gone back."""
+    """Best score so far; None if no run without rewinding is finished."""
     last: float | None = None
     """Score of the last run."""
     tries: int = 0
-    """Finished runs."""
+    """Number of finished runs."""
     due: bool = False
-    """A skill that it trains is due now."""
+    """True if a skill of the drill is due now."""
     begun: bool = False
-    """A run was begun, finished or not."""
+    """True if a run was begun, finished or not."""
     known: bool = False
-    """The learner's results have been read."""
+    """True if the learner's results have been read."""
 
     @classmethod
     def from_summary(cls, summary: ScenarioSummary, **results: Any) -> Card:
@@ -63,23 +63,23 @@ class Card(ScenarioSummary):
 
     @property
     def failed(self) -> bool:
-        """The last run missed the pass mark, and no earlier one reached it."""
+        """True if the last run missed the pass mark and no earlier one reached it."""
         return self.scored and self.last is not None and not self.passed
 
     @property
     def path_order(self) -> tuple[int, int, int, str]:
-        """Sort key: path, place in it; drills of the user's own follow by level and title."""
+        """Sort key: path and place in it. The user's own drills follow by level and title."""
         place = place_in_path(self.name) if self.shipped else 1_000
         return list(learning_paths()).index(self.technology), place, LEVELS.index(self.level), self.title
 
     @property
     def facts(self) -> str:
-        """Technology, version, minutes, difficulty and, of other people's drills, the origin."""
+        """Technology, version, minutes and difficulty, with the origin of drills from other authors."""
         return self._facts(f"SQL {self.version}" if self.version else "")
 
     @property
     def short_facts(self) -> str:
-        """The facts without the version, for narrow cards."""
+        """Facts without the version, for narrow cards."""
         return self._facts("")
 
     def _facts(self, version: str) -> str:
@@ -105,7 +105,7 @@ class Card(ScenarioSummary):
 
     @cached_property
     def search_text(self) -> str:
-        """Text of the search, in lower case: names in English and as shown, and the words of the drill."""
+        """Text for the search, in lowercase: names in English and as shown, and the texts of the drill."""
         path = learning_paths()[self.technology].title
         titles = [skills.title_of(key) for key in self.skills]
         words = (
@@ -121,7 +121,7 @@ class Card(ScenarioSummary):
 
 
 def level_title(level: str) -> str:
-    """Return the difficulty as a menu or card shows it."""
+    """Return the difficulty in the wording of menus and cards."""
     words = tr(level)
     return words[:1].upper() + words[1:]
 
@@ -133,4 +133,4 @@ ORDERS: Final[tuple[tuple[str, Callable[[Card], Any]], ...]] = (
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0, card.title)),
     (mark("By title"), lambda card: card.title.lower()),
 )
-"""Titles and sort keys of the orders of the drills."""
+"""Title and sort key of each order of the drills."""

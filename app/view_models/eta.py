@@ -1,4 +1,4 @@
-"""Time until a value is reached at the rate of the last seconds. No Qt."""
+"""Time until a value is reached at the rate of the last seconds, without Qt."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from engine.flow import Array
 
 PACE_S: Final = 10.0
-"""The pace is that of the last so many seconds. Assumed: long enough to smooth bursts, short enough to follow."""
+"""Time over which the rate is measured. Assumed: long enough to smooth bursts, short enough to follow."""
 SAMPLES_MIN: Final = 3
-"""Fewer say nothing about a pace."""
+"""Minimum number of samples for a rate."""
 STILL_KB_PER_S: Final = 1.0
-"""A slower pace counts as standing still: an estimate of days helps nobody. Assumed."""
+"""Lowest rate for an estimate; below it the estimate would be days. Assumed."""
 
 
 def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
-    """Slope of the straight line through the samples (least squares); None for too few, or with gaps among them."""
+    """Return the slope of the least-squares line through the samples; None with too few samples or gaps."""
     if len(t_s) < SAMPLES_MIN or np.isnan(kb).any():
         return None
     centred = t_s - t_s.mean()
@@ -25,7 +25,7 @@ def pace_kb_per_s(t_s: Array, kb: Array) -> float | None:
 
 
 def until_empty_s(t_s: Array, kb: Array) -> float | None:
-    """Seconds until a queue is empty; 0 for an empty one, None if it does not shrink."""
+    """Return the seconds until a queue is empty; 0 for an empty one, None if it does not shrink."""
     pace = pace_kb_per_s(t_s, kb)
     if pace is None:
         return None
@@ -35,7 +35,7 @@ def until_empty_s(t_s: Array, kb: Array) -> float | None:
 
 
 def until_full_s(t_s: Array, kb: Array, room_kb: float) -> float | None:
-    """Seconds until *room_kb* are used; 0 if they are, None if it does not grow."""
+    """Return the seconds until *room_kb* are used; 0 if they are, None if the value does not grow."""
     pace = pace_kb_per_s(t_s, kb)
     if pace is None:
         return None

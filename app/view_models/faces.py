@@ -1,4 +1,4 @@
-"""Faces: what cards, links and rows show, as plain data. Every fact is a word, a shape and a tone. No Qt."""
+"""Contents of cards, links and rows as plain data, without Qt. Every fact has a text, a shape and a tone."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from app.words.language import mark, tr, trn
 
 @dataclass(frozen=True, slots=True)
 class StatusSign:
-    """A fact as word, shape and tone, so that it can be told without colour."""
+    """Fact with text, shape and tone, so that it is readable without color."""
 
     text: str
-    """The word as the tables below have it; what SQL Server says is the same in every language."""
+    """Text from the tables below; texts of SQL Server are the same in every language."""
     tone: str
     """Name of a token of the theme: ok, warn, bad, info, idle."""
     shape: str
     """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
     short: str = ""
-    """The name that it is about, where there is no room for the word."""
+    """Name of the object, where there is no space for the text."""
 
     @property
     def label(self) -> str:
-        """In the language of the interface."""
+        """Text in the language of the interface."""
         return tr(self.text)
 
 
@@ -34,7 +34,7 @@ SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
 
 @dataclass(frozen=True, slots=True)
 class QueueFace:
-    """Log that waits: in the principal to be sent, in the mirror to be applied."""
+    """Unsent log of the principal, or unapplied log of the mirror."""
 
     name: str
     kb: float
@@ -50,7 +50,7 @@ class QueueFace:
 
 @dataclass(frozen=True, slots=True)
 class CopyFace:
-    """One copy of a database, as it is."""
+    """Copy of a database and its present state."""
 
     server: str
     database: str
@@ -60,7 +60,7 @@ class CopyFace:
     db_state: StatusSign
     safety: str | None
     signs: tuple[StatusSign, ...]
-    """Service, quorum and witness link, as far as they mean anything for this copy."""
+    """Service, quorum and witness connection, as far as they apply to this copy."""
     queue: QueueFace | None
 
     @property
@@ -82,31 +82,31 @@ KINDS: Final = {
     "share": mark("file share witness"),
     "computer": mark("computer"),
 }
-"""Kind of a server -> what it is called."""
+"""Kind of a server -> label."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFace:
-    """A server with its instance and what lies on it."""
+    """Server with its instance and databases."""
 
     name: str
     kind: str
     """One of KINDS."""
     colour: int
-    """Number of the server's colour in every view."""
+    """Index of the server's color in every view."""
     status: StatusSign
     version: int
     copies: tuple[CopyFace, ...]
     grid: tuple[tuple[str, StatusSign], ...]
-    """(database, state) of each copy where there are too many to show in full."""
+    """(database, state) of each copy if there are too many to show in full."""
     duties: tuple[StatusSign, ...]
-    """State of the partners as a witness sees it, or the resources that a bare node owns."""
+    """State of the partners in the witness's knowledge, or the resources of a node without an instance."""
     troubles: tuple[str, ...]
-    """Faults of the machine itself: pulled cables, slow disks, closed ports."""
+    """Faults of the computer: pulled cables, slow disks, closed ports."""
     place: str = ""
-    """Node that hosts a failover cluster instance."""
+    """Host node of a failover cluster instance."""
     listeners: tuple[StatusSign, ...] = ()
-    """Listeners of availability groups whose role is here."""
+    """Availability group listeners whose role is on this server."""
 
     @property
     def spoken(self) -> str:
@@ -124,7 +124,7 @@ class ServerFace:
 
 @dataclass(frozen=True, slots=True)
 class ClientFace:
-    """A client application."""
+    """Client application."""
 
     name: str
     status: StatusSign
@@ -137,7 +137,7 @@ class ClientFace:
 
 @dataclass(frozen=True, slots=True)
 class LinkFace:
-    """The network between two ends and the connection that uses it."""
+    """Network between two ends, and the connection that uses it."""
 
     a: str
     b: str
@@ -145,15 +145,15 @@ class LinkFace:
     """mirroring, replica, witness or client."""
     status: StatusSign
     notes: tuple[str, ...]
-    """Notes next to the link: safety, measured values, undetected changes; empty if all is usual."""
+    """Notes next to the link: safety, measured values, undetected changes; empty in the normal state."""
     measured: str
     """Current state of the network between the two ends."""
     active: bool
-    """Something uses the link now."""
+    """True if something uses the link now."""
     log_kb_per_s: float
     """Log stream from *a* to *b*."""
     acknowledged: bool
-    """The mirror answers each block (safety FULL)."""
+    """True if the mirror acknowledges each block (safety FULL)."""
     pinged: bool
 
     @property
@@ -168,7 +168,7 @@ class LinkFace:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything on the canvas at one moment."""
+    """Contents of the canvas at one moment."""
 
     servers: tuple[ServerFace, ...]
     clients: tuple[ClientFace, ...]

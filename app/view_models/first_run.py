@@ -1,4 +1,4 @@
-"""Captions of the first run, with the figures of the run on screen. No Qt."""
+"""Captions of the first run, with the figures of the run on screen, without Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.model import Tick, ticks
 
 SCENARIO: Final = "lab"
-"""The shipped lab: its failover takes as long as the paper's (docs/accuracy.md)."""
+"""Shipped lab, whose failover takes as long as the paper's (docs/accuracy.md)."""
 PRINCIPAL, MIRROR, WITNESS, CLIENT, DATABASE = "SERVER_A", "SERVER_B", "SERVER_W", "APP", "Sales"
 
 START_TICK: Final[Tick] = ticks(4.0)
@@ -55,9 +55,9 @@ MEASURED: Final = mark(
 
 
 def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
-    """Return the captions for what has happened so far, in the order of the events.
+    """Return the captions for the events so far, in their order.
 
-    *report* is needed from the moment at which the clients are back; it has the published time.
+    *report* is needed from the reconnection of the clients on; it has the published time.
     """
     return list(_iterate_captions(events, report))
 

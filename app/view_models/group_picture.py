@@ -1,4 +1,4 @@
-"""Parts of the picture for an availability group and its cluster: roles, states, votes, owners, links. No Qt."""
+"""Parts of the picture for an availability group and its cluster: roles, states, votes, owners, links. Without Qt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LISTENING: Final = {
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
 }
-"""A listener goes with the role of its group; while that is on its way it is failing over."""
+"""Signs of a listener by the state of its group's role; while the role moves, the listener is failing over."""
 
 _POWER: Final = {
     True: StatusSign(mark("running"), "ok", "dot"),
@@ -43,17 +43,17 @@ _POWER: Final = {
 
 
 def can_be_mirrored(world: World) -> bool:
-    """Servers outside a cluster are there to be mirrored, in a cluster those that are."""
+    """Return whether the server can be mirrored: it is outside a cluster, or in a mirroring session."""
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
 def role(copy: DatabaseCopy) -> StatusSign | None:
-    """Role of a copy in an availability group; None if it is in none."""
+    """Return the role of a copy in its availability group; None without a group."""
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
 
 
 def state(copy: DatabaseCopy) -> StatusSign | None:
-    """Synchronization state of a copy in an availability group; None if it is in none."""
+    """Return the synchronization state of a copy in its availability group; None without a group."""
     if copy.availability.guid is None:
         return None
     return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
@@ -83,12 +83,12 @@ def kind(world: World, server: Instance) -> str:
 
 
 def format_node(server: Instance) -> str:
-    """Return the node on which a failover cluster instance is now; "" of an instance that stays where it is."""
+    """Return the present node of a failover cluster instance; "" for a standalone instance."""
     return tr("on {node}").format(node=server.computer) if server.clustered else ""
 
 
 def listeners(world: World, server: Instance) -> Iterator[StatusSign]:
-    """Yield the listeners of the groups that the instance's node owns: online, or in the state of its role."""
+    """Yield the listeners of groups that the instance's node owns, online or in the state of their role."""
     for _, found in roles.iterate_roles(world):
         group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
         if group is None or group.listener is None or server.clustered:
@@ -124,7 +124,7 @@ def _node_notes(world: World, name: str) -> Iterator[str]:
 
 
 def computer_faces(world: World) -> Iterator[ServerFace]:
-    """Yield computers on which no instance lives: file servers, nodes of failover cluster instances."""
+    """Yield computers without an instance of their own: file servers, nodes of failover cluster instances."""
     with_instance = {instance.name for instance in world.instances.values()}
     bare = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for place, computer in enumerate(bare, len(world.instances)):
@@ -157,7 +157,7 @@ def _is_share(world: World, computer: str) -> Iterator[bool]:
 
 
 def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
-    """Roles that a node owns."""
+    """Yield the roles that a node owns."""
     for _, found in roles.iterate_roles(world):
         if found.owner == computer.name:
             tone = _RESOURCE_TONE.get(found.state, "warn")
@@ -167,7 +167,7 @@ def _owned(world: World, computer: Computer) -> Iterator[StatusSign]:
 
 
 def pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Primary before secondary; each node and the computer that holds the witness's share."""
+    """Yield pairs: primary before secondary; each node with the computer of the witness share."""
     leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
     for guid, me, peer in sorted(world.contacts) if leading else ():
         if me in leading and peer not in leading and world.groups[guid].kind == "availability":
@@ -182,7 +182,7 @@ def pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def synchronous(world: World, a: str, b: str) -> bool:
-    """Commits on *a* can wait for *b*."""
+    """Return whether commits on *a* can wait for *b*."""
     copies = [
         copy for copy in world.copies.values() if copy.server == a and copy.availability.guid is not None
     ]

@@ -1,6 +1,6 @@
-"""Actions that make sense for a target now, as input lines with labels.
+"""Possible actions on a target, as input lines with labels, without Qt.
 
-Menus, toolbar and keys share this list. No Qt.
+Menus, toolbar and keys share this list.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ActionTarget:
 
 @dataclass(frozen=True, slots=True)
 class ActionOffer:
-    """One act that makes sense now."""
+    """Action that is possible now."""
 
     line: str
     """Input line without its time."""
@@ -45,18 +45,21 @@ class ActionOffer:
     """Group of the verb: fault, repair, load, chore."""
     icon: str
     section: str = ""
-    """Submenu in which it stands; empty for the menu itself."""
+    """Submenu of the action; empty for the menu itself."""
     english: str = ""
-    """Its label in English, by which it is found in any language."""
+    """English label, by which it is found in any language."""
 
     @property
     def is_dangerous(self) -> bool:
-        """It breaks something that works."""
+        """True if the action breaks something that works."""
         return self.group == "fault"
 
 
 DATABASES_OFFERED: Final = 8
-"""With more databases on a server its menu has only those that were opened or are damaged. Ours: what can be read."""
+"""Maximum number of databases in a server's menu; with more, only opened or damaged ones are listed.
+
+Assumed: readable.
+"""
 
 _ORDER: Final = ("repair", "chore", "fault", "load")
 
@@ -64,13 +67,10 @@ _ORDER: Final = ("repair", "chore", "fault", "load")
 def list_offers(
     world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
-    """Return everything that may be done to *target* now, repairs first.
+    """Return all possible actions on *target*, repairs first; of many databases only for *open_database*.
 
-    Of many databases only to the one that is *opened*.
-
-    Whether an act can be done is found by doing it to a copy of the world. Without *truth*, as in an exam,
-    everything is offered that might ever be done to such a thing: what stands in the menu tells nothing of what
-    is broken.
+    Each action is tried on a copy of the world. Without *truth*, as in an exam, the list has every action for that
+    kind of target, so that the menu does not reveal what is broken.
     """
     found: list[ActionOffer] = []
     back: list[ActionOffer] = []
@@ -118,7 +118,7 @@ def _works(world: World, line: str) -> bool:
 def _arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Yield every way to fill the verb's parameters in which the first one(s) name the target."""
+    """Yield all arguments of the verb whose first parameters name the target."""
     if target.kind == "link":
         if verb.of_link:
             yield target.names
@@ -145,11 +145,11 @@ OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
         if role.owner == node and " " not in resource.name
     ),
 }
-"""Kind of a parameter -> what of a cluster the menu of a node names there; names with blanks can only be typed."""
+"""Kind of a parameter -> cluster objects that the menu of a node offers; names with spaces must be typed."""
 
 
 def _accepts_target(world: World, verb: Verb, target: ActionTarget) -> bool:
-    """Return whether the verb's first parameter may name the target, a node or a computer without instance."""
+    """Return whether the verb's first parameter may name the target, also a node or a computer without an instance."""
     if verb.kinds[:1] == ("node",):
         return target.kind == "server" and target.names[0] in world.nodes
     if verb.kinds[:1] != (target.kind,):

@@ -1,6 +1,6 @@
-"""Contents of the topology and its table: a face for every object of a world. No Qt.
+"""Contents of the topology and its table: a face for every object of a world, without Qt.
 
-Items only draw these faces. Tooltips, spoken texts and tests read the same faces.
+Items draw these faces. Tooltips, screen reader texts and tests read the same faces.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from engine.model import (
 from engine.protocol import clients, groups, network, serving
 
 COPIES_IN_FULL: Final = 2
-"""With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
+"""Maximum databases that a server card shows in full; more become a grid of cells. Assumed: fits at 1366x768."""
 
 
 class HasWorld(Protocol):
@@ -52,7 +52,7 @@ class HasWorld(Protocol):
 
 
 class Readings:
-    """The counters of this moment, of every log and every stream that is asked for."""
+    """Present counters of every requested log and stream."""
 
     def __init__(self, world: World) -> None:
         self._flow = world.flow
@@ -64,7 +64,7 @@ class Readings:
 
 
 def picture_of(world: World, open_database: str = "") -> Picture:
-    """Return the faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
+    """Return the faces of all objects in *world*; copies of *open_database* are always shown in full."""
     readings = Readings(world)
     return Picture(
         servers=(
@@ -80,17 +80,14 @@ def picture_of(world: World, open_database: str = "") -> Picture:
 
 
 def all_copies(world: World, truth: bool = True) -> list[CopyFace]:
-    """Return the faces of all copies, also where the canvas has only cells.
-
-    Without *truth* as `hide_unknown` shows them.
-    """
+    """Return the faces of all copies, including those in cells; without *truth* in the form of `hide_unknown`."""
     readings = Readings(world)
     faces = [_copy_face(world, copy, readings) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
 
 def hide_unknown(picture: Picture) -> Picture:
-    """Reduce *picture* to the facts that are visible without asking a server: names, power and complaints.
+    """Return *picture* with only the facts that are visible without a query: names, power and complaints.
 
     For exams.
     """
@@ -145,7 +142,7 @@ BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 
 
 def status_of(world: World, server: Instance) -> StatusSign:
-    """Power, service and responsiveness as one sign."""
+    """Return power, service and responsiveness as one sign."""
     if not world.computers[server.computer].powered:
         return OFF
     if server.hung:
@@ -269,12 +266,12 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
 
 
 def _state(copy: DatabaseCopy) -> StatusSign | None:
-    """State of the copy in its group; None without one."""
+    """Return the state of the copy in its group; None without a group."""
     return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else group_picture.state(copy)
 
 
 def _copy_state(world: World, copy: DatabaseCopy) -> StatusSign:
-    """Return the one sign of a copy that has only a cell of a grid."""
+    """Return the single sign of a copy that is only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
     return _state(copy) or _DB_STATE[copy.db_state]
@@ -368,12 +365,12 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
 
 
 def _ends(a: str, b: str) -> tuple[str, str]:
-    """Names a link whichever way it is looked at."""
+    """Return the key of a link, independent of its direction."""
     return (a, b) if a < b else (b, a)
 
 
 def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
+    """Yield the pairs of sessions: principal and mirror before partner and witness, so that partners win."""
     partners: dict[tuple[str, str], int] = {}
     witnesses: dict[tuple[str, str], int] = {}
     for copy in world.copies.values():
@@ -389,7 +386,7 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
-"""Ranks for the order of the ends of a session: the serving copy, then any principal, then the others."""
+"""Ranks that order the ends of a session: the open copy, any other principal, the rest."""
 
 
 def _precedence(world: World, copy: DatabaseCopy) -> int:
@@ -408,18 +405,18 @@ def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Links that the user has changed are shown even when no session uses them."""
+    """Yield links that the user has changed, even if no session uses them."""
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"
 
 
 LOGGED: Final = ("mirroring", "replica")
-"""Kinds of links over which log flows."""
+"""Kinds of links that carry log."""
 
 
 def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
-    """*believed*: whether each end of each session between the two counts the other as connected."""
+    """Return the face of a link. *believed*: for each end of each session, whether it considers the other connected."""
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
     log_kb_per_s = _log_stream(world, a, b, readings) if kind in LOGGED and passing else 0.0

@@ -1,4 +1,4 @@
-"""Preview of the immediate effects of an action, applied to a fork of the world. No Qt.
+"""Preview of the immediate effects of an action, applied to a fork of the world, without Qt.
 
 Only the first moment is shown. Later consequences are the subject of a drill.
 """
@@ -19,7 +19,7 @@ from engine.model import World
 from engine.verbs.lines import parse_line
 
 DATABASES_NAMED: Final = 4
-"""More are counted: their names would cover the picture."""
+"""Maximum databases listed by name; more are counted, because their names would cover the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class ImpactPreview:
     """Objects that one action affects."""
 
     things: tuple[ActionTarget, ...]
-    """Servers, links and applications that would look different, and those that the act names."""
+    """Servers, links and applications whose appearance changes, and those that the action names."""
     databases: tuple[str, ...]
-    """Databases of which at least one copy would be different."""
+    """Databases of which at least one copy changes."""
 
     @property
     def summary(self) -> str:
-        """All of it in a line; of many databases only how many."""
+        """All affected objects in one line; many databases as a count."""
         many = len(self.databases) > DATABASES_NAMED
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
             n=formatting.number(len(self.databases))
@@ -72,7 +72,7 @@ def preview(world: World, line: str, truth: bool = True) -> ImpactPreview:
 
 
 def _faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
-    """Return each thing on the canvas, and what it looks like apart from figures that change by themselves."""
+    """Return each object of the canvas with its appearance, without figures that change all the time."""
     found: dict[ActionTarget, tuple[object, ...]] = {}
     for server in picture.servers:
         found[ActionTarget("server", (server.name,))] = _content(server)

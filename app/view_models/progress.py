@@ -1,4 +1,4 @@
-"""A learner's standing: skills with their evidence, what to take next, records. From stored results; knows no Qt."""
+"""Progress of a learner: skills with evidence, recommendations, records. From stored results, without Qt."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class LearnerProgress:
     at: datetime
     skills: tuple[SkillStanding, ...]
     next: tuple[Recommendation, ...]
-    """Scenarios worth taking, the most needed first."""
+    """Recommended scenarios, the most needed first."""
     records: Mapping[str, ScenarioResults]
     calibration: Calibration | None
     """Match between stated confidence and correct answers; None if no answer had a confidence."""
 
     @property
     def due_scenarios(self) -> frozenset[str]:
-        """Scenarios that are to be repeated now."""
+        """Scenarios that are due for repetition now."""
         return frozenset(each.scenario for each in self.next if each.since is not None)
 
 
 def practised(rows: Iterable[ResultRow]) -> list[Practised]:
-    """Return runs that tell about skills: scored, in a known mode, not gone back in."""
+    """Return the runs that give evidence for skills: scored, in a known mode, without rewinding."""
     known = {mode.value for mode in DrillMode}
     return [
         Practised(row.scenario_name, DrillMode(row.mode), row.score, row.hints, row.finished_at, row.played_s)
@@ -64,7 +64,7 @@ def progress(
 
 
 def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
-    """Return everything of it in plain types. *titles*: of scenarios by name."""
+    """Return the progress in plain types. *titles*: titles of scenarios by name."""
     return {
         "at": learner_progress.at.isoformat(timespec="seconds"),
         "calibration": learner_progress.calibration,
@@ -106,7 +106,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
 
 
 def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
-    """Return the same for people: skills as bars, then what to take next."""
+    """Return the progress as text: skills as bars, then the recommendations."""
     width = max(len(standing.skill.title) for standing in learner_progress.skills)
     lines = []
     for standing in learner_progress.skills:

@@ -1,4 +1,4 @@
-"""Two finished runs beside one another, from their reports alone: what they came to, and what was done. No Qt."""
+"""Comparison of two finished runs from their reports: results and actions, without Qt."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BETTER, WORSE = "better", "worse"
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One figure of both; *difference* is what the right one has more."""
+    """Figure of both runs; *difference* is right minus left."""
 
     what: str
     left: str
     right: str
     difference: str = ""
     verdict: str = ""
-    """BETTER or WORSE: the right one beside the left one; empty where neither is."""
+    """BETTER or WORSE: the right run compared with the left one; empty if neither is better."""
 
     @property
     def is_equal(self) -> bool:
@@ -47,7 +47,7 @@ class _Figure:
     read: Callable[[Report], float | None]
     write: Callable[[float], str]
     more_is_better: bool | None = False
-    """None: neither."""
+    """None: neither more nor less is better."""
 
 
 def _sum(name: str) -> Callable[[Report], float]:
@@ -124,7 +124,7 @@ def _row(figure: _Figure, left_report: Report, right_report: Report) -> Iterator
 
 
 def points(left_report: Report, right_report: Report) -> list[ComparisonRow]:
-    """Return every item of the score that both runs or one of them have, in the order of the left one."""
+    """Return every score item of either run, in the order of the left one."""
     items = [
         {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
     ]

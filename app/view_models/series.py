@@ -1,4 +1,4 @@
-"""Counters over time, cut and thinned for charts. Plain arrays, no Qt."""
+"""Counters over time, cut and thinned for charts: plain arrays, without Qt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, NOWHERE, Array, Place, Samples
 
 _NICE = (1.0, 2.0, 5.0)
-"""Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
+"""Factors of bin widths.
+
+Each width is one of them times a power of ten, so that bins stay in place while the window moves.
+"""
 TIME_STEPS_S: Final = (
     1,
     2,
@@ -34,23 +37,23 @@ TIME_STEPS_S: Final = (
     86_400,
 )
 PIXELS_PER_TIME: Final = 70
-"""Least room for the label of a time."""
+"""Minimum width of a time label in pixels."""
 
 
 ALL_DATABASES = "*"
-"""In place of a database's name: no database can be called so without brackets."""
+"""Replaces a database name; no database can have this name without brackets."""
 HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
-"""Counters of which the highest stands for many databases; all others add up."""
+"""Counters that are combined by their maximum over many databases; all others are summed."""
 QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
 Streams = Mapping[int, Sequence[int]]
-"""Numbers of the streams of each log."""
+"""Streams of each log, by number."""
 NO_STREAMS: Final[Streams] = {}
 ADDED = np.array([name not in HIGHEST for name in COUNTERS])
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesSummary:
-    """A counter over a stretch of time."""
+    """Counter over a span of time."""
 
     last: float
     mean: float
@@ -59,26 +62,26 @@ class SeriesSummary:
 
 
 class Columns:
-    """Every counter of one log after another, over the run: a copy, as samples are packed.
+    """Counters of a sequence of logs over the run: a copy, because samples are compressed.
 
-    It may go from one run to another, or to another moment: what both have in common is not read again.
+    It may change to another run or another moment; common entries are not read again.
     """
 
     def __init__(self) -> None:
         self.samples: Samples | None = None
         self.count = 0
-        """Entries that are known."""
+        """Number of known entries."""
         self._sources = np.zeros(64, dtype=np.int16)
         self._values = np.zeros((64, len(COUNTERS)))
 
     @property
     def sources(self) -> Array:
-        """The log of each entry; negative: none."""
+        """Log of each entry; negative: none."""
         return self._sources[: self.count]
 
     @property
     def values(self) -> Array:
-        """values[entry, counter]; 0 where there was no log."""
+        """values[entry, counter]; 0 without a log."""
         return self._values[: self.count]
 
     def agree(self, samples: Samples, count: int) -> int:
@@ -95,7 +98,7 @@ class Columns:
         return self.count
 
     def add(self, places: Sequence[Place], streams: Streams = NO_STREAMS) -> None:
-        """Add the next entries, of each the log and stream in *places*; queues are the longest of its *streams*."""
+        """Add the next entries for the logs and streams in *places*; queues are the longest of the log's *streams*."""
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(places)
         self._make_room(count)
@@ -103,7 +106,7 @@ class Columns:
         self.count = count
 
     def _read(self, start_index: int, places: Sequence[Place], streams: Streams) -> tuple[Array, Array]:
-        """Sources and values of the entries from *first* on."""
+        """Return sources and values of the entries since *start_index*."""
         assert self.samples is not None, "agree comes first"
         sources, numbers = _numbers(places)
         values: Array = self.samples.read_entries(start_index, sources, numbers)
@@ -118,7 +121,7 @@ class Columns:
     def add_together(
         self, places_by_database: Sequence[Sequence[Place]], streams: Streams = NO_STREAMS
     ) -> None:
-        """The same of many databases at once, one sequence of entries for each: sums, or what is highest of them."""
+        """Add entries of many databases, one sequence per database, combined as sums or maxima."""
         assert self.samples is not None, "agree comes first"
         entries = len(places_by_database[0]) if places_by_database else 0
         first, count = self.count, self.count + entries
@@ -140,7 +143,7 @@ class Columns:
 
 
 def _numbers(places: Sequence[Place]) -> Array:
-    """Sources and streams of *places*, as two rows."""
+    """Return sources and streams of *places* as two rows."""
     numbers: Array = np.array(places, dtype=np.int64).reshape(-1, 2).T
     return numbers
 
@@ -150,9 +153,9 @@ def _places_of(logs: Sequence[Mapping[str, Place | None]], database: str) -> lis
 
 
 class CounterHistory:
-    """The counters of one database over the run, whichever log was the principal's at the time.
+    """Counters of one database over the run, always from the principal's log of the time.
 
-    Those of ALL_DATABASES are sums; of times and shares, of which a sum would mean nothing, the highest.
+    For ALL_DATABASES they are sums; times and shares are maxima, because their sum has no meaning.
     """
 
     def __init__(self) -> None:
@@ -166,11 +169,11 @@ class CounterHistory:
         database: str,
         streams: Streams = NO_STREAMS,
     ) -> bool:
-        """Add what *samples* has gained; *logs* has the log and stream of each database at each sample.
+        """Add the new entries of *samples*; *logs* has the log and stream of each database at each sample.
 
-        *streams* are those of each log: with several secondaries the queues are those of the one furthest behind.
-
-        True if there is anything new. Another run, moment or database is read as far as it is another.
+        *streams* are those of each log: with several secondaries, the queues are those of the one furthest behind.
+        Return True if there is anything new. After a change of run, moment or database only
+        differing entries are read again.
         """
         if database != self._database:
             self._database, self._columns = database, Columns()
@@ -186,13 +189,13 @@ class CounterHistory:
 
     @property
     def end_s(self) -> float:
-        """Time of the last sample; 0 when there is none."""
+        """Time of the last sample; 0 without samples."""
         return float(self._ticks[-1]) / TICKS_PER_S if self._columns.count else 0.0
 
     def window(self, counter: str, from_s: float, to_s: float, bins: int) -> tuple[Array, Array]:
-        """Return times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* peaks.
+        """Return times and values from *from_s* to *to_s* and one sample beyond each end, in at most *bins* bins.
 
-        Lowest and highest value of each bin are kept, so that no spike is lost. NaN where nothing ran.
+        Each bin keeps its lowest and highest value, so that no spike is lost. NaN where nothing ran.
         """
         first = max(0, int(np.searchsorted(self._ticks, from_s * TICKS_PER_S)) - 1)
         last = min(
@@ -210,7 +213,7 @@ class CounterHistory:
     def rows(
         self, counters: Sequence[str], from_s: float, to_s: float
     ) -> Iterator[tuple[float, *tuple[float | None, ...]]]:
-        """Time and the value of each counter, sample by sample; None where nothing ran."""
+        """Yield the time and the value of each counter, sample by sample; None where nothing ran."""
         columns = [self.samples(counter, from_s, to_s)[1] for counter in counters]
         first, last = self._places(from_s, to_s)
         for place, tick in enumerate(self._ticks[first:last]):
@@ -222,7 +225,7 @@ class CounterHistory:
         return first, int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
 
     def find_value(self, counter: str, t_s: float) -> float | None:
-        """Return the last value sampled by *t_s*; None before the first and where nothing ran."""
+        """Return the last value sampled until *t_s*; None before the first sample and where nothing ran."""
         index = int(np.searchsorted(self._ticks, t_s * TICKS_PER_S + 0.5, side="right")) - 1
         if index < 0:
             return None
@@ -230,7 +233,7 @@ class CounterHistory:
         return None if np.isnan(value) else value
 
     def summary(self, counter: str, from_s: float, to_s: float) -> SeriesSummary | None:
-        """Return last, mean, lowest and highest value of that time; None where nothing was sampled."""
+        """Return last, mean, lowest and highest value of that time; None without samples."""
         first = int(np.searchsorted(self._ticks, from_s * TICKS_PER_S))
         last = int(np.searchsorted(self._ticks, to_s * TICKS_PER_S + 0.5, side="right"))
         values = self._values(counter, first, last)
@@ -253,7 +256,7 @@ class CounterHistory:
 
 
 def bin_width(minimum: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is not below *least*."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is at least *minimum*."""
     if minimum <= 0.0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(minimum))
@@ -261,7 +264,7 @@ def bin_width(minimum: float) -> float:
 
 
 def time_step_s(span_s: float, pixels: float) -> float:
-    """Distance between two labels of a time axis."""
+    """Return the distance between two labels of a time axis."""
     least = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
     return next(
         (step for step in TIME_STEPS_S if step >= least), TIME_STEPS_S[-1] * bin_width(least / 86_400)
@@ -269,10 +272,7 @@ def time_step_s(span_s: float, pixels: float) -> float:
 
 
 def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
-    """Return lowest and highest *y* of each bin of *width* that begins at a multiple of it.
-
-    As is if that is no fewer.
-    """
+    """Return the lowest and highest *y* of each bin of *width*, or the unchanged data if that has no more points."""
     if width <= 0.0 or len(x) < 3:
         return x, y
     bins = np.floor(x / width + 1e-9)

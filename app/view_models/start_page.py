@@ -1,4 +1,4 @@
-"""The start page as plain data: filters and search, learning paths with progress, the recommended drill. No Qt."""
+"""The start page as plain data: filters and search, learning paths with progress, the recommended drill. Without Qt."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from app.view_models.progress import LearnerProgress
 
 FIRST_DRILL: Final = "automatic-failover"
-"""Recommended while nothing was finished."""
+"""Recommended drill until the first run is finished."""
 
 STEM_MIN: Final = 4
-"""Least letters of a word without its ending."""
+"""Minimum letters of a word without its ending."""
 
 DURATIONS: Final = (
     (mark("Up to 6 min"), 0, 6),
     (mark("7 to 10 min"), 7, 10),
     (mark("Over 10 min"), 11, 10_000),
 )
-"""Title of each band of the duration filter, its least and its greatest minutes."""
+"""Title, shortest and longest minutes of each choice of the duration filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The chosen filters of the start page; None: any."""
+    """Chosen filters of the start page; None: any."""
 
     technology: str | None = None
     version: str | None = None
@@ -45,7 +45,7 @@ class Filters:
     """Index into ORDERS."""
 
     def accepts(self, card: Card) -> bool:
-        """Return whether *card* matches every filter; the search is up to `filter_cards`."""
+        """Return whether *card* matches every filter; `filter_cards` does the search."""
         _, least, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
         return (
             self.technology in (None, card.technology)
@@ -68,7 +68,7 @@ def stem(term: str) -> str:
 def filter_cards(cards: Sequence[Card], filters: Filters) -> list[Card]:
     """Return the cards that match, in the chosen order; a search puts matches in titles and summaries first.
 
-    Where no card has all words of the search, the cards with most of them are returned.
+    If no card has all words of the search, return the cards with most of them.
     """
     matching = sorted(filter(filters.accepts, cards), key=ORDERS[filters.order][1])
     words = [stem(word) for word in filters.search.lower().split()]
@@ -98,13 +98,13 @@ def list_versions(cards: Sequence[Card]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PathProgress:
-    """A learning path with the learner's progress. Free play counts neither way."""
+    """Learning path with the learner's progress. Free play does not count."""
 
     path: LearningPath
     passed: int
     total: int
     next: Card | None
-    """First drill of the path that was not passed; None: all were."""
+    """First drill of the path that is not passed yet; None if all are."""
 
 
 def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
@@ -119,7 +119,7 @@ def list_path_progress(cards: Sequence[Card]) -> list[PathProgress]:
 
 @dataclass(frozen=True, slots=True)
 class NextDrill:
-    """The drill to take next, and the reason in one line."""
+    """Next drill, with the reason in one line."""
 
     card: Card
     reason: str
@@ -159,7 +159,7 @@ def _due_reason(recommendation: Recommendation, progress: LearnerProgress) -> st
 
 
 def _days_between(start: datetime, end: datetime) -> int:
-    """Return the calendar days of this computer's time zone."""
+    """Return the number of calendar days between, in this computer's time zone."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
 
@@ -179,11 +179,11 @@ def _next_in_path(cards: Sequence[Card], finished_cards: Sequence[Card]) -> Next
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """A run that can be continued, or the reason why it cannot."""
+    """Run that can be continued, or the reason why it cannot."""
 
     run_id: int
     name: str
-    """Of the scenario."""
+    """Name of the scenario."""
     title: str
     technology: str
     mode: str

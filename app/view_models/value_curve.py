@@ -1,4 +1,4 @@
-"""Cost of the actions and waits of a run, for display and export. No Qt."""
+"""Cost of the actions and waits of a run, for display and export, without Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.model import Tick
 
 LOSSES: Final = {name: points for points, name in LABELS}
 NOTED: Final = LOSSES["good"]
-"""Points from which on a loss is shown."""
+"""Lowest loss that is shown, in points."""
 
 TONES: Final = {
     "brilliant": (mark("brilliant"), "info"),
@@ -31,7 +31,7 @@ TONES: Final = {
 """Name and tone of an action or a wait."""
 
 LINE_LENGTH_MAX: Final = 220
-"""Letters of an act that are shown."""
+"""Maximum characters of an action that are shown."""
 
 LEVELS: Final = (0, 25, 50, 75, 100)
 """Points at which the curve has a level line."""
@@ -45,7 +45,7 @@ def format_points(points: float) -> str:
 
 
 def legend() -> tuple[tuple[str, str], ...]:
-    """Tone and words of each colour of the curve; no tone where nothing is lost."""
+    """Return tone and text of each color of the curve; no tone where nothing is lost."""
     least = {name: formatting.plain_number(points) for points, name in LABELS}
     return (
         ("", tr("nothing lost")),
@@ -56,7 +56,7 @@ def legend() -> tuple[tuple[str, str], ...]:
 
 
 def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
-    """One wait for several in a row that lose little each, but something."""
+    """Return the segments with consecutive waits of small losses merged into one."""
     found: list[RunSegment] = []
     for move in moves:
         before = found[-1] if found else None
@@ -77,7 +77,7 @@ def find_stops(account: Account) -> list[RunSegment]:
 
 
 def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
-    """Tone and points of each stretch in which the curve falls."""
+    """Yield tone and points of each falling part of the curve."""
     waits = [move for move in account.moves if move.line == WAITING]
     for stop in find_stops(account):
         if stop.regret >= NOTED:
@@ -92,7 +92,7 @@ def end(account: Account) -> Tick:
 
 
 def describe_curve(account: Account) -> str:
-    """Return the beginning of the curve, and wherever it is another one, for those who do not see it."""
+    """Return a text for screen readers: the start of the curve and each change."""
     said = tr("{moment}: {points} points")
     falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
     return "; ".join(said.format(moment=moment(tick), points=format_points(worth)) for tick, worth in falls)
@@ -109,12 +109,12 @@ def explain_curve() -> str:
 
 
 def format_uncertainty() -> str:
-    """Of any curve."""
+    """Return the sentence about the uncertainty of any curve."""
     return tr("More may have been possible than is known.")
 
 
 def format_certainty(account: Account) -> str:
-    """Return a sentence that says whether more points may have been possible than the curve shows."""
+    """Return a sentence about whether more points than the curve shows may have been possible."""
     doubt = account.doubt
     if doubt is None:
         return tr("No more than that was possible at any moment.")
@@ -145,9 +145,9 @@ def format_cost(move: RunSegment) -> str:
 def format_move(
     move: RunSegment, choices_by_question: Mapping[str, Sequence[str]], chance: LastChance | None = None
 ) -> str:
-    """When, and what was done.
+    """Return the time and the action of a segment.
 
-    *asked*: question -> its choices. *chance*: of the run, the last one to reach all goals.
+    *choices_by_question*: question -> its choices. *chance*: last chance of the run to reach all goals.
     """
     if move.line != WAITING:
         return f"{moment(move.tick)}  {format_line(move.line, choices_by_question)}"
@@ -162,7 +162,7 @@ def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
 
 
 def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Until when all goals could be reached, and what was the last chance or took it."""
+    """Return the time until which all goals could be reached, and the action that was or took the last chance."""
     said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
     if chance.line == WAITING:
         said = tr(
@@ -194,7 +194,7 @@ def format_missed_goals(chance: LastChance) -> str:
 
 
 def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the first step of the last chance, or that nothing more was necessary."""
+    """Return the first step of the last chance, or that nothing more was needed."""
     return format_input(chance.acts[0], choices_by_question) if chance.acts else tr("do nothing more")
 
 

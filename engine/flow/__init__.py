@@ -1,7 +1,7 @@
-"""The flow model: transactions, log, streams, redo, pages and CPU in compiled steps of 10 ms.
+"""The flow model: transactions, log, streams, redo, pages and CPU, computed in compiled steps of 10 ms.
 
-One `source` is one writable log; each of its `streams` carries it to one other copy of the database. A commit waits
-for the streams that are awaited.
+A *source* is one writable log. Each of its *streams* carries the log to one other copy of the database. A commit
+waits for the streams that are awaited.
 """
 
 from engine.flow.advance import run, warm_start, warm_up

@@ -1,4 +1,4 @@
-"""Time passes in a flow: by the compiled step, by what a fork of it has run before, or until it has come to rest."""
+"""Advance a flow in time: by the compiled step, from the cache of its forks, or to a steady state."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from engine.flow.samples import Samples
 from engine.flow.setup import Crossing
 
 SETTLE_S: Final = 20.0
-"""Time in which a source comes to rest from nothing: several response times of either workload."""
+"""Time in which an empty source reaches its steady state: several response times of either workload."""
 
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 
 def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
-    """Advance by at most *ticks* of 10 ms; stop after the tick at which an armed crossing holds.
+    """Advance all sources by at most *ticks* of 10 ms; stop after the tick at which an armed crossing holds.
 
-    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing
-    that holds.
+    Return the ticks run, and (number, crossings) for each source and each stream with an armed crossing that holds.
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)
@@ -34,7 +33,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, Held, Held]:
-    """Run like `run`, from the cache of forks if possible."""
+    """Run as `run` does, but take over what a fork has already run."""
     begin = flow.ran
     known = memory.find(flow.root, begin, ticks)
     if known is not None:
@@ -115,10 +114,10 @@ def arrays(flow: Flow) -> kernel.Arrays:
 
 
 def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
-    """Set populations, pages and queues of a source and its streams to the steady state of their setups.
+    """Put populations, pages and queues of a source and its streams at the steady state of their setups.
 
-    No position falls; those ahead of the redone log rise by the log under way in steady state. A long operation
-    is left out. *checkpoint_phase* in [0, 1) is the elapsed share of the checkpoint interval.
+    No position decreases. Positions ahead of the redone log increase by the log in transit in the steady state. A
+    long operation is left out. *checkpoint_phase* in [0, 1) is the elapsed share of the checkpoint interval.
     """
     setup, streams = flow.source_setup(source), flow.streams_of(source)
     alone = Flow.empty(flow.steps_per_tick)
@@ -134,8 +133,8 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
 
 
 def warm_up() -> None:
-    """Load the library of the step: a millisecond.
+    """Load the library of the step, which takes a millisecond.
 
-    A thread may call it, so that a window need not wait where a compiler makes the library.
+    A thread may call this, so that a window does not wait where a compiler builds the library.
     """
     compiled.kernel()

@@ -1,4 +1,4 @@
-"""From the setups of sources and streams to the parameters of their compiled step."""
+"""Parameters of the compiled step, derived from the setups of sources and streams."""
 
 from __future__ import annotations
 
@@ -14,37 +14,41 @@ from engine.flow import kernel as k
 from engine.flow.setup import Site, SourceSetup, StreamSetup, redo_threads_of, tries_compression, wire_ratio
 
 KB_PER_S_OF_MBPS = 1e6 / 8.0 / 1024.0
-"""1 Mbps in KB/s; a KB of log is 1,024 bytes."""
+"""1 Mbps in KB/s; a KB of log has 1,024 bytes."""
 
 LOSS_THROUGHPUT = 1.22
-"""Mathis: packets in flight under random loss p are 1.22 / sqrt(p). Known."""
+"""Mathis constant: 1.22 / sqrt(p) packets are in flight under random loss p. Known."""
 
 RETRANSMIT_MIN_S = 0.3
-"""Least time until a lost packet at the end of a message is sent again. Known (Windows minimum time-out)."""
+"""Minimum time until a lost packet at the end of a message is sent again. Known (minimum timeout of Windows)."""
 
 WANDER_S = 0.1
 """Time over which the jitter of a path changes. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""Extra time of the redo of a page for each factor by which the mirror's data disk is slower. Assumed: 2% of the
-pages are not in memory, a random read takes 5 ms. At factor 1, reading is part of the calibrated cost of redo.
+"""Extra redo time of a page for each factor by which the mirror's data disk is slower. Assumed.
+
+2 % of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
+reading.
 """
 
 TINY_KB = 1e-6
 
 ROWS_MAX = 4_096
-"""Rows of parameters that are remembered, of sources and of streams each: databases are often alike, and states come
-back. Some 2 MB. Assumed."""
+"""Number of cached parameter rows, of sources and of streams each, about 2 MB. Assumed.
+
+Databases are often alike, and states return.
+"""
 
 STEPS_PER_TICK_MAX = 16
-"""Quicker loops than 0.6 ms are not told apart."""
+"""Maximum number of steps per tick: loops faster than 0.6 ms are not resolved."""
 
 
 Array = npt.NDArray[np.float64]
 
 
 def attached(stream: StreamSetup) -> bool:
-    """Return whether log should be sent to the target at all."""
+    """Return whether log should be sent to the target."""
     return stream.connected and stream.sending
 
 
@@ -60,7 +64,7 @@ def link_kb_per_s(site: Site, bandwidth_mbps: float) -> float:
 
 
 def stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
-    """Wire KB/s that a stream can send on its own: a window each round trip, less under packet loss."""
+    """Return the wire KB/s that a stream can send alone: one window per round trip, less under packet loss."""
     handling_s = handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
     if stream.loss > 0.0:
@@ -71,13 +75,13 @@ def stream_kb_per_s(site: Site, stream: StreamSetup) -> float:
 
 
 def handling_ms(site: Site, stream: StreamSetup) -> float:
-    """Time in which the two ends handle a full window; without encryption both save their part of it."""
+    """Return the time in which the two ends process a full window; without encryption both need less."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
 
 
 def steps_per_tick(setup: SourceSetup) -> int:
-    """Return the steps in a tick that this workload needs: the loop of a connection closes once a step at most."""
+    """Return the steps per tick that this workload needs: a connection completes its loop at most once per step."""
     load = setup.workload
     loop_s = load.think_s + load.other_delay_ms / 1000.0
     steps = 1
@@ -88,7 +92,7 @@ def steps_per_tick(setup: SourceSetup) -> int:
 
 @lru_cache(ROWS_MAX)
 def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
-    """Return the parameter row of *source* for steps of *dt* seconds. ValueError: an impossible figure."""
+    """Return the parameter row of *source* for steps of *dt* seconds. Raise ValueError for an impossible value."""
     site, load = source.site, source.workload
     if load.log_kb_per_transaction <= 0.0 or load.hot_pages <= 0.0:
         raise ValueError(f"{load.name}: log per transaction and hot pages must be above zero")
@@ -109,7 +113,10 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
 
 @lru_cache(ROWS_MAX)
 def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
-    """Return the parameter row of a stream of *source* for steps of *dt* seconds. ValueError: no such link."""
+    """Return the parameter row of a stream of *source* for steps of *dt* seconds.
+
+    Raise ValueError without such a link.
+    """
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
         raise ValueError(
             f"no such link: rtt {stream.rtt_ms} ms, {stream.bandwidth_mbps} Mbps, loss {stream.loss}"
@@ -126,7 +133,7 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
 
 
 def delay_steps(stream: Array) -> float:
-    """Return the longest delay of a message of the stream with these parameters, either way, in steps."""
+    """Return the longest delay of a message of the stream in either direction, in steps."""
     message = stream[k.WINDOW_KB] * stream[k.PER_MESSAGE_KB_STEPS]
     out = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
     return max(float(stream[k.ACK_STEPS]), float(out))
@@ -149,7 +156,10 @@ def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
 
 
 def _local_log(p: Array, source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> None:
-    """Set the local log; *streams* will receive it, and a block is handed to all of them at once."""
+    """Set the parameters of the local log.
+
+    *streams* are all intended receivers; a block goes to all of them at once.
+    """
     site = source.site
     write_s = site.log_write_ms / 1000.0 * max(1.0, source.log_disk_factor)
     block_s = write_s

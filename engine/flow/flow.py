@@ -1,4 +1,4 @@
-"""The flow model's state: sources and streams that come and go, forks, digests, readings."""
+"""State of the flow model: sources and streams, forks, digests, readings."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
 
 HISTORY_MIN: Final = 32
-"""Steps that the rings of a stream can look back at least; grows with the longest delay of any setup."""
+"""Minimum length of the rings of a stream in steps; grows with the longest delay of any setup."""
 
 SHARE_TO_READ_ALL: Final = 8
-"""Whole columns are read where more than one source in so many is asked about: one of 100 takes 0.8 us, a number 0.05.
-Measured (timeit)."""
+"""Read whole columns if more than one source in this many is read. One column of 100 takes 0.8 us, one number 0.05.
+
+Measured (timeit).
+"""
 
 _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 """Attributes that a run changes."""
@@ -42,14 +44,14 @@ _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 OF_RUNS: Final = frozenset(_MOVING)
 OF_SOURCES: Final = frozenset({"sources"})
 OF_STREAMS: Final = frozenset({"streams", "history"})
-"""The same, and what a deed changes that concerns a source or a stream alone."""
+"""Attributes that a change of a source or a stream alone affects."""
 
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
 _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
 
 class Flow:
-    """Arrays of all sources and streams. Parameters are shared between forks and replaced, never changed, by setups."""
+    """Arrays of all sources and streams. Forks share parameters, which setups replace but never change."""
 
     def __init__(self, steps_per_tick: int = 1) -> None:
         self.steps_per_tick = steps_per_tick
@@ -64,25 +66,25 @@ class Flow:
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
         self.root = self.ran = 0
-        """With a memory: what stands for all that was done to the flow, and the ticks that it ran after that."""
+        """Key of all changes to the flow, and the ticks that it ran since the last one; used with a run cache."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
-        """The setups of streams as they were when the streams of each source were last gathered, and those."""
+        """Setups of streams at the last grouping, and the streams of each source."""
         self._marked: tuple[list[Array], bytes] = ([], b"")
-        """Parameters, which are never changed, and their mark."""
+        """Parameters, which never change, and their hash."""
         self._shared: frozenset[str] = frozenset()
-        """Of the arrays that a run changes those that others may have, too: they are copied before they are changed."""
+        """Arrays that a run changes and other flows may share: they are copied before a change."""
         self.levels: tuple[Level, ...] = ()
-        """At the whole second at which one of them compares otherwise than it did, a run stops."""
+        """Watched comparisons: a run stops at the whole second at which the result of one of them changes."""
         self.level_rows = rows.of_levels(())
         self.passed = False
-        """The latest run has ended at such a second."""
+        """True if the latest run ended at such a second."""
         self._lay_out()
 
     @classmethod
     def empty(cls, steps_per_tick: int = 1) -> Flow:
         """Return a flow without sources.
 
-        It takes more steps per tick of 10 ms if a workload is too fast for one.
+        The flow increases its steps per tick of 10 ms by itself if a workload is too fast for one.
         """
         return cls(steps_per_tick)
 
@@ -99,17 +101,17 @@ class Flow:
         return other
 
     def share_arrays(self) -> Arrays:
-        """Return the arrays that a run changes, to share them."""
+        """Return the arrays that a run changes, and share them from now on."""
         self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
     def restore_arrays(self, arrays: Arrays) -> None:
-        """Restore the state of *arrays*, which others may share."""
+        """Return to the state in *arrays*, which other flows may share."""
         self.__dict__.update(zip(_MOVING, arrays, strict=True))
         self._shared = OF_RUNS
 
     def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
-        """Copy the arrays of these names if others share them."""
+        """Replace the arrays of these names by copies of this flow's own."""
         shared = self._shared & names
         if shared:
             for name in shared:
@@ -117,28 +119,28 @@ class Flow:
             self._shared -= shared
 
     def enable_run_cache(self) -> None:
-        """Let this flow and its forks share a cache of runs from now on."""
+        """Share the results of runs between this flow and its forks from now on."""
         self.memory, self.root, self.ran = RunCache(), 0, 0
 
     def _begin_change(self, *change: object, array_names: frozenset[str] = OF_RUNS) -> None:
-        """Prepare the arrays *to* of this flow for a change by *deed*."""
+        """Prepare the named arrays of this flow for *change*."""
         self.unshare_arrays(array_names)
         self._branch_root(*change)
 
     def _branch_root(self, *change: object) -> None:
-        """Note that *deed* distinguishes this flow from flows without it."""
+        """Separate this flow from its forks by *change*, which they do not get."""
         if self.memory is not None:
             self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
 
     def digest(self) -> bytes:
-        """Return 16 bytes over all state that decides the future, in the form that is recorded."""
+        """Return 16 bytes that identify all state that matters to the future; runs record them."""
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
 
     def state_key(self) -> bytes:
-        """Return 20 bytes that distinguish states as `digest` does, faster; they are never recorded."""
+        """Return 20 bytes that distinguish states as `digest` does, but faster; they are never recorded."""
         return (
             self._compute_state_key()
             if self.memory is None
@@ -156,7 +158,7 @@ class Flow:
     # Coming and going
 
     def add_source(self, setup: SourceSetup) -> int:
-        """Add a writable log, with all connections thinking and no log yet; return its number."""
+        """Add a writable log without content, whose connections all think, and return its number."""
         self._begin_change("add source", setup)
         number = rows.free_number(self.source_setups)
         if number == len(self.source_setups):
@@ -169,7 +171,7 @@ class Flow:
         return number
 
     def add_stream(self, source: int, setup: StreamSetup) -> int:
-        """Add a stream of the log of *source*, with all positions 0; return its number."""
+        """Add a stream of the log of *source* with all positions 0, and return its number."""
         self._begin_change("add stream", source, setup)
         self._source(source)
         number = rows.free_number(self.stream_setups)
@@ -185,7 +187,7 @@ class Flow:
         return number
 
     def remove_source(self, source: int) -> None:
-        """Remove a log with its streams; numbers may be reused."""
+        """Remove a log with its streams; their numbers may be reused."""
         self._begin_change("remove source", source)
         self._source(source)
         for stream in self.streams_of(source):
@@ -208,7 +210,7 @@ class Flow:
     def update_setups(
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
-        """Change setups at this instant; log positions stay."""
+        """Change setups at this moment; log positions stay."""
         self._begin_change("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._source(source)
@@ -224,12 +226,12 @@ class Flow:
         return self._stream(stream)[0]
 
     def streams_of(self, source: int) -> tuple[int, ...]:
-        """Return the numbers of the streams of *source*, lowest first."""
+        """Return the numbers of the streams of *source*, in ascending order."""
         self._source(source)
         return self.streams_by_source().get(source, ())
 
     def streams_by_source(self) -> Mapping[int, tuple[int, ...]]:
-        """Return the numbers of the streams of every source that has any, lowest first."""
+        """Return the numbers of the streams of every source that has any, in ascending order."""
         setups, streams = self._owned
         if setups is not self.stream_setups:
             setups, streams = self.stream_setups, {}
@@ -282,7 +284,7 @@ class Flow:
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
     def standing(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> Standing:
-        """Return the standing of at least these sources and streams."""
+        """Return the positions of at least these sources and streams."""
         sources, streams = self.sources, self.streams
         if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
             return Standing(
@@ -306,7 +308,7 @@ class Flow:
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
-        """Set named positions of a stream; the memory of link and target follows, as after a reconnection."""
+        """Set named positions of a stream; the memory of the link and the target follows, as after a reconnection."""
         self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
         self._stream(stream)
         s = self.streams[stream]
@@ -315,13 +317,13 @@ class Flow:
         self.history[stream, 1] = s[k.HARDENED]
 
     def add_log_kb(self, source: int, kb: float) -> None:
-        """Log that statements outside the workload write, at this instant."""
+        """Add log that statements outside the workload write at this moment."""
         self._begin_change("add log", source, kb, array_names=OF_SOURCES)
         self._source(source)
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
-        """Log before *kb* may be overwritten: log used is what was generated since."""
+        """Allow reuse of the log before *kb*: the used log is all log generated since."""
         self._source(source)
         if self.sources[source, k.REUSE] != kb:
             self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
@@ -343,7 +345,7 @@ class Flow:
         return StreamReading(*self.stream_counters(stream))
 
     def counters(self, source: int) -> list[float]:
-        """Return the counters in the order of SOURCE_COUNTERS."""
+        """Return the counters of a source in the order of SOURCE_COUNTERS."""
         self._source(source)
         out = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
@@ -351,7 +353,7 @@ class Flow:
         return out.tolist()
 
     def stream_counters(self, stream: int) -> list[float]:
-        """Return the counters in the order of STREAM_COUNTERS."""
+        """Return the counters of a stream in the order of STREAM_COUNTERS."""
         source, _ = self._stream(stream)
         out = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
@@ -374,7 +376,7 @@ class Flow:
         return StreamTotals(*[*sums, core_s])
 
     def waiting_for_workers(self, source: int) -> float:
-        """Return the connections of the source that wait for a worker thread of their instance."""
+        """Return the number of the source's connections that wait for a worker thread of their instance."""
         self._source(source)
         return float(self.sources[source, k.QUEUED])
 
@@ -387,33 +389,36 @@ class Flow:
         return float(self.hosts[host, k.WORKERS]) if known else math.inf
 
     def waited_for_workers_s(self, source: int) -> float:
-        """Return the connection seconds of waiting for a worker thread since the source began."""
+        """Return the connection seconds spent waiting for a worker thread since the source began."""
         self._source(source)
         return float(self.sources[source, k.QUEUED_S])
 
     def caught_up(self, stream: int) -> bool:
-        """Return whether all log is under way: the send queue is below a block."""
+        """Return whether all log is on its way: the send queue is smaller than a block."""
         source, _ = self._stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         held = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
         return Crossing.SEND_DONE in Crossing(held)
 
     def watch(self, source: int, crossings: Crossing) -> None:
-        """Arm the crossings at which `run` stops for this source; Crossing(0) disarms."""
+        """Arm the crossings at which `run` stops for this source; Crossing(0) disarms them."""
         self._source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
             self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: Crossing) -> None:
-        """Arm the crossings at which `run` stops for this stream; Crossing(0) disarms."""
+        """Arm the crossings at which `run` stops for this stream; Crossing(0) disarms them."""
         self._stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
             self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
-        """Make `run` stop at the whole second at which one of *levels* compares differently; replace former levels."""
+        """Let `run` stop at the whole second at which the result of one of *levels* changes.
+
+        Replaces earlier levels.
+        """
         self.passed = False
         if self.levels != (levels := tuple(levels)):
             self._branch_root("levels", levels)
@@ -436,7 +441,7 @@ class Flow:
     def _apply(
         self, sources: Mapping[int, SourceSetup], streams: Mapping[int, tuple[int, StreamSetup]]
     ) -> None:
-        """Take over setups and derive what depends on them: sources and their streams depend on one another."""
+        """Apply setups and derive the parameters of sources and streams, which depend on each other."""
         sources_before, streams_before = self.source_setups, self.stream_setups
         for setup in sources.values():
             self._refine(derive.steps_per_tick(setup))
@@ -456,7 +461,10 @@ class Flow:
             self._apply_source_setup(number, sources_before[number], setup)
 
     def _derive(self, sources: Sequence[int]) -> float:
-        """Derive the parameters of these sources and their streams; return the longest stream delay in steps."""
+        """Derive the parameters of these sources and their streams.
+
+        Return the longest delay of these streams in steps.
+        """
         source_rows: dict[int, Array] = {}
         stream_rows: dict[int, Array] = {}
         last: tuple[object, ...] = ()
@@ -494,7 +502,7 @@ class Flow:
         self.scratch: tuple[Array, ...] | None = None
 
     def _refine(self, steps_per_tick: int) -> None:
-        """Shorten the step if transactions are shorter than it; never lengthen it."""
+        """Shorten the step for a workload with faster transactions; never lengthen it."""
         factor = steps_per_tick // self.steps_per_tick
         if factor <= 1:
             return

@@ -19,13 +19,13 @@ CLUSTERED_KB_PER_S: Final = 30_000.0
 """Log rate that sorting and copying rows allow; the log device is slower. Assumed."""
 
 NONCLUSTERED_LOG_SHARE: Final = 0.25
-"""Log of a nonclustered index against the clustered one: keys instead of rows. Assumed."""
+"""Log of a nonclustered index relative to the clustered one: keys instead of rows. Assumed."""
 
 NONCLUSTERED_KB_PER_S: Final = 9_000.0
 """Log rate when reading the whole table sets the pace. Assumed: below what the session can send [WP fig. 1-2]."""
 
 OFFLINE_LOG_SHARE: Final = 0.85
-"""Log of an OFFLINE rebuild or a new index against ONLINE, which also keeps row versions apart. Assumed."""
+"""Log of an OFFLINE rebuild or a new index relative to ONLINE, which also stores row versions. Assumed."""
 
 ROW_LOG_KB: Final = 0.2
 """Log of one row of a bulk load. Assumed."""
@@ -44,7 +44,7 @@ INDEX_BUILDS: Final = {
 
 
 def index_build(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
-    """Build the creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
+    """Return the creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
     log_kb = CLUSTERED_LOG_KB * size * (1.0 if online else OFFLINE_LOG_SHARE)
     name = INDEX_BUILDS[clustered, online]
     if clustered:
@@ -53,7 +53,10 @@ def index_build(size: float = 1.0, clustered: bool = True, online: bool = False)
 
 
 def bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
-    """Build a load of *rows* rows by one stream that commits each *batch_rows*. ValueError: an empty batch."""
+    """Return a load of *rows* rows in one stream, with a commit after each *batch_rows*.
+
+    Raise ValueError for empty batches.
+    """
     if batch_rows <= 0.0:
         raise ValueError("a batch holds at least one row")
     log_kb = rows * ROW_LOG_KB

@@ -1,4 +1,4 @@
-"""A database on one server and its mirror on another, as papers measure it and planners ask for it."""
+"""A database on one server with its mirror on another, as the papers measure it and planners ask for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SafetyMode(IntEnum):
 
 @dataclass(frozen=True)
 class Pair:
-    """The principal, and the stream of its log to the mirror if there is one."""
+    """Principal, and the stream of its log to the mirror if there is one."""
 
     source: SourceSetup
     stream: StreamSetup | None
@@ -38,10 +38,7 @@ class Pair:
         )
 
     def changed(self, **changes: Any) -> Pair:
-        """Return the pair with changed fields of either part; *site* is that of both servers.
-
-        TypeError: no such field.
-        """
+        """Return a pair with other values of fields of either part; *site* applies to both servers. Raise TypeError."""
         known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
@@ -52,7 +49,7 @@ class Pair:
 def pair(site: Site, workload: Workload, mode: SafetyMode, **changes: object) -> Pair:
     """Return the database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
-    Other fields by name.
+    *changes* are other fields by name.
     """
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL

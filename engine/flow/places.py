@@ -16,12 +16,12 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
 Sources = Sequence[SourceSetup | None]
 Streams = Sequence[tuple[int, StreamSetup] | None]
-"""Of each stream the number of its source and its setup."""
+"""Number of the source and setup of each stream."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places as arrays, as the compiled step reads them; without a sign, so that it need not look for one."""
+    """Placement as arrays for the compiled step. The numbers are unsigned, so the step need not check the sign."""
 
     host_of: Numbers  # instance of each source
     place: Numbers  # of each stream: source, receiving instance, link; 0 where there is none
@@ -30,7 +30,7 @@ class Layout:
 
 
 def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
-    """Lay out places for the setups; counts of instances are kept."""
+    """Return the placement for the setups; totals of the instances are kept."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
@@ -86,8 +86,10 @@ def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 PARALLEL_REDO_MOST = 100
-"""Redo workers of an instance; the databases beyond have a single redo thread. Documented [DOC: thread usage of
-groups]."""
+"""Maximum number of redo workers of an instance; further databases have a single redo thread.
+
+Documented [DOC: thread usage of groups].
+"""
 
 
 def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
@@ -116,7 +118,7 @@ def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tuple[int, StreamSetup]]:
-    """Yield (sending instance, setup) of every stream that an instance receives, of mirroring or of groups."""
+    """Yield (sending instance, setup) for every stream with a receiving instance, of mirroring or of groups."""
     for stream in streams:
         if (
             stream is None

@@ -10,7 +10,7 @@ from engine.flow import kernel as k
 
 
 class SourcePositions(NamedTuple):
-    """Cumulative log positions in KB, and transactions since the source began."""
+    """Cumulative log positions in KB, and the transactions since the source began."""
 
     generated_kb: float
     flushed_kb: float  # on its own disk
@@ -49,7 +49,7 @@ Numbered = Sequence[float] | Mapping[int, float]
 
 
 class Standing(NamedTuple):
-    """Positions of many logs together: by number of a source, by number of a stream."""
+    """Positions of many logs, by the number of a source or of a stream."""
 
     flushed_kb: Numbered
     reuse_kb: Numbered  # log before that may be overwritten
@@ -60,7 +60,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceReading:
-    """Counters of a moment, rates smoothed over about a second. Field order is that of `SOURCE_COUNTERS`."""
+    """Present counters, with rates smoothed over about a second. Field order is that of `SOURCE_COUNTERS`."""
 
     transactions_per_s: float
     response_s: float
@@ -77,7 +77,7 @@ class SourceReading:
 
 @dataclass(frozen=True)
 class StreamReading:
-    """Counters of a moment, rates smoothed over about a second. Field order is that of `STREAM_COUNTERS`."""
+    """Present counters, with rates smoothed over about a second. Field order is that of `STREAM_COUNTERS`."""
 
     log_send_kb_per_s: float
     redo_kb_per_s: float
@@ -92,7 +92,7 @@ class StreamReading:
 
 @dataclass(frozen=True)
 class SourceTotals:
-    """Totals since the source began; the differences of two give exact means."""
+    """Totals since the source began; the differences of two readings give exact means."""
 
     transactions: float
     generated_kb: float

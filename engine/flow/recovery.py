@@ -54,29 +54,34 @@ MECHANISMS: Final = {
     Cause.TIMEOUT: Mechanism(seen_by_silence=True),
     Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
 }
-"""Fixed seconds: idle rows of Table 6 less the decision and the role change; that the manual ones split 3 to
-15.67 between closing and analysis is assumed. Passes: a manual failover logs analysis and redo [WP]."""
+"""Phases by cause. Fixed seconds: idle rows of Table 6 minus the decision and the role change.
+
+Assumed: the manual causes split 3 to 15.67 between closing and analysis. Passes: a manual failover logs analysis and
+redo [WP].
+"""
 
 END_CONNECTION_S: Final = 0.0028
-"""Ending one connection. Fitted: SHUTDOWN WITH NOWAIT, 2.8 s longer with 1,000 connections [WP table 6]."""
+"""Time to end one connection. Fitted: SHUTDOWN WITH NOWAIT takes 2.8 s longer with 1,000 connections [WP table 6]."""
 
 AGREEMENT_S: Final = 0.1
-"""Mirror and witness exchange what they see, both having lost the principal. Assumed."""
+"""Time in which mirror and witness agree after both have lost the principal. Assumed."""
 
 LOOK_INTERVAL_S: Final = 0.5
 """Interval at which a server checks whether its partners still answer. Assumed."""
 
 PING_GRACE_S: Final = 0.31
-"""A ping that is late by this much is missed. Fitted: power off and cable under load; "around 1 second" [WP]."""
+"""Delay after which a ping counts as missed. Fitted: power off and cable under load; "around 1 second" [WP]."""
 
 ROLE_CHANGE_S: Final = 1.87
-"""Bringing the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
+"""Time to bring the mirror online with nothing to redo or flush. Fitted: idle power off and cable [WP table 6]."""
 
 SWEEP_SHARE_MAX: Final = 2.0
-"""The mirror writes dirty pages in sweeps; at a random moment 0 to 2 times the mean is dirty. Derived."""
+"""Maximum of dirty pages relative to their mean: the mirror writes them in sweeps, so 0 to 2 times the mean is dirty at
+a random moment. Derived.
+"""
 
 UNDO_COST: Final = 1.5
-"""Undoing log takes this many times its redo. Assumed."""
+"""Cost of undoing log relative to its redo. Assumed."""
 
 SPREAD_FIXED: Final = 0.05
 SPREAD_PAGES: Final = 0.08
@@ -87,11 +92,11 @@ SPREAD_ROLE_CHANGE: Final = 0.10
 
 @dataclass(frozen=True)
 class FailoverTimes:
-    """Phases of one failover in seconds, in the order in which they pass.
+    """Phases of one failover in seconds, in the order in which they occur.
 
-    While *close_s* passes the mirror has lost the session, but the witness still sees the principal's
-    process: the decision waits. *decision_s* runs from there (or from the mirror's notice) until the mirror
-    and the witness agree; it includes the witness noticing by its own ping. Redo comes on top, from the flow.
+    During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so the
+    decision waits. *decision_s* starts there (or at the mirror's detection) and ends when mirror and witness agree;
+    it includes the detection by the witness's own ping. The flow model adds the redo.
     """
 
     detection_s: float  # failure to the mirror's notice; not part of `failover_s`
@@ -104,14 +109,14 @@ class FailoverTimes:
 
     @property
     def failover_s(self) -> float:
-        """From the mirror's notice to its new role, when there is nothing left to redo."""
+        """Time from the mirror's detection to its new role, without redo."""
         return self.close_s + self.decision_s + self.page_flush_s + self.analysis_s + self.role_change_s
 
 
 def failover_times(
     flow: Flow, stream: int, cause: Cause, chance: Chance, timeout_s: float = PARTNER_TIMEOUT_S
 ) -> FailoverTimes:
-    """Return the phases of a failover to the target of *stream* that begins now; the flow is not changed."""
+    """Return the phases of a failover to the target of *stream* that begins now. The flow is only read."""
     source, mechanism = flow.source_of(stream), MECHANISMS[cause]
     state, close_s = flow.sources[source], _close_s(flow, source, mechanism, chance)
     decision_s = 0.0
@@ -134,7 +139,7 @@ def failover_times(
 
 
 def closing_s(flow: Flow, stream: int, cause: Cause, chance: Chance) -> float:
-    """Return `close_s` of `failover_times`; the random draws of the other phases still take place."""
+    """Return `close_s` of `failover_times`. The other phases use their random numbers but are not computed."""
     mechanism = MECHANISMS[cause]
     close_s = _close_s(flow, flow.source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
@@ -155,12 +160,12 @@ def _close_s(flow: Flow, source: int, mechanism: Mechanism, chance: Chance) -> f
 
 
 def undo_s(flow: Flow, stream: int, open_kb: float) -> float:
-    """Return the seconds of rollback at the target of *stream* for *open_kb* of log of open transactions."""
+    """Return the seconds in which the target of *stream* rolls back open transactions with *open_kb* of log."""
     return UNDO_COST * open_kb / _redo_kb_per_s(flow, stream)
 
 
 def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
-    """Return the detection time: hard errors show within a second, silence after the timeout and one more ping."""
+    """Return the detection time: about a second for a hard error, the timeout and one more ping after silence."""
     if cause in (Cause.MANUAL, Cause.FORCED):
         return 0.0
     if cause is Cause.TIMEOUT:
@@ -169,10 +174,10 @@ def _detection_s(cause: Cause, timeout_s: float, chance: Chance) -> float:
 
 
 def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
-    """Time by which the witness notices later than the mirror.
+    """Return the delay of the witness's detection relative to the mirror's.
 
-    The principal pings both from one timer, so without load both miss the same ping and differ only in
-    when they look. Under load the mirror misses the next log message first; the witness has only its ping.
+    The principal pings both from one timer. Without load both miss the same ping and differ only in the time of
+    their check. Under load the mirror misses the next log message first; the witness has only its ping.
     """
     missed_ping_s = PING_GRACE_S + chance.uniform(0.0, PING_INTERVAL_S)
     witness_looks_s = chance.uniform(0.0, LOOK_INTERVAL_S)
@@ -185,9 +190,10 @@ def _witness_lag_s(messages_per_s: float, chance: Chance) -> float:
 
 
 def _page_flush_s(flow: Flow, stream: int, after_s: float, chance: Chance) -> float:
-    """Return the seconds to write the mirror's pages that are dirty *after_s* from now, which precedes its start.
+    """Return the time to write all dirty pages of a mirror, which must happen before it comes online.
 
-    The phase of the mirror's sweep over its pages is random.
+    These are the pages that are not yet written *after_s* from now. The phase of the mirror's sweep over its pages
+    is random.
     """
     setup = flow.stream_setup(stream)
     phase = chance.uniform(0.0, SWEEP_SHARE_MAX)
@@ -206,7 +212,7 @@ def _redo_kb_per_s(flow: Flow, stream: int) -> float:
 
 
 def open_log_kb(flow: Flow, source: int) -> float:
-    """Log of transactions that are under way: half a transaction each, and all of a single long operation."""
+    """Return the log of open transactions: half of each transaction, and all of a single long operation."""
     setup, state = flow.source_setup(source), flow.sources[source]
     inside = total(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))
     log_kb = inside * setup.workload.log_kb_per_transaction / 2.0

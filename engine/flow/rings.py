@@ -1,4 +1,4 @@
-"""The rings in which streams remember their last steps: an array of stream, ring and step."""
+"""Rings in which streams store their last steps: an array by stream, ring and step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.flow.kernel import Array
 
 
 def shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
-    """Return rings with *factor* steps for each one, linear between the old ones. *now*: number of the last step."""
+    """Return rings with *factor* steps for each old one, interpolated. *step_number* is the number of the last step."""
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for back in range(length * factor):
@@ -22,7 +22,7 @@ def shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
 
 
 def lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
-    """Return rings of *length* steps; values before the oldest known one repeat it."""
+    """Return rings of *length* steps; earlier steps repeat the oldest known one."""
     grown = np.zeros((*rings.shape[:2], length))
     for back in range(length):
         grown[:, :, (step_number - back) % length] = rings[

@@ -1,4 +1,4 @@
-"""Rows of the flow's arrays: another row, another position, no rate since the last look."""
+"""Rows of the flow's arrays: a new row, a new position, or no rate since the last sample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Setup = TypeVar("Setup")
 
 
 def free_number(setups: tuple[object, ...]) -> int:
-    """Return the lowest number that is free."""
+    """Return the lowest free number."""
     return setups.index(None) if None in setups else len(setups)
 
 
@@ -40,12 +40,12 @@ def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
 
 
 def of_levels(levels: Sequence[Level]) -> Array:
-    """Return the levels in the form of the compiled step."""
+    """Return levels as an array for the compiled step."""
     return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
 
 def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
-    """Set positions; what is a total too jumps without a rate."""
+    """Set positions; a position that is also a total changes without a rate."""
     for name, value in positions.items():
         column = columns[name]
         if column < totals:
@@ -56,7 +56,7 @@ def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[s
 def adopt_steady_row(
     s: Array, steady: Array, kept_columns: Sequence[int], positions: Sequence[int], shift: float
 ) -> None:
-    """Set *s* to *steady*, except for kept values and for positions, which follow *shift* and never fall."""
+    """Set *s* to *steady*, except kept columns and positions, which follow *shift* and never decrease."""
     changed = {column: s[column] for column in kept_columns}
     changed |= {column: max(s[column], steady[column] + shift) for column in positions}
     s[:] = steady
@@ -65,13 +65,13 @@ def adopt_steady_row(
 
 
 def no_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """Set the smoothed rates to zero; the last evaluation was *since_look_s* ago."""
+    """Set the last sample *since_look_s* back, with the smoothed rates."""
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 
 
 def resize_population(s: Array, setup: SourceSetup) -> None:
-    """Adapt the connections to the setup; without service all of them are outside transactions."""
+    """Adapt the connections to the setup; in a closed database all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
     inside = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
@@ -87,7 +87,7 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
 
 
 def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
-    """Seed pages dirtied and log written since the last checkpoint, from the source's own rates."""
+    """Set dirty pages and log since the last checkpoint from the source's own rates."""
     site, load = setup.site, setup.workload
     since = (phase % 1.0) * site.checkpoint_interval_s
     touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction

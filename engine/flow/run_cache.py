@@ -1,7 +1,7 @@
-"""Stretches that a flow has run, remembered for its forks: those that nothing has set apart run them only once.
+"""Cache of a flow's runs for its forks: forks with the same history run only once.
 
-A state is known by what was done to the flow, in order, and for how many ticks it ran after that; the same deeds and
-ticks from the same beginning make the same state to the bit, whatever the slices in which it ran.
+The key of a state is the list of changes to the flow, in order, and the ticks that it ran after the last change. The
+same changes and ticks give the same state to the bit, however the run is divided.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ BYTES_EACH: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class CachedState:
-    """A state, and the tick (counted from its root) from which on nothing made a run stop before it."""
+    """State, and the tick (counted from its root) since which no run stopped before it."""
 
     from_tick: int
     arrays: Arrays
     sources: Held
     streams: Held
     passed: bool
-    """At this tick a level was passed."""
+    """True if a level changed at this tick."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
 
 
 class RunCache:
-    """Cache of the runs of all forks of one flow. A root stands for all changes up to the last one."""
+    """Cache of the runs of all forks of one flow. A root is the key of all changes up to the last one."""
 
     def __init__(self) -> None:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
         self._reached: OrderedDict[tuple[int, int], CachedState] = OrderedDict()
         self._stops: dict[int, list[int]] = {}
-        """Root -> ticks after it at which an armed crossing held, or a level was passed."""
+        """Root -> ticks after it at which an armed crossing held or a level changed."""
         self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 
     def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
-        """Return the key of a state, computed once by *of*."""
+        """Return the key of a state; *compute_key* computes it at the first call."""
         known = self._marks.get((root, ran))
         if known is None:
             known = self._marks[(root, ran)] = compute_key()
         return known
 
     def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """Return the root of a flow to which *deed* is applied *ran* ticks after *root*."""
+        """Return the root of a flow that gets *change* *ran* ticks after *root*."""
         return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
 
     def find(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Return the end of a run of at most *ticks* from *ran* on: its tick after *root*, and the state."""
+        """Return the end of a run of at most *ticks* after *ran*: its tick after *root*, and the state."""
         until = ran + ticks
         for stop in self._stops.get(root, ()):
             if ran < stop <= until:
@@ -79,7 +79,7 @@ class RunCache:
     def store(
         self, root: int, ran: int, end_tick: int, arrays: Arrays, sources: Held, streams: Held, passed: bool
     ) -> None:
-        """Store a run from *ran* to *until*, both counted from *root*."""
+        """Store a run from *ran* to *end_tick*, both counted from *root*."""
         replaced = self._reached.pop((root, end_tick), None)
         size = BYTES_EACH
         for array in arrays:
@@ -94,7 +94,7 @@ class RunCache:
 
 
 def hash_parts(parts: Iterable[bytes | memoryview]) -> bytes:
-    """Return 20 bytes for *parts*, by the fastest sound digest, which processors support in hardware."""
+    """Return 20 bytes for the sequence *parts*, by SHA-1, for which processors have instructions."""
     mark = hashlib.sha1(usedforsecurity=False)
     for part in parts:
         mark.update(part)

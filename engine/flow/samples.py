@@ -1,4 +1,4 @@
-"""The counters of every source and stream over time; packed in a long run: an hour of a hundred databases is 30 MB."""
+"""Counters of every source and stream over time, compressed in a long run: 30 MB for an hour of a hundred databases."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import numpy as np
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 
 BLOCK: Final = 64
-"""Entries that are packed together. Assumed: a minute, 2 ms for a hundred databases, and a tenth of their room."""
+"""Number of entries that are compressed together.
+
+Assumed: one minute, 2 ms for a hundred databases, a tenth of the size.
+"""
 
 GROUP: Final = 8
-"""Sources or streams that are packed together, so that one is read without unpacking a hundred. Assumed."""
+"""Number of sources or streams that are compressed together, so that reading one does not unpack all. Assumed."""
 
 LEVEL: Final = 1
-"""Of zlib: the quickest."""
+"""Compression level of zlib: the fastest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
 """Counters of a source and one of its streams together."""
@@ -29,10 +32,10 @@ NOWHERE: Final[Place] = (-1, -1)
 
 
 class Samples:
-    """Counters at ticks[n], of sources and of streams; one entry each *every* ticks. Not part of fork or digest."""
+    """Counters of sources and streams at ticks[n], one entry per *every* ticks. Not part of fork or digest."""
 
     def __init__(self, every: int = 100, exact: bool = True) -> None:
-        """Begin without entries; *exact* False: compressed to seven digits, for a run of hours."""
+        """Create empty samples. *exact* False keeps seven digits and compresses, for a run of hours."""
         if every < 1:
             raise ValueError("samples need at least one tick between them")
         self.every = every
@@ -47,11 +50,11 @@ class Samples:
 
     @property
     def ticks(self) -> Array:
-        """Tick counts of the flow at which the entries were taken."""
+        """Ticks of the flow at which the entries were taken."""
         return self._ticks[: self.count]
 
     def column(self, number: int, counter: str) -> Array:
-        """Return one counter of one source, or of one stream, over time."""
+        """Return one counter of one source or one stream over time."""
         table, names = (
             (self.sources, SOURCE_COUNTERS) if counter in SOURCE_COUNTERS else (self.streams, STREAM_COUNTERS)
         )
@@ -59,7 +62,10 @@ class Samples:
         return found
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
-        """Return all `COUNTERS` of the entries from *first* on, for the named sources and streams; -1: zeros."""
+        """Return all `COUNTERS` of the entries since *first_entry*, for the named source and stream of each.
+
+        -1: zeros.
+        """
         return np.hstack(
             [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
         )
@@ -74,20 +80,20 @@ class Samples:
         )
 
     def copy_beginning(self, count: int) -> Samples:
-        """Return the first *count* entries as independent samples."""
+        """Return the first *count* entries, which then continue independently."""
         other = Samples(self.every, self.exact)
         other.sources, other.streams = self.sources.copy_beginning(count), self.streams.copy_beginning(count)
         other._ticks = self._ticks[: max(count, BLOCK)].copy()
         return other
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
-        """Return views for *entries* more entries; grow the buffers when needed."""
+        """Return views for *entries* more entries; the buffers grow when needed."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
         return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
-        """Note the entries that were written between two tick counts of the flow, the first excluded."""
+        """Record the entries that were written after *start_tick* and until *end_tick*."""
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
@@ -98,17 +104,19 @@ class Samples:
 
 
 class SampleTable:
-    """Counters of numbered things, one entry after another; `values` has the shape (entries, things, counters)."""
+    """Counters of numbered items, entry by entry; `values` has the shape (entries, items, counters)."""
 
     def __init__(self, counters: int, exact: bool) -> None:
         self._counters = counters
         self._exact = exact
         self._kind = np.dtype(np.float64 if exact else np.float32)
         self._packed: list[tuple[bytes, ...]] = []
-        """Blocks of BLOCK entries, each GROUP things by themselves, in the order counter, thing, entry: neighbours
-        are alike. None for exact samples."""
+        """Blocks of BLOCK entries, each compressed per GROUP items in the order counter, item, entry.
+
+        Neighbors are similar. Empty for exact samples.
+        """
         self._open = np.zeros((BLOCK, 0, counters), dtype=self._kind)
-        """The entries that come after the blocks."""
+        """Entries after the last complete block."""
         self._used = 0
         self._fresh = np.zeros((0, 0, counters))
         """Buffer of the compiled loop, whose values are then rounded into the main buffer; not used for exact
@@ -121,7 +129,7 @@ class SampleTable:
 
     @property
     def values(self) -> Array:
-        """All of it; of packed samples a copy that is large and takes its time: `read_entries` reads a few."""
+        """All values. Compressed samples return a large copy, slowly; `read_entries` reads single entries."""
         if not self._packed:
             return self._open[: self._used]
         parts = [*map(self._unpacked, self._packed), self._open[: self._used]]
@@ -133,7 +141,7 @@ class SampleTable:
         return whole
 
     def read_entries(self, first_entry: int, numbers: Array) -> Array:
-        """Return every counter of the entries from *first* on, for each of *numbers*; missing ones are 0."""
+        """Return every counter of the entries since *first_entry* for the item in *numbers*; 0 for -1."""
         found = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
@@ -161,7 +169,7 @@ class SampleTable:
         return BLOCK * next((number for number, (mine, its) in pairs if mine is not its), most)
 
     def copy_beginning(self, count: int) -> SampleTable:
-        """Return the first *count* entries as an independent table."""
+        """Return the first *count* entries, which then continue independently."""
         other = SampleTable(self._counters, self._exact)
         blocks = min(count // BLOCK, len(self._packed))
         rest = count - blocks * BLOCK
@@ -173,7 +181,7 @@ class SampleTable:
         return other
 
     def reserve(self, entries: int, item_count: int) -> Array:
-        """Return a view for *entries* more entries; grow the buffer when needed."""
+        """Return a view for *entries* more entries; the buffer grows when needed."""
         length, width = self._open.shape[:2]
         if self._used + entries > length or item_count > width:
             while self._used + entries > length:
@@ -190,7 +198,7 @@ class SampleTable:
         return self._fresh
 
     def record_entries(self, entries: int) -> None:
-        """Record that the first *entries* of the reserved room are written."""
+        """Record that the first *entries* of the reserved view are written."""
         if not self._exact and entries:
             rounded = self._open[self._used : self._used + entries]
             rounded[:, : self._fresh.shape[1]] = self._fresh[:entries]
@@ -200,7 +208,7 @@ class SampleTable:
             self._pack()
 
     def _pack(self) -> None:
-        """Pack what is full."""
+        """Compress complete blocks."""
         full = self._used // BLOCK * BLOCK
         for start in range(0, full, BLOCK):
             block = self._open[start : start + BLOCK].transpose(2, 1, 0)
@@ -214,14 +222,14 @@ class SampleTable:
 
     @property
     def _empty_block(self) -> Array:
-        """A block from before the first thing."""
+        """Block of a time before the first item."""
         return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
 
     def _group(self, packed: bytes) -> Array:
-        """Return up to GROUP columns of a block, as entry, column, counter."""
+        """Return up to GROUP items of a block, by entry, item and counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
 
     def _unpacked(self, block: tuple[bytes, ...]) -> Array:
-        """Return all columns of a block."""
+        """Return all items of a block."""
         return np.concatenate([self._empty_block, *map(self._group, block)], axis=1)

@@ -11,7 +11,7 @@ from engine.flow.kernel import SIGNS
 from engine.flow.samples import COUNTERS
 
 COMPRESSION_SAVING_MIN: Final = 0.125
-"""A message is sent raw when compressing it saves less than this share. Documented (SQL Server 2008)."""
+"""Minimum share that compression must save; otherwise a message is sent raw. Documented (SQL Server 2008)."""
 
 COMPRESSION_VERSION_MIN: Final = 2008
 """First version that compresses the log stream. Documented."""
@@ -27,7 +27,7 @@ class Crossing(IntFlag):
 
 
 class Workload(Struct, frozen=True):
-    """A closed population of clients. Figures and their classes stand with each workload in `sites`."""
+    """Closed population of clients. `sites` gives the source and class of each figure."""
 
     name: str
     connections: float  # N
@@ -42,7 +42,7 @@ class Workload(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """A long operation as its log: index build, rebuild or bulk load."""
+    """Long operation and its log: index build, rebuild or bulk load."""
 
     name: str
     log_kb: float  # all the log that it writes
@@ -51,9 +51,9 @@ class Operation(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """Hardware of a server and what its build of the product costs on it.
+    """Hardware of a server, and the cost of its SQL Server build on this hardware.
 
-    Every site in `sites` gives source and class of each figure. Open choices of the model are fields here:
+    Every site in `sites` gives source and class of each figure. Undecided choices of the model are fields here:
     `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
     """
 
@@ -90,26 +90,26 @@ class Site(Struct, frozen=True):
 
 
 class Level(Struct, frozen=True):
-    """A comparison of a counter whose outcome is watched at whole seconds."""
+    """Comparison of a counter whose result is watched at whole seconds."""
 
     number: int
-    """Of the source or stream that has the counter."""
+    """Number of the source or stream of the counter."""
     counter: str
     whole: float
-    """The counter counts as a percentage of this; 0 = as it is."""
+    """Value for 100 %, if the counter is compared as a percentage; 0: as it is."""
     sign: str
     level: float
     held: bool
-    """The outcome so far."""
+    """Latest result."""
 
     def row(self) -> tuple[float, ...]:
-        """Return the setup as a row of the compiled step."""
+        """Return the comparison as a row for the compiled step."""
         counter, sign = COUNTERS.index(self.counter), SIGNS.index(self.sign)
         return self.number, counter, self.whole, sign, self.level, self.held
 
 
 class SourceSetup(Struct, frozen=True):
-    """Circumstances of one writable log: the open copy of a database, its clients and its instance."""
+    """Setup of one writable log: the open copy of a database, its clients and its instance."""
 
     site: Site
     workload: Workload
@@ -128,23 +128,23 @@ class SourceSetup(Struct, frozen=True):
 
 
 class StreamSetup(Struct, frozen=True):
-    """Circumstances of one stream of a source's log to one other copy of the database."""
+    """Setup of one stream of a source's log to another copy of the database."""
 
     site: Site
-    """Hardware of the instance that receives."""
+    """Hardware of the receiving instance."""
     target_host: int = -1
-    """Index of the instance that receives; -1: none does, what waits to be sent is the send queue."""
+    """Index of the receiving instance; -1: none, and the unsent log is the send queue."""
     target_alive: bool = True
     awaited: bool = False
-    """Commits wait until this stream has hardened their log, which leaves while it is being written."""
+    """True if commits wait until this stream has hardened their log, which is sent while it is being written."""
     connected: bool = False
-    """The source believes that the target is there."""
+    """True if the source considers the target connected."""
     carrying: bool = False
-    """Bytes really get through."""
+    """True if bytes reach the target."""
     sending: bool = True
     """False while SUSPENDED."""
     redoing: bool = True
-    """The target applies its log."""
+    """True if the target redoes its log."""
     rtt_ms: float = 0.2
     jitter_ms: float = 0.0
     loss: float = 0.0  # share of packets
@@ -154,34 +154,37 @@ class StreamSetup(Struct, frozen=True):
     enterprise: bool = True  # Standard has one redo thread
     redo_threads: int | None = None  # None: those of mirroring
     log_pool: bool = False
-    """Log is sent from memory and the target writes pages at checkpoints only (availability groups)."""
+    """True if log is sent from memory and the target writes pages only at checkpoints (availability groups)."""
     target_log_disk_factor: float = 1.0
     target_data_disk_factor: float = 1.0
     target_cpu_factor: float = 1.0
 
 
 def redo_threads_of(stream: StreamSetup) -> int:
-    """Return the threads that redo the log of the stream."""
+    """Return the number of threads that redo the log of the stream."""
     if stream.redo_threads is not None:
         return stream.redo_threads
     return redo_threads(stream.site.cores, stream.enterprise)
 
 
 def redo_threads(cores: int, enterprise: bool = True) -> int:
-    """Redo threads of one mirrored database: FLOOR((cores + 3) / 4); Standard edition has one. Documented.
+    """Return the redo threads of one mirrored database: FLOOR((cores + 3) / 4), or one in Standard edition.
 
-    Documented for 2008; for 2005 the redo rate of the whitepaper's test (8 cores, Enterprise) fits two as well.
+    Documented.
+
+    The source documents 2008. For 2005 the redo rate of the white paper's test (8 cores, Enterprise) also fits two
+    threads.
     """
     return (cores + 3) // 4 if enterprise else 1
 
 
 def worker_threads(cores: int) -> int:
-    """Return the worker threads of a 64-bit instance. Documented: 512 + 16 per core beyond four."""
+    """Return the maximum worker threads of a 64-bit instance. Documented: 512 + 16 per core beyond four."""
     return 512 + 16 * max(0, cores - 4)
 
 
 def wire_ratio(compression_ratio: float, version: int) -> float:
-    """Wire bytes per log byte after the rule that a saving below 12.5 % is not worth sending compressed."""
+    """Return wire bytes per log byte; a message is sent raw if compression saves less than 12.5 %."""
     if version < COMPRESSION_VERSION_MIN or 1.0 - compression_ratio < COMPRESSION_SAVING_MIN:
         return 1.0
     return compression_ratio

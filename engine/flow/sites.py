@@ -1,9 +1,9 @@
-"""The papers' test sites and workloads: every constant with unit, source and class, once.
+"""Test sites and workloads of the papers: every constant once, with unit, source and class.
 
-Classes: *documented*, *known* (product or hardware figure), *derived*, *read off*, *fitted* (to the figures
-named), *bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best Practices and
-Performance Considerations, 2006; from the SQLCAT guide [COMP] log compression, [AG] availability groups against
-mirroring; [MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] Delayed durability and mirroring.
+Classes: *documented*, *known* (product or hardware figure), *derived*, *read off*, *fitted* (to the figures named),
+*bounded* (figures leave a narrow range), *assumed*. Papers: [WP] Database Mirroring Best Practices and Performance
+Considerations, 2006; from the SQLCAT guide [COMP] log compression and [AG] availability groups compared with mirroring;
+[MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] Delayed durability and mirroring.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEC: Final = Site(
 )
 
 FASTER: Final = 0.4
-"""Core time on the x64 servers of 2007 and later against the 1.5 GHz Itanium2. Assumed."""
+"""Core time on x64 servers of 2007 and later, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
 def _on_newer_cores(site: Site, name: str, cores: int) -> Site:

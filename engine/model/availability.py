@@ -1,4 +1,4 @@
-"""Availability groups: what the cluster's copy of the configuration says, and what each instance knows."""
+"""Availability groups: the configuration in the cluster database, and the knowledge of each instance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ReplicaRole(IntEnum):
 
 
 class ReplicaWord(StrEnum):
-    """State of a local replica, as message 19406 words it. Seen in public logs."""
+    """State of a local replica in the wording of message 19406. Seen in public logs."""
 
     NOT_AVAILABLE = "NOT_AVAILABLE"
     RESOLVING_NORMAL = "RESOLVING_NORMAL"
@@ -75,7 +75,7 @@ class SuspendReason(IntEnum):
 
 
 class Replica(Struct, frozen=True, kw_only=True, gc=False):
-    """A replica as CREATE or ALTER AVAILABILITY GROUP has configured it."""
+    """Replica as configured by CREATE or ALTER AVAILABILITY GROUP."""
 
     server: str
     endpoint_url: str
@@ -89,18 +89,21 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_write_routing_url: str | None = None
-    """Address to which secondaries send connections that write, while this replica is primary: since 2019."""
+    """Address to which secondaries redirect writing connections while this replica is primary. Since 2019."""
     read_only_routing_list: tuple[str, ...] = ()
     routing_priorities: tuple[int, ...] = ()
-    """Of each server in the routing list; those with the same share the connections. Empty: one after the other."""
+    """Priority of each server in the routing list; servers of equal priority share the connections.
+
+    Empty: in list order.
+    """
     joined: bool = True
-    """ALTER AVAILABILITY GROUP … JOIN has been run there."""
+    """True after ALTER AVAILABILITY GROUP … JOIN on the replica's server."""
     seeding: bool = False
-    """SEEDING_MODE = AUTOMATIC."""
+    """True for SEEDING_MODE = AUTOMATIC."""
 
     @property
     def routes(self) -> list[tuple[int, str]]:
-        """(priority, server) of the routing list, in its order."""
+        """Return (priority, server) of the routing list, in its order."""
         places = self.routing_priorities or range(1, len(self.read_only_routing_list) + 1)
         return list(zip(places, self.read_only_routing_list, strict=True))
 
@@ -111,11 +114,11 @@ class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     port: int = 1433
     addresses: tuple[str, ...] = ()
-    """Static addresses, one a subnet. Empty: it has its address from DHCP."""
+    """Static addresses, one per subnet. Empty: the address comes from DHCP."""
     register_all: bool = True
-    """RegisterAllProvidersIP: the name server has all addresses, not only the one that is online."""
+    """RegisterAllProvidersIP: the name server has all addresses, not only the online one."""
     record_ttl_s: int = 1200
-    """HostRecordTTL. Both settings count from the next time that the network name comes online."""
+    """HostRecordTTL. Both settings take effect when the network name next comes online."""
 
 
 Place = tuple[str, str]
@@ -123,21 +126,21 @@ Place = tuple[str, str]
 
 
 class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
-    """An availability group as the cluster has it: on every node with quorum the same."""
+    """Availability group in the cluster database, which is the same on every node with quorum."""
 
     name: str
     guid: int
-    """Its number among `World.groups`."""
+    """Number of the group in `World.groups`."""
     primary: str
-    """The server that was primary last."""
+    """Last primary server."""
     replicas: tuple[Replica, ...] = ()
     databases: tuple[str, ...] = ()
     joined: tuple[Place, ...] = ()
     """Database copies that have joined."""
     ready: tuple[Place, ...] = ()
-    """is_failover_ready: written by the primary, so that it outlives the primary."""
+    """is_failover_ready. The primary writes it, so that it survives the primary."""
     pending_suspend: tuple[Place, ...] = ()
-    """is_pending_secondary_suspend: after a forced failover, until the secondary has been told."""
+    """is_pending_secondary_suspend: set by a forced failover until the secondary learns of it."""
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 30_000
     lease_timeout_ms: int = 20_000
@@ -147,7 +150,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     """DTC_SUPPORT = PER_DB. Distributed transactions are not simulated."""
     required_synchronized: int = 0
     basic: bool = False
-    """One database, two replicas, no readable secondary: a basic availability group."""
+    """True for a basic availability group: one database, two replicas, no readable secondary."""
     listener: AvailabilityListener | None = None
 
     def replica(self, server: str | None) -> Replica | None:
@@ -155,20 +158,20 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Seeding(Struct, frozen=True, kw_only=True, gc=False):
-    """An attempt to make a database of a secondary out of the primary's."""
+    """Attempt to create a database on a secondary from the primary's."""
 
     id: int
     database: str
     source: str
-    """The primary."""
+    """Primary server."""
     start_tick: Tick
     start_kb: float
-    """Log from there on is kept at the primary while it runs."""
+    """Position from which the primary keeps log during the seeding."""
     end_tick: Tick | None = None
     performed: bool = True
-    """Data was sent; not for a database that had been restored by hand."""
+    """True if data was sent; False for a database that was restored by hand."""
     failure: int | None = None
-    """failure_state; None: it has not failed."""
+    """failure_state; None without a failure."""
     error: int | None = None
     attempts: int = 1
 
@@ -184,18 +187,18 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     guid: int
     word: ReplicaWord = ReplicaWord.RESOLVING_NORMAL
     primary: str | None = None
-    """Whom it takes for the primary; None while RESOLVING."""
+    """Server that this instance considers primary; None while RESOLVING."""
     pending: str = ""
-    """Kind of the failover that was asked for here and has begun: manual, forced, or nothing."""
+    """Kind of the failover that was requested here and has begun: manual, forced, or empty."""
     owed: str = ""
-    """Reason why it gives its role up as soon as its frozen instance continues; empty: none."""
+    """Reason why the frozen instance gives up its role as soon as it continues; empty: none."""
     since_tick: Tick = 0
     may_create: bool = False
-    """GRANT CREATE ANY DATABASE has been run here."""
+    """True after GRANT CREATE ANY DATABASE on this server."""
     seedings: tuple[Seeding, ...] = ()
-    """Attempts to seed databases of this replica, the last one last."""
+    """Attempts to seed databases of this replica, oldest first."""
     routed: int = 0
-    """Primary: logins with read intent that its routing list has distributed (round robin)."""
+    """Primary: number of logins with read intent that its routing list has distributed (round robin)."""
 
     @property
     def role(self) -> ReplicaRole:
@@ -203,7 +206,7 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
-    """Knowledge of one server about one database of an availability group; guid None: the database is in no group."""
+    """Knowledge of one server about one database of an availability group. *guid* is None outside any group."""
 
     guid: int | None = None
     database_guid: int = 0
@@ -212,22 +215,25 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     state: SyncState = SyncState.NOT_SYNCHRONIZING
     suspended: SuspendReason | None = None
     peers: tuple[tuple[str, SyncState], ...] = ()
-    """Primary: the state of each secondary, as it knows it."""
+    """Primary: state of each secondary, as the primary knows it."""
     lost: tuple[str, ...] = ()
-    """Primary: synchronized secondaries that it has lost and could not yet write down as lost: commits wait."""
+    """Primary: lost synchronized secondaries that the cluster database does not record yet; commits wait."""
     closing: tuple[tuple[str, float], ...] = ()
-    """Primary: secondaries nearly in step; commits wait for them, and past this position they are SYNCHRONIZED."""
+    """Primary: secondaries that are almost caught up, with the position at which they become SYNCHRONIZED.
+
+    Commits wait for them.
+    """
     readers: str = "NO"
-    """Secondary: whom it lets in: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
+    """Secondary: clients that it accepts: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
     primary_connections: str = "ALL"
-    """Primary: whom it lets in: ALL, or READ_WRITE: nobody with ApplicationIntent=ReadOnly."""
+    """Primary: clients that it accepts: ALL, or READ_WRITE, which excludes ApplicationIntent=ReadOnly."""
     reads_alone: bool = False
-    """Secondary of 2014 and later that was open when its primary or quorum went: it stays open to readers."""
+    """Secondary (2014 and later) that was open when it lost its primary or quorum: it stays open to readers."""
     redo_waits: str = ""
-    """Secondary: the application whose query keeps redo from a Sch-M lock; empty: none."""
+    """Secondary: application whose query keeps redo from a Sch-M lock; empty: none."""
     redo_waits_since: Tick = 0
     quorum: bool = True
-    """The node on which the server runs takes part in a cluster with quorum."""
+    """True if the server's node takes part in a cluster with quorum."""
 
     def peer(self, server: str) -> SyncState:
         return dict(self.peers).get(server, SyncState.NOT_SYNCHRONIZING)

@@ -1,4 +1,4 @@
-"""Applications, the account of their databases, and what was done to the world."""
+"""Applications, the accounts of their databases, and the fault ledger."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.model.times import Tick
 
 
 class Query(Struct, frozen=True, kw_only=True, gc=False):
-    """A query of an application that runs long and keeps Sch-S locks on what it reads."""
+    """Long query of an application, which keeps Sch-S locks on the tables that it reads."""
 
     server: str
     database: str
@@ -19,47 +19,47 @@ class Query(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Client(Struct, frozen=True, kw_only=True, gc=False):
-    """A client application: where it connects and how it is doing."""
+    """Client application: its connection and its state."""
 
     name: str
     databases: tuple[str, ...]
     data_source: str
     failover_partner: str | None = None
     read_only: bool = False
-    """ApplicationIntent=ReadOnly."""
+    """True for ApplicationIntent=ReadOnly."""
     multi_subnet: bool = False
-    """MultiSubnetFailover=True."""
+    """True for MultiSubnetFailover=True."""
     login_timeout_s: float = 15.0
     """Connect Timeout."""
     driver: str = ""
-    """Its driver (engine/protocol/drivers.py); empty: one that does as the documentation of mirroring says."""
+    """Driver (engine/protocol/drivers.py); empty: the algorithm in the documentation of mirroring."""
     command_timeout_s: float | None = None
-    """Of its commands; 0: none. None: as its driver has it."""
+    """Command timeout; 0: none. None: the default of the driver."""
     reconnects: bool = True
-    """It logs in anew when it has lost its connections, or a login has failed."""
+    """True if the application logs in again after a lost connection or a failed login."""
     kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
-    """Addresses of its listener that its computer keeps, and until when."""
+    """Addresses of the listener in the name cache of the application's computer, and the end of their validity."""
     login: str = ""
-    """Login of the application; empty: one that every server knows and lets in."""
+    """Login of the application; empty: a login that every server knows and accepts."""
     connected_to: str | None = None
-    """Server that holds the open connections; None while it looks for one."""
+    """Server of the open connections; None while the application looks for one."""
     known_partner: str | None = None
-    """Partner name that the server told at the last login."""
+    """Partner name that the server reported at the last login."""
     attempt: int = 0
     login_since: Tick = 0
-    """Time at which the current login began."""
+    """Start of the current login."""
     epoch: int = 0
     no_partner_at: str | None = None
-    """Server that let it in by the partner's name and reported no partner; already told."""
+    """Server that accepted a login under the partner's name without reporting a partner, once this was logged."""
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
-    """Time at which its current connections were opened."""
+    """Start of the current connections."""
     killed: tuple[tuple[int, Tick], ...] = ()
-    """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
+    """(session id, time) of connections that KILL has ended since then; the application opened another for each."""
     lost_since: Tick | None = None
     query: Query | None = None
-    """The long query that runs in its connection now."""
+    """Long query that runs in the application's connection now."""
 
 
 class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
@@ -67,36 +67,36 @@ class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
 
     addresses: tuple[str, ...]
     online: str
-    """The address that is online, or was last."""
+    """Address that is online, or was last."""
     ttl_s: int
-    """HostRecordTTL: so long clients keep the answer."""
+    """HostRecordTTL: the time for which clients cache the answer."""
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Results of the connections of a program outside of the simulation that a scenario asks about."""
+    """Results of an external program's connections that a scenario evaluates."""
 
     logins: int = 0
-    """Let in."""
+    """Accepted logins."""
     refused: int = 0
-    """Logins that were turned away."""
+    """Refused logins."""
     lost: int = 0
-    """Connections that were broken under it."""
+    """Connections that broke."""
     answers: int = 0
     """Batches that ended without an error."""
     errors: int = 0
-    """Batches that ended with one."""
+    """Batches that ended with an error."""
     answered_tick: Tick | None = None
-    """Time at which the latest batch ended without an error."""
+    """Time of the latest batch without an error."""
     longest_ticks: int = 0
     """The longest time between two answers."""
     server: str = ""
-    """By which the latest batch was answered without an error."""
+    """Server that answered the latest batch without an error."""
     moves: int = 0
-    """Number of times that this server differed from the one before."""
+    """Number of changes of that server."""
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
-    """One row of the fault ledger: four times and the effect that proves the fault took hold."""
+    """Row of the fault ledger: four times, and the effect that proves the fault."""
 
     id: int
     verb: str
@@ -106,13 +106,13 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
     effective_tick: Tick | None = None
     reverted_tick: Tick | None = None
     effect: str = ""
-    """Text of the evidence for the fault; empty while there is none."""
+    """Evidence of the fault; empty while there is none."""
     before: tuple[tuple[str, Any], ...] = ()
-    """Values that reverting restores."""
+    """Values that a revert restores."""
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):
-    """Account of one database, kept in ticks by the protocol whenever something changes."""
+    """Account of one database in ticks, updated by the protocol at every change."""
 
     database: str
     since_tick: Tick = 0

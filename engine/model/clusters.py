@@ -21,12 +21,12 @@ class ResourceState(StrEnum):
 
 
 class Witness(Struct, frozen=True, kw_only=True, gc=False):
-    """A vote that belongs to no node."""
+    """Vote that belongs to no node."""
 
     kind: str
     """File Share Witness, Physical Disk or Cloud Witness."""
     name: str
-    """Computer that holds the share; name of the disk or of the storage account otherwise."""
+    """Computer with the share; otherwise the name of the disk or storage account."""
 
 
 class Resource(Struct, frozen=True, kw_only=True, gc=False):
@@ -36,42 +36,43 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     kind: str
     """SQL Server Availability Group, SQL Server, SQL Server Agent, Network Name, IP Address or Physical Disk."""
     owners: tuple[str, ...]
-    """Possible owners: nodes on which the cluster may bring it online."""
+    """Possible owners: nodes that may bring it online."""
     needs: tuple[str, ...] = ()
-    """Resources that must be online before."""
+    """Dependencies: resources that must be online first."""
     failed: bool = False
     drive: str = ""
     """Letter of a shared disk that was added later."""
     started: bool = False
-    """It was brought online by itself while its role is offline."""
+    """True if it was brought online individually while its role is offline."""
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
-    """A role (group of resources that move together): an availability group or a failover cluster instance."""
+    """Role (group of resources that move together): an availability group or a failover cluster instance."""
 
     name: str
     kind: str
-    """availability or instance: names its behaviour (engine/cluster/roles.py)."""
+    """availability or instance, the key of its behavior (engine/cluster/roles.py)."""
     owner: str
     """Node that owns it."""
     state: ResourceState = ResourceState.ONLINE
     preferred: tuple[str, ...] = ()
     resources: tuple[Resource, ...] = ()
     failover_threshold: int | None = None
-    """Failures within the failure period that are answered by a move; None: the number of nodes less one."""
+    """Number of failures within the failure period that move the role; None: the number of nodes less one."""
     failures: tuple[Tick, ...] = ()
-    """Times of its failures that moved it, within the failure period."""
+    """Times of failures that moved the role, within the failure period."""
     restarts: tuple[Tick, ...] = ()
-    """Times of its restarts on the same node, within the restart period."""
+    """Times of restarts on the same node, within the restart period."""
     step: int = 0
-    """Grows with each change; a timer of an older step is void."""
+    """Counter of changes; a timer with an older value is void."""
     why: str = ""
-    """Reason why it is not online; empty while it is online, or while no reason is known."""
+    """Reason why it is not online; empty while it is online or the reason is unknown."""
     tried: tuple[str, ...] = ()
     """Nodes that have declined since it was last online."""
     way: str = ""
-    """Way in which it is coming online: restart (on the same node), failover, move (a person requested it). The
-    value "exhausted" means that it has failed too often and stays offline; empty otherwise.
+    """Way in which it comes online: restart (same node), failover, move (requested by a person).
+
+    "exhausted": it has failed too often and stays offline. Empty otherwise.
     """
 
     def resource(self, name: str) -> Resource | None:
@@ -79,14 +80,14 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
-    """The cluster database, of which each node has a copy; the nodes of one partition have the same."""
+    """Cluster database. Each node has a copy; the nodes of one partition have the same."""
 
     epoch: int = 1
-    """Grows with each change; a copy with a lower one is out of date."""
+    """Version; a copy with a lower one is out of date."""
     weights: tuple[tuple[str, int], ...] = ()
     """NodeWeight of each node: 1, or 0 for a node without a vote."""
     counted: tuple[str, ...] = ()
-    """Nodes whose vote counts now (DynamicWeight 1)."""
+    """Nodes whose votes count now (DynamicWeight 1)."""
     witness_counts: bool = False
     """WitnessDynamicWeight."""
     witness: Witness | None = None
@@ -95,7 +96,7 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     storage: tuple[Resource, ...] = ()
     """Disks in Available Storage."""
     forced: bool = False
-    """The partition was started with forced quorum and has not had a majority since."""
+    """True if the partition was started with forced quorum and has had no majority since."""
 
     def role(self, name: str) -> ClusterRole | None:
         return next((role for role in self.roles if role.name.lower() == name.lower()), None)
@@ -108,18 +109,18 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
-    """Content of a disk, share or storage account that is or was the witness of the cluster."""
+    """Content of a disk, share or storage account that is or was the cluster's witness."""
 
     witness: Witness
     tag: int = 0
-    """Epoch of the cluster database at the last write (Paxos tag); in witness.log on a share."""
+    """Version of the cluster database at the last write (Paxos tag); in witness.log on a share."""
     database: ClusterConfig | None = None
     """Copy of the cluster database; only on a disk."""
     failed: bool = False
 
 
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
-    """Part of a cluster that does not depend on which nodes are up."""
+    """State of a cluster that does not depend on which nodes are up."""
 
     name: str
     windows: str = "2012 R2"
@@ -128,47 +129,47 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     dynamic_quorum: bool = True
     heartbeat_s: float = 1.0
     threshold: int = 5
-    """Missed heartbeats after which a node counts as lost; within a subnet, and across."""
+    """Missed heartbeats until a node counts as lost, within a subnet and across subnets."""
     cross_threshold: int = 5
     lower_priority_node: str | None = None
-    """LowerQuorumPriorityNodeID: the node whose vote is taken first."""
+    """LowerQuorumPriorityNodeID: the node that loses its vote first."""
     silent: tuple[tuple[tuple[str, str], Tick], ...] = ()
-    """Pairs of members that do not hear one another, and since when."""
+    """Pairs of members that cannot reach each other, and the time since when."""
     witness_there: bool = False
-    """A member of the partition with quorum reaches the witness."""
+    """True if a member of the partition with quorum reaches the witness."""
     stores: tuple[WitnessStore, ...] = ()
     """Contents of the present witness and of earlier ones."""
     gathering: bool = False
-    """Nodes that wait for a cluster are about to join or to form it."""
+    """True while waiting nodes are about to join or form the cluster."""
 
 
 class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
-    """The cluster's record of a node that left without being stopped. Since Windows Server 2016."""
+    """Record of a node that left the cluster without being stopped. Since Windows Server 2016."""
 
     exit_ticks: tuple[Tick, ...] = ()
     """Exits within the last hour, oldest first."""
     quarantined_until: Tick | None = None
-    """The node may not join before; None: it is not quarantined."""
+    """End of the quarantine, before which the node may not join; None: no quarantine."""
 
 
 class Node(Struct, frozen=True, kw_only=True, gc=False):
-    """The cluster service of one computer."""
+    """Cluster service of one computer."""
 
     name: str
     cluster: str
     number: int
     service: str = "running"
-    """off (no power), starting, running (perhaps waiting for a cluster to join) or stopped (by a person)."""
+    """off (no power), starting, running (a node without a cluster waits to join one) or stopped (by a person)."""
     partition: int = 0
-    """Number of the partition with quorum in which it takes part; 0 for none."""
+    """Number of the partition with quorum to which the node belongs; 0 for none."""
     prevented: bool = False
-    """Started with PreventQuorum: it joins and never forms a cluster."""
+    """True after a start with PreventQuorum: the node joins a cluster but never forms one."""
     outdated: bool = False
-    """It waits because the witness has the tag of a newer cluster database than its own."""
+    """True if the node waits because the witness has the tag of a newer cluster database."""
     paused: bool = False
     level: int = 0
-    """Service packs of SQL Server that have been installed on it since the start."""
+    """Number of SQL Server service packs installed on the node since the start."""
     setup: str = ""
-    """Current task of SQL Server Setup on the node: patch, or the instance that it adds; empty: none."""
+    """Current task of SQL Server Setup on the node: patch, or the instance being added; empty: none."""
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

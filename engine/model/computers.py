@@ -1,4 +1,4 @@
-"""Machines and the network between them; nothing of SQL Server."""
+"""Computers and the network between them, without SQL Server."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from msgspec import Struct
 
 
 class Volume(Struct, frozen=True, kw_only=True, gc=False):
-    """A drive of a server."""
+    """Drive of a server."""
 
     letter: str
     size_kb: float
 
 
 class Computer(Struct, frozen=True, kw_only=True, gc=False):
-    """A machine with its network, firewall and local volumes; it knows nothing of SQL Server."""
+    """Computer with its network, firewall and local volumes, without SQL Server."""
 
     name: str
     cores: int = 8
@@ -22,30 +22,30 @@ class Computer(Struct, frozen=True, kw_only=True, gc=False):
     domain: str = "CORP"
     powered: bool = True
     shutting_down: bool = False
-    """The operating system is on its way down."""
+    """True while the operating system shuts down."""
     nic_up: bool = True
     """False while all network cables are pulled."""
     blocked_ports: tuple[int, ...] = ()
     """Ports that the firewall closes to incoming connections."""
     used_ports: tuple[int, ...] = (1433,)
-    """Ports on which something else listens already."""
+    """Ports that other programs already use."""
     volumes: tuple[Volume, ...] = ()
-    """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
+    """Drives with a size limit. C, D and L exist without an entry and have no limit; others must be listed."""
     failed_drives: tuple[str, ...] = ()
-    """Letters of drives that are lost until they are mended."""
+    """Letters of drives that are lost until somebody repairs them."""
     log_disk_factor: float = 1.0
     data_disk_factor: float = 1.0
     cpu_factor: float = 1.0
-    """Slow-down factors of injected faults; 1 is healthy."""
+    """Slowdown factors of injected faults; 1 is healthy."""
 
 
 class Link(Struct, frozen=True, kw_only=True, gc=False):
-    """The network from one server (or client) to another, one direction."""
+    """Network from one server (or client) to another, in one direction."""
 
     up: bool = True
-    """False: carrier lost, both ends are told by their network stack."""
+    """False: carrier lost; the network stacks at both ends report it."""
     passing: bool = True
-    """False: packets vanish in silence."""
+    """False: packets are dropped without a report."""
     rtt_ms: float = 0.2
     jitter_ms: float = 0.0
     loss: float = 0.0

@@ -1,4 +1,4 @@
-"""Copies of databases: files and log, and what their server knows of the group."""
+"""Copies of databases: files, log, and the server's knowledge of the group."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from engine.model.times import Key, Tick
 
 
 class DbFile(Struct, frozen=True, kw_only=True, gc=False):
-    """A file of a database beside its first data file and its first log file."""
+    """File of a database other than its first data file and first log file."""
 
     name: str
     drive: str
     size_kb: float
     log: bool = False
     added_kb: float = 0.0
-    """Log position of the record that creates it; a mirror meets it there."""
+    """Log position of the record that creates the file, at which a mirror creates it."""
     created_as: str = ""
-    """Logical name under which it was created, if it has another one now."""
+    """Logical name at creation, if the file was renamed since."""
 
     @property
     def key(self) -> str:
-        """Name under which `FileOptions` and `FilePath` of a copy list the file."""
+        """Key of the file in `FileOptions` and `FilePath` of a copy."""
         return self.created_as or self.name
 
 
 class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
-    """Options that MODIFY FILE or ADD FILE has given a file; they are in the log. None: as at the beginning."""
+    """Options of a file from MODIFY FILE or ADD FILE, which are in the log. None: the initial value."""
 
     file: str
     name: str = ""
     """NEWNAME; empty: the name is unchanged."""
     growth_kb: float | None = None
     growth_percent: int | None = None
-    """FILEGROWTH: one of the two, 0 for none."""
+    """FILEGROWTH, as one of the two; 0: no growth."""
     max_kb: float | None = None
     """MAXSIZE of a file other than the first log file."""
 
 
 class FilePath(Struct, frozen=True, kw_only=True, gc=False):
-    """Path of a file as the master database of this server has it, and where the file lies."""
+    """Path of a file in the master database of this server, and the places where the file is."""
 
     file: str
     path: str
-    """FILENAME, used whenever the database starts."""
+    """FILENAME, used at each start of the database."""
     found: tuple[str, ...] = ()
-    """Paths at which the file lies."""
+    """Paths at which the file exists."""
     missing: bool = False
-    """The database could not be opened because the file is not at its path."""
+    """True if the database could not be opened because the file is not at its path."""
 
 
 class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
-    """A row of sys.dm_db_mirroring_auto_page_repair."""
+    """Row of sys.dm_db_mirroring_auto_page_repair."""
 
     page: int
     file: int = 1
@@ -69,7 +69,7 @@ class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Membership(Struct, frozen=True, kw_only=True, gc=False):
-    """Knowledge of one server about the mirroring session of one database; guid None: it knows of none."""
+    """Knowledge of one server about the mirroring session of one database. *guid* is None without a session."""
 
     guid: int | None = None
     role: Role | None = None
@@ -87,19 +87,24 @@ class Membership(Struct, frozen=True, kw_only=True, gc=False):
     trace: int = 0
     """Last Database Mirroring State Change id (0 to 13)."""
     armed: bool = False
-    """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
+    """Mirror: True if it was SYNCHRONIZED and connected to the witness when it lost the principal.
+
+    It may then fail over automatically.
+    """
     redo_failed: bool = False
-    """Mirror: redo stopped on an error; RESUME is refused until mended."""
+    """Mirror: True if redo stopped on an error; RESUME is refused until the cause is repaired."""
     closing_kb: float | None = None
-    """Principal under FULL that is nearly in step: commits wait again, and once the mirror has hardened up to here
-    it is SYNCHRONIZED."""
+    """Principal under FULL with a mirror that has almost caught up: position at which it is SYNCHRONIZED.
+
+    Commits wait for it again.
+    """
 
 
 NO_MEMBERSHIP: Final = Membership()
 
 
 class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
-    """The files and the log of one database on one server, and what that server knows of its group."""
+    """Files and log of one database on one server, and the server's knowledge of its group."""
 
     server: str
     database: str
@@ -107,65 +112,69 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     db_state: DbState = DbState.ONLINE
     recovery_model: RecoveryModel = RecoveryModel.FULL
     family: int = 1
-    """Databases with the same number descend from one another (Service Broker id)."""
+    """Number that databases of common origin share (Service Broker id)."""
     fork: int = 0
-    """Recovery fork: +1 whenever a copy goes its own way (forced service, RESTORE WITH RECOVERY)."""
+    """Recovery fork: increased whenever a copy branches off (forced service, RESTORE WITH RECOVERY)."""
     former_fork: int | None = None
-    """Recovery fork before the last forced failover of an availability group: a group tracks two of them."""
+    """Recovery fork before the last forced failover of an availability group, which tracks two of them."""
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
-    """Path of the log: (number of a stretch, position in KB where it began). Two logs are one up to the first
-    difference; a stretch begins whenever a copy opens for writing that did not write before."""
+    """Path of the log: (number of a branch, position in KB where it begins).
+
+    Two logs are the same up to the first difference.
+
+    A branch begins whenever a copy opens for writing that did not write before.
+    """
     source: int | None = None
-    """The log in the flow model that this copy writes; None: it writes none."""
+    """Log in the flow model that this copy writes; None: it writes none."""
     stream: int | None = None
-    """The stream in the flow model that brings it log; None: none does."""
+    """Stream in the flow model that this copy receives; None: it receives none."""
     end_of_log_kb: float = 0.0
-    """Hardened end of the log while it stands still in the flow model."""
+    """Hardened end of the log while the flow model does not compute it."""
     redone_kb: float = 0.0
     committed_kb: float = 0.0
-    """End of the last commit told to a client, while the copy writes no log."""
+    """End of the last acknowledged commit while the copy writes no log."""
     open_log_kb: float = 0.0
-    """Log of transactions that were under way when the copy last ceased to serve; a new principal undoes it."""
+    """Log of transactions that were open when the copy last closed; a new principal undoes it."""
     log_start_kb: float = 0.0
-    """Oldest log that a log backup or truncation has left in the file, or that restored backups have put there."""
+    """Oldest log that is left in the file after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0
     full_backup: bool = True
-    """A full backup has started the log chain."""
+    """True if a full backup has started the log chain."""
     log_backed_up: bool = True
-    """A log backup has been taken in this log chain."""
+    """True if a log backup has been taken in this log chain."""
     full_backup_id: int = 0
-    """The full backup on which differential backups stand."""
+    """Full backup on which differential backups are based."""
     backup_from_kb: float | None = None
-    """A data backup is under way and needs the log from here on."""
+    """Position from which a running data backup needs the log; None: no backup runs."""
     active_from_kb: float | None = None
-    """Beginning of the oldest transaction that is held open."""
+    """Start of the oldest transaction that is kept open."""
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
-    """(session id, where its log begins, when) of transactions that T-SQL windows hold open here."""
+    """(session id, start of its log, time) of open transactions of T-SQL windows."""
     restoring: int = 0
-    """Number of the RESTORE that is under way or was broken off: the copy is of no use yet; 0 none."""
+    """Number of a running or broken RESTORE, during which the copy cannot be used; 0: none."""
     standby: bool = False
-    """Restored WITH STANDBY: restoring, yet readable until the next restore."""
+    """True after RESTORE WITH STANDBY: restoring, but readable until the next restore."""
     read_only: bool = False
     """ALTER DATABASE … SET READ_ONLY."""
     bulk_changes: bool = False
-    """Minimally logged changes were made since the last log backup."""
+    """True if minimally logged changes were made since the last log backup."""
     last_log_backup_tick: Tick = 0
-    """Time of the last log backup, at which the log that it holds ends."""
+    """Time of the last log backup, at which its log ends."""
     written_off_kb: float = 0.0
-    """Commits up to here that no other copy has are already counted as lost."""
+    """Position up to which commits without another copy are already counted as lost."""
     was_mirror: bool = False
-    """It came out of a mirroring session as the mirror and has not been restored from a backup since."""
+    """True if it was a mirror when its session ended, and has not been restored from a backup since."""
     workload: str = "none"
     scale: float = 1.0
     operation: Operation | None = None
-    """A long operation (bulk load, index rebuild) that runs beside the workload."""
+    """Long operation (bulk load, index rebuild) that runs in addition to the workload."""
     compatibility_level: int | None = None
-    """None: that of the server's version, as a new database gets it."""
+    """Compatibility level; None: the default of the server's version."""
     trustworthy: bool = False
     owner: str = "sa"
-    """Both as this server has them in its master: a mirror has its own."""
+    """Owner in this server's master; a mirror has its own."""
     encryption_key: int = 0
-    """Thumbprint of the certificate that protects its encryption key; 0: it has none."""
+    """Thumbprint of the certificate that protects the encryption key; 0: there is no key."""
     encrypted: bool = False
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
@@ -185,15 +194,16 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     mirroring: Membership = field(default=NO_MEMBERSHIP)
     availability: AvailabilityMembership = field(default=NO_AVAILABILITY)
     log_full: bool = False
-    """No room is left for log: every change fails with 9002 and the database stands still."""
+    """True if the log has no space: every change fails with 9002 and the workload stops."""
     disk_failed: bool = False
-    """Its log, or whatever it needs to be opened, is lost: it stays closed until the volume is back."""
+    """True if the log, or another file needed to open the database, is lost until the volume returns."""
     data_failed_tick: Tick | None = None
-    """Time at which its data volume was lost; None: the volume is there. The copy keeps its state until the
-    database must be opened again.
+    """Time at which the data volume was lost; None: it exists.
+
+    The copy keeps its state until it must be opened again.
     """
     recovering: bool = False
-    """The instance has just started and the database is not yet recovered or does not yet know its role."""
+    """True if the instance has just started and the database is not recovered or does not know its role yet."""
     log_backup_every_s: float = 900.0
     """Interval of the log backup job on this server; 0: none."""
 
@@ -207,12 +217,12 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def group(self) -> int | None:
-        """The number of the group to which it belongs, as its server knows; None for none."""
+        """Number of the copy's group, as its server knows it; None for none."""
         return self.availability.guid if self.mirroring.guid is None else self.mirroring.guid
 
     @property
     def group_kind(self) -> str:
-        """The kind of the group to which it belongs, as its server knows; "" for none."""
+        """Kind of the copy's group, as its server knows it; "" for none."""
         if self.mirroring.guid is not None:
             return "mirroring"
         return "" if self.availability.guid is None else "availability"

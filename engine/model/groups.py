@@ -1,4 +1,4 @@
-"""Copies that belong together: witnesses, connections, failovers."""
+"""Groups of copies: witnesses, connections, failovers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from engine.model.times import Tick
 
 
 class Group(Struct, frozen=True, kw_only=True, gc=False):
-    """Copies that belong together: the partners of a mirroring session, the replicas of an availability group."""
+    """Group of copies: the partners of a mirroring session, or the replicas of an availability group."""
 
     kind: str
-    """Names its policy (engine/protocol/groups.py)."""
+    """Key of its policy (engine/protocol/groups.py)."""
     databases: tuple[str, ...]
 
 
@@ -29,7 +29,7 @@ class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
     role_sequence: int = 1
     suspended: bool = False
     exposed: bool = False
-    """The principal has told the witness that it runs on without the mirror: no failover may follow."""
+    """True if the principal has reported that it runs without the mirror: no failover may follow."""
 
 
 class Contact(Struct, frozen=True, kw_only=True, gc=False):
@@ -41,19 +41,19 @@ class Contact(Struct, frozen=True, kw_only=True, gc=False):
     since_tick: Tick = 0
     """Time of the last change of *connected*."""
     epoch: int = 0
-    """Grows with each change; a timer of an older epoch is void."""
+    """Counter of changes; a timer with an older value is void."""
     lost_by: str = ""
     """Way in which the last loss was detected: "hard", "closed" or "silent"; empty: the connection was never lost."""
     lost_tick: Tick = 0
 
 
 class Failover(Struct, frozen=True, kw_only=True, gc=False):
-    """A failover under way or done, with the tick of each of its steps."""
+    """Running or finished failover, with the tick of each of its steps."""
 
     guid: int
     database: str
     kind: str
-    """automatic, manual, forced, or role-move where a person had the cluster move it."""
+    """automatic, manual, forced, or role-move for a move of the cluster role by a person."""
     cause: str
     from_server: str
     to_server: str
@@ -62,17 +62,17 @@ class Failover(Struct, frozen=True, kw_only=True, gc=False):
     detected_tick: Tick
     redo_done_tick: Tick | None = None
     agreed_tick: Tick | None = None
-    """Witness (or, manually, the principal) has agreed."""
+    """Time at which the witness (or, for manual failover, the principal) agreed."""
     decided_tick: Tick | None = None
     online_tick: Tick | None = None
     undo_done_tick: Tick | None = None
     why: str = ""
-    """Reason why the failover was abandoned; empty while it was not."""
+    """Reason why the failover was abandoned; empty otherwise."""
     decision_s: float = 0.0
     close_s: float = 0.0
-    """Manual: the principal cuts its clients and writes its dirty pages."""
+    """Manual failover: time in which the principal disconnects its clients and writes its dirty pages."""
     promote_s: float = 0.0
-    """From the decision to the role taken: page flush, analysis, role change."""
+    """Time from the decision to the new role: page flush, analysis, role change."""
     undo_s: float = 0.0
     lost_transactions: int = 0
     lost_kb: float = 0.0

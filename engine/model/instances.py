@@ -1,4 +1,4 @@
-"""Instances of SQL Server: service, endpoint, logins, jobs, what stands in their system databases."""
+"""Instances of SQL Server: service, endpoint, logins, jobs, and the content of their system databases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.model.times import Tick
 
 
 class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
-    """The one database mirroring endpoint of an instance."""
+    """Database mirroring endpoint of an instance."""
 
     name: str = "Mirroring"
     port: int = 5022
@@ -20,7 +20,7 @@ class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
     encryption: str = "REQUIRED"
     """DISABLED, SUPPORTED or REQUIRED."""
     algorithms: tuple[str, ...] = ("RC4",)
-    """In order of preference."""
+    """Algorithms in order of preference."""
     authentication: str = "WINDOWS NEGOTIATE"
     certificate: str | None = None
     owner: str = "sa"
@@ -31,7 +31,7 @@ class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
 class Login(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     sid: int
-    """Same number on two servers: the same login; users are matched by it."""
+    """SID. Logins of two servers with equal SIDs are the same login, and users are matched by it."""
     kind: str = "SQL"
     """SQL, WINDOWS or CERTIFICATE."""
     password: str | None = None
@@ -40,7 +40,7 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class User(Struct, frozen=True, kw_only=True, gc=False):
-    """A database user: one of master (certificate owners) stands with its server, any other in the log (commits)."""
+    """Database user. Users of master (certificate owners) belong to the server; other users are in the log."""
 
     name: str
     database: str
@@ -58,7 +58,7 @@ class Certificate(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Job(Struct, frozen=True, kw_only=True, gc=False):
-    """A job of SQL Server Agent."""
+    """Job of SQL Server Agent."""
 
     name: str
     enabled: bool = True
@@ -66,11 +66,11 @@ class Job(Struct, frozen=True, kw_only=True, gc=False):
     action: str = ""
     """Task that the simulation runs for this job: "log backup", "monitor", or empty."""
     every_s: float = 0.0
-    """Interval of a "monitor" job; log backups go by the copy's own interval."""
+    """Interval of a "monitor" job; a log backup job uses the interval of the copy."""
 
 
 class Alert(Struct, frozen=True, kw_only=True, gc=False):
-    """A warning threshold of the Database Mirroring Monitor, kept on one server for one database."""
+    """Warning threshold of the Database Mirroring Monitor on one server for one database."""
 
     database: str
     alert_id: int
@@ -81,26 +81,26 @@ class Alert(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
-    """A database snapshot on a server."""
+    """Database snapshot on a server."""
 
     name: str
     database_id: int
     source: str
-    """The database whose picture it is."""
+    """Database from which the snapshot was created."""
     source_id: int
     tick: Tick
     """Time at which the snapshot was created."""
     family: int = 1
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     end_of_log_kb: float = 0.0
-    """Family, lineage and position of the source then: what is committed up to there is in the picture."""
+    """Family, lineage and position of the source at that time; the snapshot has all commits up to there."""
     drive: str = "D"
     files: tuple[tuple[str, str], ...] = ()
-    """(logical name, path) of each of its sparse files."""
+    """(logical name, path) of each sparse file."""
 
 
 class Restored(Struct, frozen=True, kw_only=True, gc=False):
-    """A row of msdb.dbo.restorehistory."""
+    """Row of msdb.dbo.restorehistory."""
 
     database: str
     backup_id: int
@@ -112,46 +112,48 @@ class Restored(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Instance(Struct, frozen=True, kw_only=True, gc=False):
-    """An instance of SQL Server, which runs on a computer: what a DBA calls a server."""
+    """Instance of SQL Server on a computer. A DBA calls it a server."""
 
     name: str
     computer: str
-    """The computer on which it runs; a default instance has its computer's name."""
+    """Computer of the instance; a default instance has its computer's name."""
     host: int
     """Dense index of the instance in the flow model."""
     version: int = 2005
     edition: str = "Enterprise"
     drives_apart: tuple[str, ...] = ()
-    """Drives of shared disks on which its SQL Server resource does not depend: no file may lie there."""
+    """Shared disks on which its SQL Server resource does not depend: files cannot be placed there."""
     clustered: bool = False
-    """A failover cluster instance: the cluster starts its service, on the node that owns its role."""
+    """True for a failover cluster instance: the cluster starts its service on the node that owns its role."""
     installed: tuple[str, ...] = ()
-    """Failover cluster instance: nodes on which Setup has installed it."""
+    """Failover cluster instance: nodes on which Setup installed it."""
     no_tempdb_path: tuple[str, ...] = ()
-    """Failover cluster instance: nodes on which the folder of tempdb is missing."""
+    """Failover cluster instance: nodes without the folder of tempdb."""
     failure_condition_level: int = 3
     health_check_timeout_ms: int = 60_000
-    """Failover cluster instance: when the cluster takes it for failed. The defaults are documented [DOC: ALTER SERVER
-    CONFIGURATION]."""
+    """Failover cluster instance: time after which the cluster considers it failed.
+
+    Documented defaults [DOC: ALTER SERVER CONFIGURATION].
+    """
     level: int = 0
-    """Failover cluster instance: service packs whose upgrade scripts have run in its system databases."""
+    """Failover cluster instance: number of service packs whose upgrade scripts have run in its system databases."""
     service: Service = Service.RUNNING
     hung: bool = False
-    """The service runs and nothing answers."""
+    """True while the service runs but answers nothing."""
     start_wanted: bool = False
-    """A start was asked for while the service was still stopping."""
+    """True if a start was requested while the service was stopping."""
     started_tick: Tick = 0
     service_account: str = "CORP\\sqlservice"
     endpoint: Endpoint | None = field(default_factory=Endpoint)
     tcp_enabled: bool = True
-    """TCP/IP is enabled in the configuration; it counts from the next start of the service."""
+    """True if TCP/IP is enabled in the configuration; takes effect at the next start of the service."""
     tcp_listening: bool = True
-    """TCP/IP was enabled when the service last started."""
+    """True if TCP/IP was enabled at the last start of the service."""
     refused: tuple[tuple[str, str], ...] = ()
-    """(caller, reason) of refused mirroring connections that the ERRORLOG has already."""
+    """(caller, reason) of refused mirroring connections that are already in the ERRORLOG."""
     max_worker_threads: int = 0
     short_of_threads: bool = False
-    """Availability groups have not got the worker threads that they need."""
+    """True if availability groups lack the worker threads that they need."""
     trace_flags: tuple[int, ...] = ()
     master_key: bool = False
     logins: tuple[Login, ...] = ()
@@ -163,25 +165,25 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     snapshots: tuple[Snapshot, ...] = ()
     """Database snapshots, oldest first."""
     restores: tuple[Restored, ...] = ()
-    """Restores that were completed here, oldest first."""
+    """Completed restores of this server, oldest first."""
     agent_running: bool = True
     system_lacks: tuple[str, ...] = ()
-    """Permissions that NT AUTHORITY\\SYSTEM has not, of those that the cluster needs for a group."""
+    r"""Permissions that the cluster needs for a group and NT AUTHORITY\SYSTEM lacks."""
     sessions_stopped: tuple[str, ...] = ()
-    """Event sessions that do not run, of those that the instance brings along."""
+    """Built-in event sessions that are stopped."""
     sessions_started: tuple[str, ...] = ()
-    """Sessions of extended events that were started here and do not start by themselves."""
+    """Event sessions that somebody started although they do not start automatically."""
     sessions_manual: tuple[str, ...] = ()
-    """Those with STARTUP_STATE = OFF: they do not start with the service."""
+    """Event sessions with STARTUP_STATE = OFF: they do not start with the service."""
     installs: int = 0
-    """Versions and service packs installed since the start."""
+    """Number of versions and service packs installed since the start."""
 
     @property
     def running(self) -> bool:
-        """The instance executes (it may still be hung)."""
+        """True if the instance runs; it may still be hung."""
         return self.service is Service.RUNNING
 
     @property
     def answering(self) -> bool:
-        """A client that reaches it gets an answer."""
+        """True if a client that reaches the instance gets an answer."""
         return self.service is Service.RUNNING and not self.hung

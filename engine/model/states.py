@@ -1,4 +1,4 @@
-"""Roles and states by the numbers of the catalog views."""
+"""Roles and states, by their numbers in the catalog views."""
 
 from __future__ import annotations
 

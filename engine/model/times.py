@@ -1,4 +1,4 @@
-"""Moments and names of copies."""
+"""Simulated time, and keys of copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tick = int
 """Simulated time in steps of 10 ms since the start."""
 
 Key = tuple[str, str]
-"""(server, database): names one copy of a database."""
+"""(server, database): key of one copy of a database."""
 
 
 TimerName = Literal[

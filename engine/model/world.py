@@ -1,7 +1,7 @@
-"""The world as plain data: frozen parts in dictionaries, so that fork, hash and compare cost next to nothing.
+"""The world as plain data: frozen parts in dictionaries, so that fork, hash and compare are cheap.
 
-Nothing here decides anything. A part is changed by putting a new one in its place (`World.update_copy` and its
-like); a holder of the old one keeps it unchanged.
+The world contains no rules. A part changes when a new one replaces it (`World.update_copy` and similar); a holder of
+the old part keeps it unchanged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from engine.repr_cache import ReprCache
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):
-    """Derived choices that the documents leave open; a scenario may set them."""
+    """Derived choices where the documents are silent; a scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
-    """Fail over if only the principal-witness link was cut before (facts 4.6)."""
+    """True: fail over if only the link between principal and witness was cut before (facts 4.6)."""
     resume_on_mirror: bool = True
-    """SET PARTNER RESUME is taken by either partner (the pages disagree)."""
+    """True: either partner accepts SET PARTNER RESUME (the pages disagree)."""
     witness_off_on_mirror: bool = True
     boot_s: float = 60.0
     restart_service_s: float = 4.0
@@ -57,7 +57,7 @@ ClusterLine = tuple[Tick, str, str, str]
 
 @dataclass(slots=True)
 class World:
-    """Everything that decides the future. Copies of it share their frozen parts."""
+    """Complete state that determines the future. Copies of it share their frozen parts."""
 
     seed: int
     chance: Chance
@@ -70,75 +70,77 @@ class World:
     copies: dict[Key, DatabaseCopy] = field(default_factory=dict)
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
-    """(group, server, peer) -> what the server holds of its connection to the peer; written by `put_contact`."""
+    """(group, server, peer) -> the server's knowledge of its connection to the peer; written by `put_contact`."""
     contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
-    """Group -> the keys of its contacts, in their order; no part of the state."""
+    """Group -> keys of its contacts, in order; not part of the state."""
     clients: dict[str, Client] = field(default_factory=dict)
     programs: dict[str, Program] = field(default_factory=dict)
-    """Results of programs outside of the simulation that the scenario asks about, by the name in their logins."""
+    """Results of external programs that the scenario evaluates, by the name in their logins."""
     groups: dict[int, Group] = field(default_factory=dict)
-    """Mirroring sessions and availability groups by number; kept when they are gone."""
+    """Mirroring sessions and availability groups by number; they stay after their end."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     """Cluster services, by computer."""
     exits: dict[str, UngracefulExits] = field(default_factory=dict)
-    """Nodes that have left their cluster ungracefully, by computer."""
+    """Ungraceful exits of nodes, by computer."""
     evicted: dict[str, ClusterConfig] = field(default_factory=dict)
-    """The cluster database that an evicted computer last had: instances there know their groups from it."""
+    """Last cluster database of each evicted computer, from which its instances know their groups."""
     replicas: dict[tuple[str, int], ReplicaState] = field(default_factory=dict)
-    """(server, group) -> what the server knows of its replica."""
+    """(server, group) -> the server's knowledge of its replica."""
     listeners: dict[str, str | None] = field(default_factory=dict)
-    """Network name of a listener -> the server that answers there; None while it is offline."""
+    """Network name of a listener -> server that answers under it; None while it is offline."""
     records: dict[str, NameRecord] = field(default_factory=dict)
-    """Records of the name server for listeners that have their own addresses."""
+    """Name server records of listeners that have their own addresses."""
     failovers: list[Failover] = field(default_factory=list)
     latest_failover: dict[int, int] = field(default_factory=dict)
-    """Mirroring session, or database of an availability group -> place of its latest failover in *failovers*."""
+    """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
     faults: list[Fault] = field(default_factory=list)
     availability: dict[str, Availability] = field(default_factory=dict)
     files: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """(server, path): a backup or certificate file."""
+    """(server, path) -> backup or certificate file."""
     sessions: dict[str, Any] = field(default_factory=dict)
     """Open SQL connections of the T-SQL windows, by window name."""
     batches: dict[str, Any] = field(default_factory=dict)
     """Running batches, by window name."""
     sql_work: int = 0
-    """Work of all T-SQL so far and booked, of which each tick takes a share (engine/tsql/batches/work.py)."""
+    """Recorded work of all T-SQL so far; each tick takes a share of it (engine/tsql/batches/work.py)."""
     transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
-    """Files on their way: number -> (from, to, KB/s)."""
+    """File copies in progress: number -> (from, to, KB/s)."""
     monitor: dict[Key, Any] = field(default_factory=dict)
     """Rows that the Database Mirroring Monitor has recorded."""
     objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
-    """(server, system database, name): tables, procedures and views that scripts have made there."""
+    """(server, system database, name) -> tables, procedures and views that scripts created there."""
     commits: dict[tuple[int, int], Commit] = field(default_factory=dict)
-    """(family, stretch of log) -> the latest commit of a T-SQL window in it: what user databases hold."""
+    """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
     errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
-    """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
+    """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is an event as well."""
     clusterlog: dict[str, tuple[ClusterLine, ...]] = field(default_factory=dict)
     """Node -> latest lines of its cluster log."""
     variables: dict[tuple[str, str], str] = field(default_factory=dict)
-    """(node, name in lower letters) -> text of a variable at its PowerShell prompt."""
+    """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
     sources: dict[int, Key] = field(default_factory=dict)
-    """Source of the flow model -> the copy that writes this log."""
+    """Source of the flow model -> copy that writes this log."""
     streams: dict[int, Key | None] = field(default_factory=dict)
-    """Stream of the flow model -> the copy that receives; None while no copy does."""
+    """Stream of the flow model -> copy that receives it; None without a receiver."""
     timers: list[Timer] = field(default_factory=list)
     counter: int = 0
-    """Source of ids and of the order among timers of one tick."""
+    """Source of ids, and of the order of timers in one tick."""
     dirty: set[int] = field(default_factory=set)
-    """Sources whose circumstances, or whose streams', may have changed since the flow model last ran."""
+    """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
     changed: set[str] = field(default_factory=set)
-    """Databases of which something has changed since the last settling."""
+    """Databases in which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
-    """Events not yet handed out; no part of the state."""
+    """Events that no observer has received yet; not part of the state."""
     log_was_full: bool = field(default=False, compare=False)
     windows_held_log: bool = field(default=False, compare=False)
-    """Some log has been full, or kept by transactions of windows, since the beginning. Until then nobody need look for
-    one that still is; no part of the state."""
+    """True if a log has been full or held by a window's transaction since the start; not part of the state.
+
+    While False, no log needs this check.
+    """
     settlings: int = field(default=0, compare=False)
-    """Number of changes other than the passage of time; no part of the state."""
+    """Number of changes other than the passage of time; not part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
-    """Cache of the `repr()` of the parts at the last hash; forks share it."""
+    """Cache of each part's `repr()` from the last hash; forks share it."""
 
     # --- change -----------------------------------------------------------------------------------------
 
@@ -147,14 +149,14 @@ class World:
         return self.counter
 
     def call_at(self, tick: Tick, handler: TimerName, *args: object) -> None:
-        """Have *handler* called at *tick* (not before the next tick if that is past)."""
+        """Schedule a call of *handler* at *tick*, or at the next tick if *tick* is past."""
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
     def call_after(self, seconds: float, handler: TimerName, *args: object) -> None:
         self.call_at(self.tick + ticks(seconds), handler, *args)
 
     def cancel_calls(self, handler: TimerName, *first: object) -> None:
-        """Cancel all calls of *handler* with arguments that begin with *first*."""
+        """Cancel all calls of *handler* whose arguments begin with *first*."""
         self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
         heapq.heapify(self.timers)
 
@@ -168,11 +170,11 @@ class World:
         return new
 
     def update_mirroring(self, key: Key, **changes: FieldOf[Membership]) -> DatabaseCopy:
-        """Change what the server of the copy knows of its mirroring session."""
+        """Change the server's knowledge of the copy's mirroring session."""
         return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
 
     def update_availability(self, key: Key, **changes: FieldOf[AvailabilityMembership]) -> DatabaseCopy:
-        """Change what the server of the copy knows of its availability group."""
+        """Change the server's knowledge of the copy's availability group."""
         return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
     def put_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
@@ -181,7 +183,7 @@ class World:
         self.contacts[key] = contact
 
     def drop_contact(self, key: tuple[int, str, str]) -> None:
-        """Drop that connection, if it exists."""
+        """Remove a contact, if there is one."""
         if self.contacts.pop(key, None) is not None:
             self.contact_keys[key[0]] = tuple([each for each in self.contact_keys[key[0]] if each != key])
 
@@ -190,13 +192,13 @@ class World:
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def touch_log(self, copy: DatabaseCopy) -> None:
-        """Note a possible change to the circumstances of the log that *copy* writes or receives."""
+        """Note that the setup of the log that *copy* writes or receives may have changed."""
         source = self.source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
     def source_of(self, copy: DatabaseCopy) -> int | None:
-        """Return the source of the log that *copy* writes or receives; None if it is stopped."""
+        """Return the source of the log that *copy* writes or receives; None without one."""
         if copy.source is None and copy.stream in self.streams:
             return self.flow.source_of(copy.stream)
         return copy.source
@@ -212,7 +214,7 @@ class World:
         return new
 
     def touch(self, guid: int) -> None:
-        """Note a possible change to the circumstances of the log of session *guid*."""
+        """Note that the setup of the log of session *guid* may have changed."""
         self.changed.update(self.groups[guid].databases)
         for copy in self.group_copies(guid):
             self.touch_log(copy)
@@ -243,7 +245,7 @@ class World:
         return self.computers[self.instances[instance].computer]
 
     def computer_named(self, name: str) -> Computer:
-        """Return the computer of that name, or the one on which the instance of that name runs."""
+        """Return the computer of that name, or the computer of the instance of that name."""
         return self.computers.get(name) or self.computer_of(name)
 
     def instances_on(self, computer: str) -> list[str]:
@@ -260,7 +262,7 @@ class World:
         return guid
 
     def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
-        """Return the copy on *server* that belongs to session *guid*, as that server believes."""
+        """Return the copy on *server* that belongs to session *guid* in that server's knowledge."""
         group = self.groups.get(guid or 0)
         if group is None or group.kind != "mirroring":
             return None
@@ -268,17 +270,17 @@ class World:
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
     def session_copies(self, guid: int) -> list[DatabaseCopy]:
-        """Return the copies whose servers believe that they belong to session *guid*."""
+        """Return the copies that belong to session *guid* in their servers' knowledge."""
         (database,) = self.groups[guid].databases
         return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
 
     def group_copies(self, guid: int) -> list[DatabaseCopy]:
-        """Return the copies whose servers believe that they belong to group *guid*, of all its databases."""
+        """Return the copies of all databases that belong to group *guid* in their servers' knowledge."""
         each = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
         return [copy for copy in each if copy.group == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
-        """Return the failover of session *guid* that has begun and has neither ended nor been canceled."""
+        """Return the running failover of session *guid*, if any."""
         place = self.latest_failover.get(guid or 0)
         if place is None:
             return None
@@ -291,7 +293,7 @@ class World:
     # --- fork, hash -------------------------------------------------------------------------------------
 
     def fork(self) -> World:
-        """Fork an independent world with the same past and, given the same inputs, the same future."""
+        """Return an independent world with the same past and, for equal inputs, the same future."""
         return World(
             seed=self.seed,
             chance=self.chance.fork(),
@@ -343,7 +345,7 @@ class World:
         )
 
     def state_hash(self) -> str:
-        """Return a hash, 32 hexadecimal digits, of all state that decides the future."""
+        """Return 32 hexadecimal digits of the complete state that determines the future."""
         digest = hashlib.blake2b(digest_size=16)
         for piece in self._pieces():
             digest.update(piece)
@@ -374,7 +376,7 @@ HASHED: Final = (
     "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
     "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog", "variables",
 )  # fmt: skip
-"""Dictionaries of a world that decide its future."""
+"""Dictionaries of a world that determine its future."""
 
 HASHED_IF_ANY: Final = ("programs", "evicted", "exits")
-"""Dictionaries that decide the future and are empty in most worlds: an empty one adds nothing to the hash."""
+"""Dictionaries of the state that are mostly empty; an empty one adds nothing to the hash."""

@@ -1,1 +1,4 @@
-"""Rules of the protocol: connections, quorum, roles, failover, services, clients. Plain Python, run only when due."""
+"""Rules of the protocol: connections, quorum, roles, failover, services and clients.
+
+Each rule runs only when it is due.
+"""

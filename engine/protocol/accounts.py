@@ -1,4 +1,4 @@
-"""Logins, users, the master key and certificates: who may enter an instance, a database, an endpoint. Facts 1.4.
+"""Logins, users, the master key and certificates: access to an instance, a database and an endpoint. Facts 1.4.
 
 Each function takes the server on which the statement runs and raises SqlError with the server's number.
 """
@@ -28,7 +28,7 @@ from engine.protocol import (
 )
 
 WINDOWS_SID: Final = 1 << 40
-"""SIDs of Windows accounts begin here: the same account has the same SID on every server."""
+"""First SID of Windows accounts. An account has the same SID on every server."""
 
 
 class CertificateFile(Struct, frozen=True):
@@ -36,7 +36,7 @@ class CertificateFile(Struct, frozen=True):
 
     certificate: Certificate
     private: bool = False
-    """It holds the private key."""
+    """True if the file holds the private key."""
     size_kb: float = 1.0
 
 
@@ -54,9 +54,10 @@ def create_login(
     sid: int | None = None,
     default_database: str | None = None,
 ) -> list[Message]:
-    """CREATE LOGIN. A SQL login gets a SID of its own on each server unless *sid* gives one [WP].
+    """Create a login. A SQL login gets a new SID on each server unless *sid* gives one [WP].
 
-    15407 and 15401 for a Windows account that there cannot be. The domains have every account that is asked for.
+    Raise 15407 or 15401 for a Windows account whose name cannot exist. The simulated domains have every other
+    account.
     """
     here = world.instances[server]
     if windows:
@@ -93,7 +94,7 @@ def _check_account(world: World, name: str) -> None:
 
 
 WELL_KNOWN: Final = frozenset({"builtin", "nt authority", "nt service"})
-"""Domains of the accounts that every Windows has."""
+"""Domains of the accounts that every Windows installation has."""
 
 
 def windows_sid(account: str) -> int:
@@ -104,7 +105,7 @@ def windows_sid(account: str) -> int:
 def alter_login(
     world: World, server: str, name: str, *, state: str | None = None, **changes: object
 ) -> list[Message]:
-    """ALTER LOGIN … ENABLE|DISABLE or WITH; *changes* are fields of Login, None for what is not said."""
+    """Enable, disable or change a login; *changes* are fields of Login, None leaves a field as it is."""
     login = _login(world, server, name, "alter")
     said = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
@@ -115,7 +116,7 @@ def alter_login(
 
 
 def drop_login(world: World, server: str, name: str) -> list[Message]:
-    """DROP LOGIN: its users stay behind as orphans, its permission on the endpoint goes with it."""
+    """Drop a login with its endpoint permission. Its users stay as orphans."""
     login = _login(world, server, name, "drop")
     end = world.instances[server].endpoint
     if end is not None and end.owner.lower() == login.name.lower():
@@ -168,7 +169,7 @@ def create_user(
     login: str | None = None,
     without_login: bool = False,
 ) -> list[Message]:
-    """CREATE USER in *database*; in a mirrored database it reaches the mirror through the log."""
+    """Create a user in *database*. The log carries the user of a mirrored database to the mirror."""
     database = _open(world, server, database)
     if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
         raise SqlError(15023, name)
@@ -188,7 +189,7 @@ def alter_user(
     login: str | None = None,
     new_name: str | None = None,
 ) -> list[Message]:
-    """ALTER USER … WITH LOGIN = …, NAME = …: gives an orphan the SID of a login that exists here."""
+    """Rename a user, or give an orphan the SID of a login of this server."""
     user = _user(world, server, database, name, "alter")
     sid = user.sid if login is None else _login_for_user(world, server, login).sid
     _put_user(world, server, user, replace(user, sid=sid, name=new_name or user.name))
@@ -196,7 +197,7 @@ def alter_user(
 
 
 def drop_user(world: World, server: str, database: str, name: str) -> list[Message]:
-    """DROP USER; a user of master that owns a certificate cannot be dropped."""
+    """Drop a user. A user of master that owns a certificate cannot be dropped."""
     if name.lower() in ("dbo", "guest", "sys", "information_schema"):
         raise SqlError(15150, "drop", "user", name)
     user = _user(world, server, database, name, "drop")
@@ -232,11 +233,11 @@ def _user(world: World, server: str, database: str, name: str, verb: str) -> Use
 
 
 USER_KB: Final = 1.0
-"""Log of a user that is created, altered or dropped. Assumed."""
+"""Log that creating, altering or dropping a user writes. Assumed."""
 
 
 def _put_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
-    """Store a user: in a user database as logged change, 9002 included; in master with the server."""
+    """Store a user. A user database logs the change and may raise 9002; users of master belong to the server."""
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
         gone = {old_user.name: None} if old_user is not None else {}
@@ -255,7 +256,7 @@ def _put_user(world: World, server: str, old_user: User | None, new_user: User |
 
 
 def create_master_key(world: World, server: str) -> list[Message]:
-    """CREATE MASTER KEY ENCRYPTION BY PASSWORD in master."""
+    """Create the master key of the master database, encrypted by a password."""
     if world.instances[server].master_key:
         raise SqlError(15578)
     world.update_instance(server, master_key=True)
@@ -263,7 +264,7 @@ def create_master_key(world: World, server: str) -> list[Message]:
 
 
 def drop_master_key(world: World, server: str) -> list[Message]:
-    """DROP MASTER KEY: not while a certificate is encrypted by it."""
+    """Drop the master key, unless it encrypts a certificate."""
     here = world.instances[server]
     if not here.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
@@ -286,7 +287,7 @@ def create_certificate(
     file: str | None = None,
     private_key_file: str | None = None,
 ) -> list[Message]:
-    """CREATE CERTIFICATE in master: a new one with its private key, or the other side's FROM FILE."""
+    """Create a certificate in master: a new one with its private key, or the partner's from a file."""
     here = world.instances[server]
     if security.certificate_of(here, name) is not None:
         raise SqlError(15232, name)
@@ -328,7 +329,7 @@ def _imported(world: World, server: str, name: str, file: str, private_key_file:
 def backup_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None
 ) -> list[Message]:
-    """Execute BACKUP CERTIFICATE … TO FILE: write the public part, and the private key into its own file."""
+    """Write the public part of a certificate, and the private key into a second file."""
     certificate = security.certificate_of(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
@@ -344,7 +345,7 @@ def backup_certificate(
 
 
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
-    """DROP CERTIFICATE: not while the endpoint shows it."""
+    """Drop a certificate, unless the endpoint authenticates with it."""
     here = world.instances[server]
     certificate = security.certificate_of(here, name)
     if certificate is None:

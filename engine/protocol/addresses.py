@@ -1,4 +1,4 @@
-"""Network addresses of mirroring endpoints: `TCP://host:port`, which server they name, and whether it listens."""
+"""Network addresses of mirroring endpoints (`TCP://host:port`): their server, and whether it listens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOBODY_LISTENS: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Texts of error 2 of message 1474. The first has been seen in logs, the second is from memory."""
+"""Texts of error 2 of message 1474. The first was seen in logs, the second is from memory."""
 
 
 def _match(address: str) -> re.Match[str]:
@@ -28,7 +28,7 @@ def _match(address: str) -> re.Match[str]:
 
 
 def host_of(world: World, address: str) -> str | None:
-    """Return the server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
+    """Return the server that *address* names by short name, full name or number. Raise 1449 for an invalid address."""
     name = _match(address)["host"].lower()
     for server, instance in world.instances.items():
         if (
@@ -43,10 +43,8 @@ def host_of(world: World, address: str) -> str | None:
 def leads_to(world: World, address: str | None, server: str) -> bool:
     """Return whether a call to *address* reaches the mirroring endpoint of *server*.
 
-    None is an address that nobody gave.
-
-    A call by IP address reaches only an endpoint that listens on exactly that address (LISTENER_IP) [DOC: server
-    network address].
+    *address* is None if none was set. A call by IP address reaches only an endpoint that listens on exactly that
+    address (LISTENER_IP) [DOC: server network address].
     """
     if address is None:
         return True

@@ -1,4 +1,4 @@
-"""The account of each database: how long it did not serve, how long it served without a mirror in step."""
+"""Account of each database: downtime, and time without a synchronized mirror."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reach:
         self._passes: dict[tuple[str, str], bool] = {}
 
     def includes(self, copy: DatabaseCopy) -> bool:
-        """Return whether a client of the database reaches the copy's server, or no client is known."""
+        """Return whether a client of the database can reach the copy's server, or no client is known."""
         known = False
         for name, databases in self._users:
             if copy.database in databases:
@@ -48,7 +48,7 @@ def serving_copies(world: World, database: str, reach: Reach | None = None) -> l
 
 
 def update_accounts(world: World) -> None:
-    """Bring the accounts of changed databases up to this tick, with an event where service begins or ends."""
+    """Update the accounts of changed databases to this tick. Emit an event when service begins or ends."""
     if not world.changed:
         return
     reach = Reach(world)
@@ -77,14 +77,14 @@ def update_accounts(world: World) -> None:
 
 
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether another copy, or for an FCI another node, could take over without loss."""
+    """Return whether another copy could take over without loss, or another node could start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
         return preconditions.armed(world, copy.database)
     return groups.policy(copy).has_synchronized_copy(copy)
 
 
 def accrue_ticks(account_before: Availability, tick: int, **changes: FieldOf[Availability]) -> Availability:
-    """Return the account at *tick*, with *changes* in effect from then on."""
+    """Return the account at *tick*, with *changes* in force from then on."""
     passed = tick - account_before.since_tick
     return replace(
         account_before,

@@ -1,4 +1,4 @@
-"""BACKUP DATABASE and BACKUP LOG: what goes into a file, how long it takes, what it does to the log. Facts 1.5.
+"""BACKUP DATABASE and BACKUP LOG: content of the file, duration, and effect on the log. Facts 1.5.
 
 Each function takes the server on which the statement runs and raises SqlError with the server's number.
 """
@@ -43,10 +43,10 @@ DATABASE, DIFFERENTIAL, LOG = "DATABASE", "DIFFERENTIAL", "LOG"
 SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 
 BACKUP_COMPRESSION: Final = 0.3
-"""Size of a compressed backup of data (2008 and later), as a share. Assumed."""
+"""Compressed size of a data backup (2008 and later), as a share of the full size. Assumed."""
 
 TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
-"""Successful backups leave no line in the ERRORLOG. Documented [DOC: trace flags]."""
+"""Trace flag that suppresses the ERRORLOG lines of successful backups. Documented [DOC: trace flags]."""
 
 
 class BackupSet(Struct, frozen=True, kw_only=True):
@@ -62,25 +62,25 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     fork: int
     lineage: Lineage
     first_kb: float
-    """The log in it begins here …"""
+    """Position at which the log in the backup begins."""
     last_kb: float
-    """… and ends here: where a database stands that was restored from it."""
+    """Position at which the log ends. A database restored from this backup is at this position."""
     size_kb: float
     started_tick: Tick
     tick: Tick
     """Time at which the backup finished."""
     from_tick: Tick = 0
-    """A log backup: when the log in it began to be written."""
+    """Tick of the oldest log record in a log backup."""
     base: int = 0
-    """The full backup that a differential one needs; its own number for a full one."""
+    """Number of the full backup that a differential backup needs; a full backup has its own number."""
     copy_only: bool = False
     tail: bool = False
-    """Taken WITH NORECOVERY: nothing was written after it."""
+    """True for a backup WITH NORECOVERY; nothing was written after it."""
     encryption_key: int = 0
-    """Thumbprint of the certificate that protects the encryption key of the database; 0: it has none."""
+    """Thumbprint of the certificate that protects the database encryption key; 0 if there is no key."""
     encrypted: bool = False
     image: DatabaseCopy | None = None
-    """The copy that a full or differential backup was taken of: sizes, drives, workload."""
+    """Copy from which a full or differential backup was taken: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
 
 
@@ -108,10 +108,12 @@ def backup_database(
     init: bool = False,
     compression: bool = False,
 ) -> statements.Outcome:
-    """Execute BACKUP DATABASE … TO DISK = path.
+    """Back up a database to the disk file *path*.
 
-    *init* stands for INIT and FORMAT, else the backup is appended. The log from the start of the backup is kept
-    until it ends. Errors: 911, 927, 942, 954, 955, 3023, 3035, 3059, 3201, 3202, 3241, each followed by 3013.
+    *init* stands for INIT and FORMAT; without it the backup is appended.
+
+    The log stays active from the start of the backup until its end. Raise 911, 927, 942, 954, 955, 3023, 3035, 3059,
+    3201, 3202 or 3241, each followed by 3013.
     """
     title = "BACKUP DATABASE"
     if compression:
@@ -196,11 +198,11 @@ def backup_log(
     copy_only: bool = False,
     init: bool = False,
 ) -> statements.Outcome:
-    """Execute BACKUP LOG … TO DISK = path: back up the log since the last log backup.
+    """Back up the log since the last log backup to the disk file *path*.
 
-    Errors: 4208 in SIMPLE, 4214 without a full backup, 1468 for the tail of a mirrored database. *norecovery*:
-    back up the tail of the log and put the database into the restoring state. *no_truncate*: also read the log
-    of a database whose data cannot be opened, if the log itself exists.
+    Raise 4208 for SIMPLE, 4214 without a full backup, 1468 for the tail of a mirrored database. *norecovery* takes
+    the tail of the log and leaves the database in the restoring state. *no_truncate* also reads the log of a
+    database whose data cannot be opened, if the log file is intact.
     """
     title = "BACKUP LOG"
     if database.lower() == "tempdb":
@@ -270,9 +272,9 @@ def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
 
 
 def by_job(world: World, key: Key, path: str) -> None:
-    """Take the log backup of a job, which runs next to everything else.
+    """Take the log backup of a job. Jobs run beside all other work; nothing waits for them.
 
-    It writes no line into the ERRORLOG, as under trace flag 3226, which many shops use.
+    The backup writes no line to the ERRORLOG, as under trace flag 3226, which many sites set.
     """
     if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
         lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
@@ -289,11 +291,11 @@ def by_job(world: World, key: Key, path: str) -> None:
 
 FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
                         3202: (18210, "BackupMedium::ReportIoError", "write")}  # fmt: skip
-"""ERRORLOG messages for a device that cannot be opened or written to. Seen in public logs."""
+"""ERRORLOG messages for a device that cannot be opened or written. Seen in public logs."""
 
 
 def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """Log 3041 after a failed backup, with the problem of the device.
+    """Log 3041 after a failed backup, with the message for its device.
 
     Documented [DOC: Database Engine events and errors, 4214].
     """
@@ -310,7 +312,10 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
 
 
 def _need_compression(server: Instance) -> None:
-    """Raise 155 before 2008, 1844 in 2008 below Enterprise and later below Standard [DOC: backup compression]."""
+    """Raise an error if the server cannot compress backups.
+
+    It is 155 before 2008, 1844 below Enterprise in 2008 and below Standard later [DOC: backup compression].
+    """
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
     if server.edition not in (*ENTERPRISE, *(("Standard",) if server.version > 2008 else ())):
@@ -320,9 +325,9 @@ def _need_compression(server: Instance) -> None:
 def _find_backup_source(
     world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
-    """Return the copy if it may be backed up; *as_secondary*: also at a secondary replica.
+    """Return the copy if it may be backed up; *as_secondary* allows a secondary replica.
 
-    [DOC: active secondaries].
+    [DOC: active secondaries]
     """
     if snapshots.find(world, server, database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
@@ -411,7 +416,7 @@ def _build_backup_set(
 
 
 def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
-    """Put the backup into its file; its number there."""
+    """Store the backup in its file and return its position there."""
     old = world.files.get(location)
     before = old.sets if isinstance(old, BackupFile) and not init else ()
     world.files[location] = BackupFile((*before, backup_set))
@@ -442,7 +447,7 @@ def _report(world: World, backup_set: BackupSet, title: str) -> list[Message]:
 def format_processed_messages(
     world: World, title: str, database: str, sizes_kb: dict[str, float], started_tick: Tick
 ) -> list[Message]:
-    """Return `Processed n pages …` for each file and the closing line of a BACKUP or RESTORE."""
+    """Return `Processed n pages …` for each file, and the closing line of a BACKUP or RESTORE."""
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
     pages = round(arithmetic.total(sizes_kb.values()) / PAGE_KB)
     lines = [

@@ -1,4 +1,4 @@
-"""Causes of the outage of a server or a link: read from the fault ledger, for failover reports."""
+"""Causes of the outage of a server or link, read from the fault ledger for failover reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.flow.recovery import Cause, FailoverTimes, failover_times
 from engine.model import Fault, Tick, World
 
 LOSES: Final = {"shutdown": "server", "shutdown-nowait": "server"}
-"""Fault -> what is lost by it: the server of its first argument, or the link of its first two."""
+"""Fault -> part that it takes away: the server of its first argument, or the link of its first two."""
 
 MECHANISM: Final = {
     "manual": Cause.MANUAL,
@@ -16,19 +16,19 @@ MECHANISM: Final = {
     "shutdown": Cause.STOP_SERVICE,
     "forced": Cause.FORCED,
 }
-"""Timing that each cause follows; other causes follow the timing of a power failure."""
+"""Cause whose timing each fault follows; other faults follow the timing of a power failure."""
 
 
 def enter(verb: str, loses: str, mechanism: Cause) -> None:
-    """Add a fault of input lines to the two tables, which themselves hold what T-SQL can bring about.
+    """Add a fault of input lines to the two tables. The tables themselves hold the faults of T-SQL.
 
-    Called while `engine.verbs` is imported, whose records say so; without it no such fault is in any ledger.
+    `engine.verbs` calls this at import. Without that import no such fault is in any ledger.
     """
     LOSES[verb], MECHANISM[verb] = loses, mechanism
 
 
 def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
-    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*; else "unknown" and now."""
+    """Return (cause, tick) of the latest fault that explains why *peer* lost *server*, or ("unknown", now)."""
     found: Fault | None = None
     for fault in world.faults:
         if fault.reverted_tick is not None:
@@ -42,5 +42,5 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
 
 
 def phases(world: World, stream: int, cause: str) -> FailoverTimes:
-    """Draw the seconds of each phase of a failover to the receiver of *stream* for *cause*."""
+    """Return the seconds of each failover phase at the receiver of *stream* for *cause*, drawn at random."""
     return failover_times(world.flow, stream, MECHANISM.get(cause, Cause.POWER_OFF), world.chance)

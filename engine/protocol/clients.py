@@ -1,4 +1,4 @@
-"""Client applications: open connections, their loss, and the search for a server that serves."""
+"""Client applications: open connections, their loss, and the search for a server with an open database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFUSED_LOGIN: Final = {
     4060: "Failed to open the explicitly specified database.",
     982: "Failed to open the explicitly specified database.",
 }
-"""Reason that 18456 gives in the ERRORLOG from 2008 on, by what the client is told. Seen in public logs."""
+"""Reason that 18456 gives in the ERRORLOG from 2008 on, by the error that the client receives. Seen in public logs."""
 
 Answer = Literal["serves", "refused", "silence"]
 
@@ -32,11 +32,11 @@ def find_login_arrival(world: World, client: Client, name: str) -> tuple[str | N
 
 
 def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
-    """Return the server that answers under *name*: that server, or the one where a listener is online now.
+    """Return the server that answers under *name*: the server of that name, or the host of the listener of that name.
 
-    A login with read intent to *database* through a listener is redirected to the server that the routing list
-    names, or refused (982) [DOC: read-only routing]. A login without read intent at a secondary is redirected
-    to the primary if that has a READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
+    A login with read intent to *database* through a listener goes on to the server in the routing list, or is
+    refused with 982 [DOC: read-only routing]. Other logins at a secondary go on to the primary if it has a
+    READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
     """
     listens = name in world.listeners
     server = world.listeners[name] if listens else name
@@ -50,14 +50,14 @@ def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | 
 
 
 def count_arrival(world: World, name: str, database: str, reads: bool) -> None:
-    """Note a login that has come through the listener *name*: the next one with read intent goes to the next server."""
+    """Count a login through the listener *name*, so that the next login with read intent goes to the next server."""
     copy = world.copies.get((world.listeners.get(name) or "", database))
     if copy is not None and reads:
         groups.policy(copy).count_routed(world, copy)
 
 
 def address(world: World, name: str) -> str:
-    """Return the address of an application's computer, in the servers' network. Assumed."""
+    """Return the address of the application's computer, in the network of the servers. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
@@ -84,7 +84,10 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
 
 
 def reassess(world: World) -> None:
-    """Cut the clients whose server has gone or refuses them; they notice at once or when the network says so."""
+    """Disconnect the clients whose server is gone or refuses them.
+
+    They notice at once, or when the network reports it.
+    """
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
             continue
@@ -102,7 +105,7 @@ def reassess(world: World) -> None:
 
 
 def cut(world: World, name: str, epoch: int) -> None:
-    """Handle a timer: the open connections of the application break."""
+    """Break the open connections of the application (timer)."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -134,13 +137,13 @@ def disconnect(world: World, client: Client) -> None:
 
 
 def _give_up(world: World, client: Client) -> None:
-    """Show the error to the users of an application without retry, until it is restarted."""
+    """Show the error to the users of an application without retry, until somebody restarts it."""
     text = say("{client} does not connect again: it has no retry", client=client.name)
     world.emit("client", text, client=client.name, what="gave up")
 
 
 def attempt(world: World, name: str, epoch: int) -> None:
-    """Handle a timer: the next login of the round: initial server, partner, initial server … [DOC: retry algorithm]."""
+    """Try the next login of the round (timer): initial server, partner, initial server … [DOC: retry algorithm]."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -186,10 +189,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
 
 
 def _calls_nobody(world: World, client: Client) -> bool:
-    """Return whether the login begins at a listener address that nobody answers.
-
-    This attempt takes its time-out, or the rest of the login's.
-    """
+    """Return whether the login starts at a listener address without a host, which costs part or all of its time."""
     client = names.resolve(world, client, client.data_source)
     detour_s = names.detour_s(world, client, client.data_source)
     world.clients[client.name] = client
@@ -203,17 +203,17 @@ def _calls_nobody(world: World, client: Client) -> bool:
 
 
 def _names_no_partner(world: World, client: Client, server: str) -> bool:
-    """Return whether the driver came by the partner's name to a server without a session.
+    """Return whether the driver reached the partner's name but the server there reports no partner.
 
-    SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the
-    connection.
+    This happens after the session was removed. SqlClient (`LoginWithFailover`) and the JDBC driver
+    (`R_invalidPartnerConfiguration`) then close the connection.
     """
     copy = world.copies[server, client.databases[0]]
     return groups.policy(copy).partner(copy) is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
-    """Abandon the whole login at once; the application shows the error and tries again."""
+    """End the whole login at once. The application shows the error and tries again."""
     if client.no_partner_at != server:
         text = say(
             "{client}: Server {server}, database {database} is not configured for database mirroring.",
@@ -226,7 +226,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
 
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
-    """Note a login that a running server refuses, for example a user without a login after a failover."""
+    """Log that an available server refuses this login, for example a user without a login after a failover."""
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
@@ -236,7 +236,7 @@ def _note_refused_login(world: World, client: Client, server: str, refusal: SqlE
 
 
 def timed_out(world: World, name: str, epoch: int) -> None:
-    """Handle a timer: the login has timed out; the application shows an error and tries again."""
+    """End a login that has used its whole timeout (timer). The application shows an error and tries again."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
@@ -282,7 +282,7 @@ def _connected(world: World, client: Client, server: str) -> None:
 
 
 def look_for_server(world: World, name: str) -> None:
-    """Start (or restart) an application: it logs in anew."""
+    """Start or restart an application, which logs in again."""
     client = world.clients[name]
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
@@ -291,7 +291,7 @@ def look_for_server(world: World, name: str) -> None:
 
 
 def stop(world: World, name: str) -> None:
-    """Stop an application: it closes its connections and looks for none."""
+    """Stop an application: close its connections and end its search for a server."""
     client = world.clients[name]
     world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, epoch=client.epoch + 1, lost_since=None
@@ -304,7 +304,7 @@ def stop(world: World, name: str) -> None:
 
 
 def begin_query(world: World, name: str, minutes: float) -> bool:
-    """Begin a query of *minutes* in a connection of an application; return False if it has none."""
+    """Start a query of *minutes* in a connection of an application. Return False if it has no connection."""
     client = world.clients[name]
     server = client.connected_to
     if server is None:
@@ -319,7 +319,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """Handle a timer: a long query has its result."""
+    """End a long query, which now has its result (timer)."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return

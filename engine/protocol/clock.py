@@ -1,4 +1,4 @@
-"""The wall clock that the simulated servers show, and its way back into ticks."""
+"""Wall clock of the simulated servers, and the conversion of its times to ticks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMATS: Final = (
     "%b %d %Y %I:%M%p",
     "%m/%d/%Y %H:%M:%S",
 )
-"""Dates that T-SQL literals are seen to hold, month before day as with us_english."""
+"""Formats of dates in T-SQL literals, month before day as in us_english."""
 
 
 def time_at(world: World, tick: Tick) -> datetime:
@@ -35,7 +35,7 @@ def time_at(world: World, tick: Tick) -> datetime:
 
 
 def tick_of(world: World, text: str) -> Tick:
-    """Return the tick of a date in a statement (negative before the start); 241 if it is no date."""
+    """Return the tick of a date in a statement (negative before the start). Raise 241 for an invalid date."""
     for form in FORMATS:
         try:
             moment = datetime_formats.parse_datetime(text.strip()[:40], form)

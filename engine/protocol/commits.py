@@ -1,7 +1,7 @@
 """Commits that T-SQL windows write into the log of a database. Their positions decide which of them a copy has.
 
-A copy holds the commits along its lineage up to the end of its log. This module does not undo, send or restore:
-that follows from the positions of the flow model.
+A copy has the commits along its lineage up to the end of its log. This module does not undo, send or restore
+commits: all of that follows from the positions of the flow model.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from engine.protocol import streams
 from engine.protocol.lineage import Lineage
 
 SLACK_KB: Final = 0.001
-"""A byte: the flow model comes as near as that to a position, which is as good as there."""
+"""One byte: tolerance for positions of the flow model."""
 
 COMMIT_KB: Final = 0.5
-"""Log of a commit: one sector, the least that is written. Known."""
+"""Log of a commit: one sector, the smallest write. Known."""
 
 WRITTEN_MAX: Final = 60_000_000
-"""Characters that all commits of one database may write, old rows included. Assumed."""
+"""Largest number of characters that all commits of a database may write, old rows included. Assumed."""
 
 
 def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
-    """Return the last commit along *path* whose log ends at *kb* or before."""
+    """Return the last commit along *path* whose log ends at or before *kb*."""
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
         while commit is not None and commit.kb > kb + SLACK_KB:
@@ -46,7 +46,7 @@ def newest(world: World, copy: DatabaseCopy) -> Commit | None:
 
 
 def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
-    """Yield commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
+    """Yield the commits in the log of the copy that end in (*after_kb*, *upto_kb*], newest first."""
     commit = find_last_commit(world, copy.family, copy.lineage, upto_kb)
     while commit is not None and commit.kb > after_kb + SLACK_KB:
         yield commit
@@ -54,9 +54,9 @@ def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: 
 
 
 def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
-    """Commit a transaction; return the position up to which log must be hardened before the client is informed.
+    """Commit a transaction. Return the position up to which log must harden before the client receives the answer.
 
-    There is always room: the log reserves it for open transactions.
+    There is always room: the log reserves space for open transactions.
     """
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
@@ -70,7 +70,10 @@ def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb
 
 
 def can_acknowledge(world: World, key: Key, kb: float) -> bool:
-    """Return whether a commit that ends at *kb* can be acknowledged: hardened here and, if required, on the mirror."""
+    """Return whether a commit that ends at *kb* may be answered.
+
+    It is hardened here and, if the session waits for it, on the mirror.
+    """
     copy = world.copies.get(key)
     if copy is None or copy.delayed_durability == DELAYED:
         return True
@@ -80,14 +83,14 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
 
 
 DELAYED: Final = 2
-"""DELAYED_DURABILITY = FORCED."""
+"""Value for DELAYED_DURABILITY = FORCED."""
 
 
 # --- users ---------------------------------------------------------------------------------------------------
 
 
 def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
-    """Return the users of a database, a snapshot or master, as this server knows them."""
+    """Return the users of a database, a snapshot or master, as this server has them."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             return _users(newest(world, copy), copy.database)

@@ -1,7 +1,7 @@
-"""The single connections of client applications, by a rule: which there are follows from how each application does.
+"""Connections of client applications, computed from the state of each application.
 
-A thousand connections are no thousand parts of the world. Each has a number within its application; numbers that
-KILL has ended are kept, and for each of them the application has opened one more.
+The world stores no object per connection. Each connection has a number within its application. The world keeps the
+numbers that KILL ended; the application has opened one new connection for each of them.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from engine.localization import say
 from engine.model import Client, DatabaseCopy, Tick, World
 
 FIRST_SPID: Final = 200
-"""Session ids of applications begin here, so that those of windows stay below. Assumed."""
+"""First session id of applications, so that windows keep the lower ones. Assumed."""
 
 SPID_MAX: Final = 32_767
-"""Documented [DOC: user connections option]."""
+"""Largest session id. Documented [DOC: user connections option]."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationConnection:
-    """One connection of an application to the server that it works with."""
+    """Connection of an application to its server."""
 
     spid: int
     client: Client
@@ -33,11 +33,11 @@ class ApplicationConnection:
     host: str
     since_tick: Tick
     working: bool
-    """It is inside a transaction now; the others wait for their application."""
+    """True if the connection has an open transaction; otherwise it waits for its application."""
 
 
 def login_of(world: World, client: Client, server: str) -> str:
-    """Return the login of an application: its own, or the account that its service runs under."""
+    """Return the login of an application: its own, or the account of its service."""
     return client.login or f"{world.computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
@@ -53,7 +53,7 @@ def _count(world: World, copy: DatabaseCopy) -> int:
 
 
 def count(world: World, server: str) -> int:
-    """Return the number of connections that applications hold to a server."""
+    """Count the connections of applications to a server."""
     mine = [client for client in world.clients.values() if client.connected_to == server]
     copies = (copy for client in mine for copy in _copies(world, client, server))
     return sum(int(_count(world, copy)) for copy in copies)
@@ -98,7 +98,7 @@ def on_server(world: World, server: str) -> Iterator[ApplicationConnection]:
 
 
 def kill(world: World, server: str, spid: int) -> bool:
-    """End the connection *spid* of an application, which opens another one; False if there is none."""
+    """End the connection *spid* of an application, which then opens another one. Return False if there is none."""
     found = next((one for one in on_server(world, server) if one.spid == spid), None)
     if found is None:
         return False

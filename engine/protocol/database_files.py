@@ -18,7 +18,7 @@ NEW_PATH: Final = (
     "The new path will be used the next time the database is started."
 )
 NEW_NAME: Final = "The file name '{}' has been set."
-"""Both are known from outputs of clients."""
+"""Both texts are known from output of clients."""
 
 
 def modify_file(
@@ -35,8 +35,9 @@ def modify_file(
 ) -> list[Message]:
     """Change a file: FILENAME, NEWNAME, SIZE, MAXSIZE (infinite for UNLIMITED), FILEGROWTH.
 
-    FILENAME is in the master database of this server alone, so a database that is offline, a mirror or a secondary
-    takes it as well. 5041 no such file, 5039 SIZE is not larger, 5149 no room, 1828 the name is taken.
+    FILENAME changes only the master database of this server, so it also works for a database that is offline, a
+    mirror or a secondary. Raise 5041 for an unknown file, 5039 if SIZE is not larger, 5149 without room, 1828 for a
+    name in use.
     """
     copy = statements.copy_on(world, server, database)
     key = copy.key
@@ -115,7 +116,7 @@ def has_open_files(world: World, copy: DatabaseCopy) -> bool:
 
 
 def place_file(world: World, key: Key, file: str, path: str) -> None:
-    """Note that a file of a closed database lies at *path*, too."""
+    """Note that a file of a closed database is also at *path*."""
     copy = world.copies.get(key)
     found = (
         next((one for one in volumes.files_of(copy) if one.key == file), None) if copy is not None else None

@@ -1,4 +1,4 @@
-"""CREATE DATABASE, DROP DATABASE, detach and attach: databases that come and go by statement."""
+"""CREATE DATABASE, DROP DATABASE, detach and attach."""
 
 from __future__ import annotations
 
@@ -26,19 +26,24 @@ from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
 NEW_LOG_KB: Final = 1.0 * 1024
-"""Files of a database that is created without saying how large: those of model. Known (up to SQL Server 2014)."""
+"""File sizes of a database that is created without sizes: those of model. Known (up to SQL Server 2014)."""
 
 FIRST_LOG_KB: Final = 64.0
 """Log position of a new database. Assumed; only differences matter."""
 
 
 SNAPSHOTS_EVERYWHERE: Final = 2016
-"""Version from whose first service pack on every edition has database snapshots [DOC: features supported by the
-editions]. Its builds here are later."""
+"""First version in which every edition has database snapshots, since its first service pack.
+
+The simulated builds are later than that [DOC: features supported by the editions].
+"""
 
 
 def create(world: World, server: str, name: str, login: str = "sa") -> list[Message]:
-    """CREATE DATABASE name: empty, recovery model as in model, no backup yet, of *login*. 1801 if there is one."""
+    """Create an empty database of *login* with the recovery model of model and no backup.
+
+    Raise 1801 if the name exists.
+    """
     _need_free_name(world, server, name)
     key = (server, name)
     world.copies[key] = DatabaseCopy(
@@ -68,10 +73,10 @@ def _need_free_name(world: World, server: str, name: str) -> None:
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """DROP DATABASE name, of a snapshot too.
+    """Drop a database or a snapshot.
 
-    3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored,
-    3752 in an availability group.
+    Raise 3701 if there is none, 3702 if an application uses it, 3708 for a system database, 3709 if it has
+    snapshots, 3743 if it is mirrored, 3752 in an availability group.
     """
     picture = snapshots.find(world, server, name)
     if picture is not None:
@@ -99,11 +104,12 @@ def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
 def create_snapshot(
     world: World, server: str, name: str, source: str, files: tuple[tuple[str, str], ...]
 ) -> list[Message]:
-    """CREATE DATABASE name ON (NAME, FILENAME) … AS SNAPSHOT OF source; *files* are logical names and paths.
+    """Create a snapshot of *source*; *files* are logical names and paths.
 
-    1801 the name is taken, 1844 edition, 911 no such source, 5093 a snapshot of a snapshot, 5127 a data file is not
-    named, 5014 a file that the source does not have, 5133 no such drive; 1822 for a source that is not open, and for a
-    mirror that is not SYNCHRONIZED. What the source refuses (955, 952 …) comes before.
+    Raise 1801 for a name in use, 1844 for the edition, 911 without such a source, 5093 for a snapshot of a snapshot,
+    5127 if a data file is missing, 5014 for a file that the source does not have, 5133 for an unknown drive, and
+    1822 for a source that is not open or a mirror that is not SYNCHRONIZED. Errors of the source (955, 952 …) come
+    first.
     """
     state = world.instances[server]
     _need_free_name(world, server, name)
@@ -135,7 +141,7 @@ def create_snapshot(
 
 
 def _need_readable(world: World, copy: DatabaseCopy) -> None:
-    """Require that a mirror is SYNCHRONIZED; any other source must be open."""
+    """Raise an error unless a mirror is SYNCHRONIZED or another source is open."""
     gives = groups.policy(copy).gives_snapshot(copy)
     if gives:
         return
@@ -145,7 +151,7 @@ def _need_readable(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
-    """Require a place on an existing drive for every data file of the source, and for no other file."""
+    """Raise an error unless *files* places exactly the data files of the source on drives that exist."""
     named = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
     for name, shown in data.items():
@@ -162,7 +168,7 @@ def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], 
 
 
 class DetachedFile(Struct, frozen=True):
-    """The first data file of a database that was detached; the others stand for themselves in *image*."""
+    """First data file of a detached database; *image* lists the others."""
 
     image: DatabaseCopy
 
@@ -172,9 +178,9 @@ class DetachedFile(Struct, frozen=True):
 
 
 def detach(world: World, server: str, name: str) -> list[Message]:
-    """Execute sp_detach_db; the files stay.
+    """Detach a database and leave its files (sp_detach_db).
 
-    Errors: 7940 system database, 15010 no such database, 3743, 3703 in use, 3707, 3709.
+    Raise 7940 for a system database, 15010 if there is none, 3703 in use, or 3743, 3707, 3709.
     """
     copy = statements.copy_on(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"
@@ -188,7 +194,10 @@ def detach(world: World, server: str, name: str) -> list[Message]:
 
 
 def attach(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
-    """CREATE DATABASE name ON (FILENAME = path) FOR ATTACH: open, with its log chain; of *login*. 1801, 1829, 5120."""
+    """Attach the files of a database (FOR ATTACH): it opens with its log chain and belongs to *login*.
+
+    Raise 1801, 1829 or 5120.
+    """
     _need_free_name(world, server, name)
     if not path:
         raise SqlError(1829)

@@ -1,8 +1,8 @@
-"""Lost volumes: what a server says whose log or data cannot be reached, and what its mirroring sessions do then.
+"""Lost volumes: messages of a server that cannot reach log or data, and the effect on its mirroring sessions.
 
-The loss of the log is a hard error and told at once. The loss of the data is "unlikely to be detected, unless the
-database is restarted": the session goes on, and only who reads or writes a page meets 823 [DOC: possible failures].
-Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
+The loss of the log is a hard error, and the server reports it at once. The loss of the data is "unlikely to be
+detected, unless the database is restarted": the session continues, and only an access to a page raises 823 [DOC:
+possible failures]. Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from engine.model import DatabaseCopy, DbFile, DbState, Handlers, Key, Tick, Wor
 from engine.protocol import errorlog, files, groups, network, volumes
 
 SYSTEM_DRIVE: Final = "C"
-"""Windows, SQL Server and its system databases lie there. Assumed."""
+"""Drive of Windows, SQL Server and the system databases. Assumed."""
 
 # --- what fails --------------------------------------------------------------------------------------
 
 
 def fail_disk(world: World, server: str, database: str) -> None:
-    """Execute `fail-disk S DB`: the volume of one database is lost, with its log; other databases continue."""
+    """Lose the volume of one database with its log (`fail-disk S DB`); other databases of the server keep theirs."""
     _copy(world, server, database)
     _announce(world, server, say("the volume of {database} has failed", database=database))
     _lose_log(world, (server, database))
@@ -33,7 +33,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
 
 
 def fail_volume(world: World, server: str, drive: str) -> None:
-    """Execute `fail-volume S LETTER`: a drive is lost with all its files."""
+    """Lose a drive with all files on it (`fail-volume S LETTER`)."""
     letter = _letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
         raise InputError(
@@ -58,7 +58,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
 
 
 def _lose_log(world: World, key: Key) -> None:
-    """Close the copy, end its session with a hard error, and let the restart fail as well."""
+    """Close the copy and end its session with a hard error. The attempt to restart the copy fails as well."""
     copy = world.copies[key]
     if copy.disk_failed:
         return
@@ -82,7 +82,7 @@ def _lose_log(world: World, key: Key) -> None:
 
 
 def _lose_data(world: World, key: Key) -> None:
-    """Stop redo of a mirror; any other copy stays open and detects the loss with each page that it needs."""
+    """Stop the redo of a mirror. Any other copy stays open and fails at each page that it needs."""
     copy = world.copies[key]
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
@@ -103,7 +103,7 @@ def _lose_data(world: World, key: Key) -> None:
 
 
 def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
-    """Handle a timer: the next automatic checkpoint of an open database that lost its data volume at that tick."""
+    """Run the next automatic checkpoint of a database whose data volume failed at that tick (timer)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return
@@ -113,7 +113,10 @@ def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> N
 
 
 def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
-    """Raise 823 if the pages of the copy cannot be reached: not all data that clients read are in memory. Derived."""
+    """Raise 823 if the pages of the copy cannot be reached: not every page that an application reads is cached.
+
+    Derived.
+    """
     if copy.data_failed_tick is not None:
         raise SqlError(823, *files.io_error(copy, operation), state=state)
 
@@ -122,7 +125,7 @@ def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: 
 
 
 def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
-    """Return the files of a copy that are unreachable."""
+    """Return the files of a copy that cannot be reached."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
     if copy.db_state is not DbState.ONLINE:  # an open database keeps its files where they are
@@ -133,14 +136,14 @@ def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
 
 
 def absence(world: World, copy: DatabaseCopy, path: str) -> str:
-    """Return what Windows says of a file that is not there: no such file, or no such path."""
+    """Return the error of Windows for a missing file: no such file, or no such path."""
     there = volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path))
     misplaced = path in (volumes.path_of(copy, file) for file in volumes.misplaced_files(copy))
     return files.NO_FILE if there and misplaced else files.NO_PATH
 
 
 def check_files(world: World, key: Key) -> bool:
-    """Return whether the files of a starting database exist; without them it stays closed, and ERRORLOG says why."""
+    """Return whether a database that starts has its files. Otherwise keep it closed and log the reason."""
     copy = world.copies[key]
     misplaced = volumes.misplaced_files(copy)
     if any(one.missing for one in copy.file_paths) and not misplaced:
@@ -181,7 +184,7 @@ def _tell_lost_files(world: World, copy: DatabaseCopy) -> None:
 
 
 def mend_disk(world: World, server: str, database: str) -> None:
-    """Execute `mend-disk S DB`: the volume is back; the copy is recovered as at a start if its drives exist."""
+    """Bring back the volume of a database (`mend-disk S DB`) and recover the copy if its drives exist."""
     if not _copy(world, server, database).disk_failed:
         return
     _announce(world, server, say("the volume of {database} is back", database=database))
@@ -190,7 +193,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
 
 
 def mend_volume(world: World, server: str, drive: str) -> None:
-    """Execute `mend-volume S LETTER`: the drive is back with its files."""
+    """Bring back a drive with its files (`mend-volume S LETTER`)."""
     letter = _letter(world, server, drive)
     computer = world.computer_of(server)
     left = tuple(other for other in computer.failed_drives if other != letter)
@@ -233,7 +236,7 @@ def recover(world: World, key: Key) -> None:
 
 
 def _copy(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy of *database* on *server*; InputError if there is none."""
+    """Return the copy of *database* on *server*; raise InputError if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
         raise InputError(say("there is no {database} on {server}", database=database, server=server))

@@ -1,8 +1,8 @@
-"""Behavior of drivers at a failover, as data: each measured or documented, with its source.
+"""Behavior of drivers at a failover, as data: each value is measured or documented, with its source.
 
-Measured: real drivers on Linux against `mirrordrill serve`, which reported its partner at each login. A service
-was stopped under them, and a computer was switched off, with a command timeout of five seconds. `make drivers`
-measures again (tests/drivers/profiles.py) and compares.
+Measured: real drivers on Linux against `mirrordrill serve`, which reported its partner at each login. The test
+stopped a service, or powered off a computer, with a command timeout of five seconds. `make drivers` repeats the
+measurement (tests/drivers/profiles.py) and compares.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
 from engine.model import Client, World
 
 LINUX_TCP_S: Final = 924.6
-"""Time after which a driver gives up unacknowledged data on an open connection: fifteen retransmissions
-(tcp_retries2). Documented in the Linux kernel (ip-sysctl).
+"""Time until a driver drops unacknowledged data on an open connection: fifteen retransmissions (tcp_retries2).
+
+Documented in the Linux kernel (ip-sysctl).
 """
 
 
@@ -25,21 +26,22 @@ class Driver:
 
     title: str
     given: bool
-    """Failover Partner of the connection string is heeded at the first login."""
+    """True if the driver uses Failover Partner of the connection string at the first login."""
     told: bool
-    """The partner that the server tells at a login is tried when the next one fails."""
+    """True if the driver tries the partner that the server reported at a login when the next login fails."""
     partner_pause_s: float = 0.0
-    """Sleep before the first attempt at a partner that the connection string names."""
+    """Pause before the first attempt at a partner from the connection string."""
     whole: bool = False
-    """Each of the two servers has the whole time of a login, once; else the slices of the documented algorithm."""
+    """True if each server gets the whole login timeout once; otherwise slices of the documented algorithm."""
     gives_up_after: float | None = 1.0
-    """Number of command timeouts until the driver gives up a silent server: its cancel request also waits for an
-    answer. None: as long as TCP waits.
+    """Number of command timeouts until the driver drops a silent server; its cancel request also waits for an answer.
+
+    None: as long as TCP waits.
     """
     cancel_wait_s: float = 0.0
-    """Wait for the answer to the cancelling, whatever the time-out of a command."""
+    """Wait for the answer to a cancel request, independent of the command timeout."""
     command_timeout_s: float = 0.0
-    """Of a command, unless the application sets one; 0: none, so that the network decides."""
+    """Command timeout unless the application sets one; 0 means none, so TCP decides."""
     source: str
 
 
@@ -114,11 +116,11 @@ DRIVERS: Final = {
         "found in their sources or documentation",
     ),
 }
-"""By the name that a scenario uses; a client without one follows the documented algorithm alone."""
+"""Drivers by the name in a scenario. A client without a driver follows the documented algorithm alone."""
 
 
 def partner(client: Client) -> str:
-    """Return the second name that the driver tries; the first again if it knows none."""
+    """Return the second name that the driver tries; without one, the first name again."""
     driver = DRIVERS.get(client.driver)
     given = client.failover_partner if driver is None or driver.given else None
     told = client.known_partner if driver is None or driver.told else None
@@ -126,7 +128,7 @@ def partner(client: Client) -> str:
 
 
 def partner_pause_s(client: Client) -> float:
-    """Sleep between the first attempt of a login and that at the partner."""
+    """Return the pause between the first attempt of a login and the attempt at the partner."""
     driver = DRIVERS.get(client.driver)
     if driver is None or client.attempt > 0 or not client.failover_partner:
         return 0.0
@@ -151,10 +153,9 @@ def _gives_full_timeout(client: Client) -> bool:
 
 
 def notices_s(world: World, client: Client, hung: bool) -> float | None:
-    """Return the seconds until the application notices that a connection is no longer answered.
+    """Return the time until the application learns that a connection is dead; None if only the reconnect shows it.
 
-    None: only when the server answers again. *hung*: the computer runs and acknowledges packets that its
-    instance does not read.
+    *hung*: the computer still acknowledges packets that its instance does not read.
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
@@ -167,7 +168,7 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
 
 
 def command_timeout_s(client: Client) -> float:
-    """Return the time-out of commands, set by the application or by its driver; 0: none."""
+    """Return the command timeout of the application or of its driver; 0 means none."""
     driver = DRIVERS.get(client.driver)
     own = driver.command_timeout_s if driver is not None else 0.0
     return own if client.command_timeout_s is None else client.command_timeout_s

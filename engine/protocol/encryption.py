@@ -1,6 +1,6 @@
-"""Encryption of a whole database (TDE): its key, and the certificate without which no server opens it [DOC: TDE].
+"""Encryption of a whole database (TDE): its key, and the certificate that every server needs to open it [DOC: TDE].
 
-The scan that encrypts takes no time here.
+The encryption scan takes no simulated time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from engine.model import Instance, World
 from engine.protocol import security, statements
 
 STANDARD_HAS_IT: Final = 2019
-"""Version from which on Standard edition encrypts, too [DOC: editions and supported features of 2019]."""
+"""First version in which Standard edition encrypts as well [DOC: editions and supported features of 2019]."""
 
 
 def create_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
-    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE. 15151, 33103, 33117."""
+    """Create the encryption key of a database, protected by a server certificate. Raise 15151, 33103 or 33117."""
     copy = statements.copy_on(world, server, database)
     here = world.instances[server]
     if here.edition not in ENTERPRISE and here.version < STANDARD_HAS_IT:
@@ -34,7 +34,7 @@ def create_key(world: World, server: str, database: str, certificate: str) -> li
 
 
 def set_encryption(world: World, key: tuple[str, str], value: str) -> None:
-    """ALTER DATABASE … SET ENCRYPTION ON|OFF. 33106, 33107, 33108."""
+    """Turn the encryption of a database on or off. Raise 33106, 33107 or 33108."""
     copy, on = world.copies[key], value == "ON"
     if copy.group_kind:
         raise SqlError(0, "Not simulated: SET ENCRYPTION of a database that is mirrored or in a group")
@@ -51,9 +51,9 @@ def thumbprint(number: int) -> bytes:
 
 
 def need_key(instance: Instance, number: int, title: str) -> None:
-    """Raise 33111 where the private key of the certificate *number* is missing; 0: the backup needs none.
+    """Raise 33111 if the private key of the certificate *number* is missing; 0: the backup needs none.
 
-    A backup of a database with an encryption key needs it also while its encryption is off.
+    A backup of a database with an encryption key needs the certificate even while encryption is off.
     """
     missing = missing_certificate(instance, number)
     if missing is not None:

@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP ENDPOINT, its owner, and who may connect to it. Facts 1.3.
+"""CREATE, ALTER and DROP ENDPOINT, the owner of an endpoint, and the permission to connect. Facts 1.3.
 
 Each function takes the server on which the statement runs and raises SqlError with the server's number.
 """
@@ -15,7 +15,7 @@ from engine.model import Endpoint, EndpointState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, network, security
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
-"""Error 10049 of Windows Sockets: the address is none of this computer. Documented."""
+"""Error 10049 of Windows Sockets: the address does not belong to this computer. Documented."""
 
 
 def default_algorithms(version: int) -> tuple[str, ...]:
@@ -39,10 +39,12 @@ def create(
     algorithms: tuple[str, ...] = (),
     login: str = "sa",
 ) -> list[Message]:
-    """CREATE ENDPOINT … FOR DATABASE_MIRRORING; *login* is who runs it and owns the endpoint unless *owner* does.
+    """Create an endpoint FOR DATABASE_MIRRORING.
 
-    None and () stand for what the statement does not say: STOPPED, ALL addresses, WINDOWS NEGOTIATE, REQUIRED with
-    the algorithm of the version.
+    It belongs to *owner*, by default to *login*, who runs the statement.
+
+    None and () mean that the statement omits the option: STOPPED, ALL addresses, WINDOWS NEGOTIATE, and REQUIRED
+    with the algorithm of the version.
     """
     here = world.instances[server]
     if here.endpoint is not None:
@@ -70,9 +72,9 @@ def create(
 
 
 def alter(world: World, server: str, name: str, *, state: str | None = None, **changes: Any) -> list[Message]:
-    """ALTER ENDPOINT: *changes* are parameters of `create`; what is None or () stays as it is.
+    """Change an endpoint; *changes* are parameters of `create`, None or () leaves a setting as it is.
 
-    Any change but a start ends the connections of the endpoint; they come back if the settings still fit.
+    Each change except a start closes the connections of the endpoint. They return if the settings still match.
     """
     before = _named(world, server, name, "alter")
     said = {key: value for key, value in changes.items() if value not in (None, ())}
@@ -99,7 +101,7 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
 
 
 def drop(world: World, server: str, name: str) -> list[Message]:
-    """DROP ENDPOINT: sessions stay, without a connection."""
+    """Drop an endpoint. Its sessions stay, without a connection."""
     before = _named(world, server, name, "drop")
     _put(world, server, None)
     if before.state is EndpointState.STARTED:
@@ -109,7 +111,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 
 
 def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
-    """ALTER AUTHORIZATION ON ENDPOINT::name TO owner: permissions that the old owner granted are gone."""
+    """Give an endpoint to *owner*. This removes the permissions that the old owner granted."""
     before = _named(world, server, name, "find")
     if owner.lower() != "sa" and security.login_of(world.instances[server], owner) is None:
         raise SqlError(15151, "find", "login", owner)
@@ -119,7 +121,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 
 
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
-    """Execute GRANT, REVOKE or DENY CONNECT ON ENDPOINT::name; open connections stay."""
+    """Grant, revoke or deny CONNECT on an endpoint. Open connections stay; the change affects later ones."""
     before = _named(world, server, name, "find")
     here = world.instances[server]
     logins = []
@@ -159,7 +161,7 @@ def _check(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _note_start(world: World, server: str) -> None:
-    """Log 9690, or the reason why the endpoint cannot listen: LISTENER_IP is no address of this computer."""
+    """Log 9690, or the reason why the endpoint cannot listen: LISTENER_IP does not belong to this computer."""
     here = world.instances[server]
     assert here.endpoint is not None
     if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
@@ -175,7 +177,7 @@ def _put(world: World, server: str, end: Endpoint | None) -> None:
 
 
 def _restart(world: World, server: str) -> None:
-    """Close the endpoint's connections and open new ones with its new settings."""
+    """Close the connections of the endpoint and open them again with its new settings."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         if me == server and contact.connected:
             groups.on_connection_lost(world, guid, me, peer, contact.epoch, "closed")
@@ -183,7 +185,7 @@ def _restart(world: World, server: str) -> None:
 
 
 def redial(world: World, server: str) -> None:
-    """Handle a timer: the instance calls each partner to which it has lost its connection."""
+    """Call each partner to which the instance has lost its connection (timer)."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         waiting = server in (me, peer) and not contact.connected
         unchanged = world.contacts.get((guid, me, peer)) == contact

@@ -25,7 +25,7 @@ def write_text(world: World, server: str, text: str) -> None:
 
 
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
-    """Write a line whatever it says; the last LINES_KEPT can be read back by T-SQL."""
+    """Write any line. T-SQL can read the last LINES_KEPT lines."""
     line = (world.tick, number, severity, state, text)
     before = world.errorlog.get(server, ())
     world.errorlog[server] = (*(before if len(before) < LINES_KEPT else before[1 - LINES_KEPT :]), line)
@@ -40,7 +40,7 @@ SOURCES: Final = (
     (18_400, 18_500, "Logon"),
     (26_000, 27_000, "Server"),
 )
-"""Ranges of message numbers and who writes them. Seen in published ERRORLOGs."""
+"""Source of the messages in each range of numbers. Seen in published ERRORLOGs."""
 
 OF_THE_SERVER: Final = (
     "Microsoft SQL Server",
@@ -49,14 +49,14 @@ OF_THE_SERVER: Final = (
     "SQL Server detected",
 )
 OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
-"""Beginnings of lines whose number is not known."""
+"""First words of lines whose message number is unknown."""
 
 SYSTEM_PROCESS: Final = "spid15s"
-"""Everything else is written by a system session, as the mirroring threads are; its number is ours."""
+"""Session that writes all other lines: a system session such as a mirroring thread; we chose its number."""
 
 
 def source_of(number: int, text: str) -> str:
-    """Return the source of a line: the column ProcessInfo of xp_readerrorlog."""
+    """Return the source of a line, for the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(OF_BACKUPS):
         return "Backup"
     if not number and text.startswith(OF_THE_SERVER):
@@ -65,11 +65,11 @@ def source_of(number: int, text: str) -> str:
 
 
 ARCHIVES_KEPT: Final = 6
-"""Logs kept beside the current one. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
+"""Number of archived logs. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
 
 
 def logs(world: World, server: str) -> list[list[LogLine]]:
-    """Return the ERRORLOGs of a server, the current one first; each begins with the product line."""
+    """Return the ERRORLOGs of a server, the current one first; each begins with the line that names the product."""
     found: list[list[LogLine]] = [[]]
     for line in world.errorlog.get(server, ()):
         if found[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):

@@ -1,4 +1,4 @@
-"""Files on the servers' drives: backups and certificates, where a path leads, how long moving them takes."""
+"""Files on the servers' drives: backups and certificates, resolution of paths, and the time of a copy."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 
 def locate(world: World, server: str, path: str) -> tuple[str, str]:
-    r"""Return (server, local path) of a path as *server* writes it; 3201 if the drive or the server is missing.
+    r"""Return (server, local path) of a path as *server* writes it: `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
 
-    `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
+    Raise 3201 if the drive or the other server does not exist.
     """
     found = SHARE.match(path)
     if found is None:
@@ -54,7 +54,7 @@ PAGE_BYTES: Final = 8192
 """Documented."""
 
 LOST_PAGE: Final = 1_234
-"""The page of a lost data file at which 823 says that it was met. Assumed."""
+"""Page of a lost data file that 823 names. Assumed."""
 
 
 def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
@@ -63,13 +63,13 @@ def io_error(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
 
 
 def find(world: World, server: str, path: str) -> Any:
-    """Return the file at a local path, found without regard to case; None if there is none."""
+    """Return the file at a local path, without regard to case; None if there is none."""
     name = spelled(world, server, path)
     return world.files.get((server, name))
 
 
 def spelled(world: World, server: str, path: str) -> str:
-    """Return the path in the spelling of the existing file; unchanged if there is no file."""
+    """Return the path in the spelling of the existing file, or as given if there is none."""
     if (server, path) in world.files:
         return path
     wanted = path.lower()
@@ -77,12 +77,12 @@ def spelled(world: World, server: str, path: str) -> str:
 
 
 def disk_s(world: World, server: str, size_kb: float) -> float:
-    """Return the seconds to write or read *size_kb* on a data drive of the server."""
+    """Return the seconds that a data drive of the server needs to write or read *size_kb*."""
     return size_kb / BACKUP_KB_PER_S * world.computer_of(server).data_disk_factor
 
 
 def transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
-    """Return the seconds to move *size_kb* between servers: the slower of link and disks."""
+    """Return the seconds that a copy of *size_kb* takes between two servers: the slower of link and disks."""
     slowest = max(disk_s(world, a, size_kb), disk_s(world, b, size_kb))
     if a == b:
         return slowest

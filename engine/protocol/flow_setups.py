@@ -1,4 +1,4 @@
-"""The circumstances of each log as the flow model takes them: hardware, load, network, what the group says of it."""
+"""Input of the flow model for each log: hardware, load, network, and the terms of its group."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from engine.model import Computer, DatabaseCopy, Instance, Key, Service, World
 from engine.protocol import groups, network, security, serving, volumes
 
 TRACE_FLAG_NO_COMPRESSION: Final = 1462
-"""Turns compression of the log stream off, globally and at once. Documented [DOC: trace flags]."""
+"""Trace flag that turns off compression of the log stream, globally and at once. Documented [DOC: trace flags]."""
 
 MBPS_PER_KB_PER_S: Final = 8.0 * 1024.0 / 1e6
 
 SETUPS_KEPT: Final = 4_096
-"""Setups that are kept, so that logs in equal circumstances, now or later, have one object: it is told at a glance
-that nothing has changed."""
+"""Number of cached setups.
+
+Logs with equal setups share one object, so that a comparison by identity finds no change.
+"""
 
 
 class FlowSetups:
-    """Of the logs of a world at one moment. What is the same for many databases is worked out once."""
+    """Setups of the logs of a world at one moment. A setup that many databases share is computed once."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -52,7 +54,7 @@ class FlowSetups:
         )
 
     def stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
-        """Return the setup of the stream from *lead* to *receiver*; None: a receiver that does not exist yet."""
+        """Return the setup of the stream from *lead* to the copy *receiver*; None: no receiver yet."""
         if receiver is None:
             return _waiting(*self._server(lead.server).site)
         follow = self.world.copies[receiver]
@@ -71,7 +73,7 @@ class FlowSetups:
         )
 
     def _has_clients(self, copy: DatabaseCopy) -> bool:
-        """Return whether an application is connected, or no applications are defined."""
+        """Return whether an application is connected, or the scenario names no applications."""
         servers = [server for databases, server in self._users if copy.database in databases]
         return not servers or copy.server in servers
 
@@ -143,7 +145,7 @@ def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) ->
 
 @cache
 def _site(name: str, cores: int, worker_threads: int) -> Site:
-    """Return the hardware of that name with the server's cores and workers (0: automatic), one object for equals."""
+    """Return the hardware with the server's cores and workers (0: automatic), one object for equal values."""
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 

@@ -1,6 +1,6 @@
-"""Common decisions of the copies of a database, by kind of group: each kind registers its policy here.
+"""Common decisions of the copies of a database: each kind of group registers its policy here.
 
-The rest of the protocol knows that a database may be in a group, and never the kind of the group.
+The rest of the protocol knows that a database may be in a group, but not the kind of the group.
 """
 
 from __future__ import annotations
@@ -18,46 +18,49 @@ class StreamTerms(NamedTuple):
     """Terms of a group for one stream of log between two of its copies."""
 
     awaited: bool
-    """A commit waits until this copy has hardened it."""
+    """True if a commit waits until this copy has hardened it."""
     connected: bool
-    """The writer counts on the receiver: it waits for it, if the stream is awaited."""
+    """True if the writer counts on the receiver and, for an awaited stream, waits for it."""
     carrying: bool
-    """Log passes."""
+    """True if log passes."""
     sending: bool
-    """Log is kept for this copy and sent as fast as the way allows."""
+    """True if log is kept for this copy and sent as fast as the network allows."""
     redoing: bool
-    """The receiver redoes what it has hardened."""
+    """True if the receiver redoes the log that it has hardened."""
     log_pool: bool = False
-    """Log is sent from memory, and the receiver writes pages at checkpoints only."""
+    """True if log is sent from memory and the receiver writes pages only at checkpoints."""
     compressed: bool = True
-    """Log is compressed, where version and trace flags let it."""
+    """True if log is compressed where version and trace flags allow it."""
     redo_threads: int | None = None
-    """Threads that redo the log at the receiver; None: those of mirroring."""
+    """Number of redo threads at the receiver; None: as in mirroring."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailoverPrecondition:
-    """One thing that must be true before another copy may take over by itself."""
+    """Condition of an automatic failover to another copy."""
 
     name: str
     holds: bool
     seen_in: str
-    """The view or log in which it shows, and on which server."""
+    """View or log that shows the condition, with its server."""
     about: Literal["", "memory", "loss", "beginning"] = ""
-    """memory: once the loss is noticed it counts as it was then. loss: the copy that writes is lost; beginning: that is
-    noticed, which begins every failover."""
+    """Moment for which the condition counts.
+
+    memory: its state when the loss is detected. loss: the loss of the copy that writes. beginning: the detection of
+    that loss, with which every failover begins.
+    """
     target: str = ""
-    """The secondary, or the node, of which it is asked; empty: of all alike."""
+    """Secondary or node to which the condition applies; empty: all alike."""
     now: str = ""
-    """Current state, where yes or no is not enough."""
+    """Current state, if true or false is not enough."""
 
 
 class Policy(ABC):
-    """Decisions about a copy that depend on the kind of its group. Those that every kind makes have no default."""
+    """Policy of a database in no group. Each kind of group overrides what differs."""
 
     @abstractmethod
     def role(self, copy: DatabaseCopy) -> str:
-        """Return the role of the copy as its server knows it, in the spelling of catalog views; "" if it has none."""
+        """Return the role of the copy as its server knows it, in the spelling of catalog views, or an empty text."""
 
     @abstractmethod
     def state(self, copy: DatabaseCopy) -> str:
@@ -71,16 +74,19 @@ class Policy(ABC):
         return self.state(copy)
 
     def collect_state_names(self, world: World, copy: DatabaseCopy) -> set[str]:
-        """Collect the role and the states of the copy."""
+        """Return the names of all states of the copy: its role and its synchronization states."""
         return {self.role(copy), self.state(copy), copy.db_state.name} - {""}
 
     @abstractmethod
     def is_leader(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy supplies the log of the others, as its server believes; a single copy does, too."""
+        """Return whether the copy's server believes that the other copies receive their log from it.
+
+        A single copy leads too.
+        """
 
     @abstractmethod
     def is_follower(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy receives its log from another one, as its server believes."""
+        """Return whether the copy's server believes that the copy receives its log from another one."""
 
     def role_sequence(self, copy: DatabaseCopy) -> int:
         """Return the number of role changes that the copy knows of.
@@ -91,11 +97,11 @@ class Policy(ABC):
 
     @abstractmethod
     def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
-        """Return whether the copy leads and its commits wait for another copy."""
+        """Return whether the copy leads and its commits are configured to wait for another copy."""
 
     @abstractmethod
     def can_write(self, copy: DatabaseCopy) -> bool:
-        """Return whether the role of the copy allows clients to write."""
+        """Return whether the role of the copy lets clients work in it."""
 
     @abstractmethod
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
@@ -118,7 +124,7 @@ class Policy(ABC):
 
     @abstractmethod
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
-        """Note that a login with read intent has gone where `route` sent it."""
+        """Count a login with read intent that `route` redirected."""
 
     @abstractmethod
     def refusal(
@@ -136,11 +142,11 @@ class Policy(ABC):
 
     @abstractmethod
     def caught_up(self, world: World, stream: int) -> None:
-        """Handle that the receiver of *stream* has hardened all log."""
+        """Handle that the receiver of *stream* has hardened the whole log."""
 
     @abstractmethod
     def redone(self, world: World, stream: int) -> None:
-        """Handle that the receiver of *stream* has redone all log that it has."""
+        """Handle that the receiver of *stream* has redone all its log."""
 
     @abstractmethod
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
@@ -150,15 +156,15 @@ class Policy(ABC):
         """
 
     def has_stopped_log(self, copy: DatabaseCopy) -> bool:
-        """Return whether no log passes between the copies until someone repairs the session."""
+        """Return whether no log passes between the copies until somebody repairs it."""
         return False
 
     @abstractmethod
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error number with which the role of the copy refuses a backup; 0 if it allows it."""
+        """Return the number of the error with which the role of the copy refuses its backup; 0: no refusal."""
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
-        """Return whether the copy can be backed up although no client can use it."""
+        """Return whether the copy may be backed up although no client may use it."""
         return False
 
     @abstractmethod
@@ -169,20 +175,20 @@ class Policy(ABC):
         """
 
     def partner(self, copy: DatabaseCopy) -> str | None:
-        """Return the server that a driver is told to try if this one does not answer."""
+        """Return the server that a driver learns as the next one to try."""
         return None
 
     @abstractmethod
     def catalog_changed(self, world: World, key: Key) -> None:
-        """Note that files or backups of the copy have changed; the receivers of its log will learn of it."""
+        """Handle changed files or backups of the copy; the receivers of its log learn of them."""
 
     @abstractmethod
     def schema_changed(self, world: World, key: Key) -> None:
-        """Note a changed table of the applications; redo needs a Sch-M lock for it at the receivers."""
+        """Handle a schema change of an application's table; its redo needs a Sch-M lock at each receiver."""
 
     @abstractmethod
     def cancel(self, world: World, key: Key, reason: str) -> None:
-        """Cancel a failover under way in which the copy takes part."""
+        """Cancel the part of the copy in a running failover."""
 
     @abstractmethod
     def log_lost(self, world: World, key: Key) -> None:
@@ -190,15 +196,15 @@ class Policy(ABC):
 
     @abstractmethod
     def instance_lost(self, world: World, key: Key) -> None:
-        """Handle that the copy's instance has ended, with all that it knew of others."""
+        """Handle the end of the copy's instance, which forgets what it knew of others."""
 
     def data_lost(self, world: World, key: Key) -> bool:
-        """Handle the loss of the copy's data volume; return whether the group has dealt with it."""
+        """Handle the loss of the copy's data volume; return whether the group did so."""
         return False
 
     @abstractmethod
     def recovered(self, world: World, key: Key) -> bool:
-        """Handle that the instance has recovered the database; return whether the group decides its state."""
+        """Handle that the instance started and recovered the database; return whether the group decides its state."""
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
@@ -305,13 +311,13 @@ class NoGroup(Policy):
 
 
 POLICIES: Final[dict[str, GroupPolicy]] = {}
-"""By kind of group; each kind adds its own where it is defined."""
+"""Policy by kind of group; "" means no group. Each kind adds its policy in its own module."""
 
 NO_GROUP: Final = NoGroup()
 
 
 def policy(copy: DatabaseCopy) -> Policy:
-    """Return the policy of the copy's group, as its server knows it."""
+    """Return the policy of the copy's group, as the copy's server knows the group."""
     return POLICIES.get(copy.group_kind, NO_GROUP)
 
 
@@ -320,22 +326,22 @@ def policy_of(world: World, group: int) -> GroupPolicy:
 
 
 def caught_up(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has hardened all log."""
+    """Handle that the receiver of *stream* has hardened the whole log (crossing)."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).caught_up(world, stream)
 
 
 def redone(world: World, stream: int) -> None:
-    """Handle a crossing: the receiver of *stream* has redone all log that it has."""
+    """Handle that the receiver of *stream* has redone all its log (crossing)."""
     policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
 def on_connection_lost(world: World, group: int, me: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle a timer: a connection is lost."""
+    """Handle a lost connection (timer)."""
     policy_of(world, group).on_connection_lost(world, group, me, peer, epoch, reason)
 
 
 def on_connection_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
-    """Handle a timer: a connection is established."""
+    """Handle a new connection (timer)."""
     policy_of(world, group).on_connection_made(world, group, me, peer, epoch)
 
 

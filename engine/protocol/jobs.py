@@ -1,7 +1,7 @@
-"""SQL Server Agent: its jobs and when they run, and linked servers. Jobs belong to one server and do not fail over.
+"""Jobs of SQL Server Agent with their schedules, and linked servers. Jobs belong to one server and do not fail over.
 
-Documented in kind [WP, preparing the mirror]: jobs are copied to the mirror's server, disabled, and the DBA has to
-enable them after a failover.
+The white paper describes the practice [WP, preparing the mirror]: jobs are copied to the mirror's server, disabled,
+and the DBA enables them after a failover.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MONITOR: Final = "monitor"
 
 
 def standard_jobs(database: str) -> tuple[Job, ...]:
-    """Return the standard jobs for a database: one that acts in the simulation, two that are only listed."""
+    """Return the usual jobs of a database: one that acts in the simulation, and two that only appear in lists."""
     return (
         Job(name=f"{database} log backup", database=database, action=LOG_BACKUP),
         Job(name=f"{database} index maintenance", database=database),
@@ -29,13 +29,13 @@ def standard_jobs(database: str) -> tuple[Job, ...]:
 
 
 def agent_runs(world: World, server: str) -> bool:
-    """Return whether SQL Server Agent of the server runs; it stops with its instance."""
+    """Return whether SQL Server Agent runs; it stops with its instance."""
     state = world.instances[server]
     return state.agent_running and state.service is Service.RUNNING and not state.hung
 
 
 def runs(world: World, server: str, database: str, action: str) -> bool:
-    """Return whether the agent of *server* does *action* for *database*; assumed if no server has such a job."""
+    """Return whether the agent of *server* does *action* for *database*. Without any such job the answer is yes."""
     having = [
         (name, job)
         for name, state in world.instances.items()
@@ -51,7 +51,7 @@ def runs(world: World, server: str, database: str, action: str) -> bool:
 
 
 def arm_log_backup(world: World, key: Key) -> None:
-    """Set the timer of the log backups of a copy that is new here."""
+    """Set the timer of the log backups of a new copy."""
     disarm_log_backup(world, key)
     copy = world.copies[key]
     if copy.log_backup_every_s > 0.0:
@@ -59,13 +59,13 @@ def arm_log_backup(world: World, key: Key) -> None:
 
 
 def disarm_log_backup(world: World, key: Key) -> None:
-    """Take back the timer of the log backups of a copy."""
+    """Remove the timer of the log backups of a copy."""
     world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != ("log.backup", key)]
     heapq.heapify(world.timers)
 
 
 def back_up_log(world: World, server: str, database: str) -> None:
-    """Handle a timer: the log backup job of a copy; log that the mirror also has can be reused afterwards."""
+    """Run the log backup job of a copy (timer). Log that the mirror has too may be reused afterwards."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.log_backup_every_s <= 0.0:
@@ -82,7 +82,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
 
 
 def find(world: World, server: str, name: str) -> Job:
-    """Return the job of that name; 14262 if there is none."""
+    """Return the job of that name; raise 14262 if there is none."""
     for job in world.instances[server].jobs:
         if job.name.lower() == name.lower():
             return job
@@ -90,7 +90,7 @@ def find(world: World, server: str, name: str) -> Job:
 
 
 def add(world: World, server: str, job: Job) -> list[Message]:
-    """Execute sp_add_job; 14261 if the name is taken."""
+    """Add a job (sp_add_job); raise 14261 if the name exists."""
     if any(known.name.lower() == job.name.lower() for known in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
     world.update_instance(server, jobs=(*world.instances[server].jobs, job))
@@ -98,7 +98,7 @@ def add(world: World, server: str, job: Job) -> list[Message]:
 
 
 def update(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
-    """Execute sp_update_job @enabled."""
+    """Enable or disable a job (sp_update_job)."""
     found = find(world, server, name)
     jobs = tuple(
         replace(job, enabled=enabled) if job is found else job for job in world.instances[server].jobs
@@ -108,14 +108,14 @@ def update(world: World, server: str, name: str, *, enabled: bool) -> list[Messa
 
 
 def delete(world: World, server: str, name: str) -> list[Message]:
-    """Execute sp_delete_job."""
+    """Delete a job (sp_delete_job)."""
     found = find(world, server, name)
     world.update_instance(server, jobs=tuple(job for job in world.instances[server].jobs if job is not found))
     return []
 
 
 def copy_all(world: World, source: str, target: str) -> list[str]:
-    """Copy the jobs that *target* lacks, disabled; returns their names."""
+    """Copy the jobs that *target* lacks, disabled, and return their names."""
     known = {job.name.lower() for job in world.instances[target].jobs}
     new = [
         replace(job, enabled=False) for job in world.instances[source].jobs if job.name.lower() not in known
@@ -125,7 +125,7 @@ def copy_all(world: World, source: str, target: str) -> list[str]:
 
 
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """Execute sp_addlinkedserver; 15028 if the server exists already."""
+    """Add a linked server (sp_addlinkedserver); raise 15028 if it exists."""
     linked = world.instances[server].linked_servers
     if name.lower() in (known.lower() for known in linked):
         raise SqlError(15028, name)
@@ -134,7 +134,7 @@ def add_linked_server(world: World, server: str, name: str) -> list[Message]:
 
 
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
-    """Execute sp_dropserver; 15015 if there is none."""
+    """Drop a linked server (sp_dropserver); raise 15015 if there is none."""
     linked = world.instances[server].linked_servers
     kept = tuple(known for known in linked if known.lower() != name.lower())
     if kept == linked:

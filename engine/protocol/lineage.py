@@ -1,6 +1,6 @@
-"""The path of a log: which stretches it is made of, and up to where two copies have the same log.
+"""Lineage of a log: the branches of which it consists, and the position up to which two copies have the same log.
 
-A backup can be restored, and a mirror can follow, only where the two logs are still one.
+A backup can be restored, and a mirror can follow, only up to the position where the two logs part.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import math
 from engine.model import World
 
 Lineage = tuple[tuple[int, float], ...]
-"""(number of a stretch, position in KB where it began), oldest first."""
+"""(number of a branch, position in KB where it begins), oldest first."""
 
 
 def common_kb(a: Lineage, b: Lineage) -> float:
-    """Return the position up to which two logs are identical; infinite if neither has left the other's path."""
+    """Return the position up to which two logs are the same; infinite if one continues the other."""
     if a == b:
         return math.inf
     shared = 0

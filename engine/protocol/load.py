@@ -11,7 +11,7 @@ from engine.protocol import clients, groups, names
 
 
 def begin(world: World, key: Key, operation: Operation) -> None:
-    """Begin a long operation in a copy that serves."""
+    """Start a long operation in an open copy."""
     copy = world.copies[key]
     minimal = copy.bulk_changes or copy.recovery_model is RecoveryModel.BULK_LOGGED
     world.update_copy(key, operation=operation, bulk_changes=minimal)
@@ -21,7 +21,7 @@ def begin(world: World, key: Key, operation: Operation) -> None:
 
 
 def operation_done(world: World, source: int) -> None:
-    """Handle a crossing: the long operation of *source* has written its last log."""
+    """Handle that the long operation of *source* has written its last log (crossing)."""
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:

@@ -1,6 +1,7 @@
-"""Room in the log: what may be reused, how the file grows, when it is full, and what makes room again.
+"""Space in the log: what may be reused, how the file grows, when it is full, and what frees space.
 
-The flow model stops whenever the log file is full as it stands; here it grows by a step, or the database halts.
+The flow model stops when the log file is full at its present size. This module then grows the file or stops the
+database.
 """
 
 from __future__ import annotations
@@ -14,26 +15,26 @@ from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, World
 from engine.protocol import errorlog, groups, log_backup_chain, statements, streams, volumes
 
 SMALL_KB: Final = 1.0
-"""Differences in room below this are none."""
+"""Smaller differences in space count as none."""
 
 VIRTUAL_LOG_FILES: Final = 16
 """Parts of a log file of 1 GB or more. Known (up to SQL Server 2014)."""
 
 ROOM_AGAIN: Final = 0.98
-"""Share of the log file that must not be in use before a database that had halted goes on. Assumed."""
+"""Share of the log file that may be in use before a stopped database continues. Assumed."""
 
 
 def used_kb(world: World, copy: DatabaseCopy) -> float:
-    """Log that is not free for reuse now; 0 for a copy that does not write."""
+    """Return the log that cannot be reused now; 0 for a copy that does not write."""
     if copy.source is None:
         return 0.0
     return world.flow.positions(copy.source).generated_kb - streams.log_reuse_kb(world, copy, copy.source)
 
 
 def reuse_wait(world: World, source: int | None) -> str:
-    """log_reuse_wait_desc of the copy that writes *source*: what keeps its log from being reused.
+    """Return log_reuse_wait_desc of the copy that writes *source*: the reason why its log cannot be reused.
 
-    Log is reused by whole virtual files; of two reasons that hold the same one, a session at rest is named. Derived.
+    Log is reused by whole virtual files. If two reasons hold the same file, an idle session is named. Derived.
     """
     if source is None:
         return "NOTHING"
@@ -54,7 +55,7 @@ def reuse_wait(world: World, source: int | None) -> str:
 
 
 def file_full(world: World, source: int) -> None:
-    """Handle a crossing: the log file is full. It grows by a step; if it cannot, the database stops [WP]."""
+    """Grow a full log file by one step, or stop the database if it cannot grow [WP] (crossing)."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
@@ -79,7 +80,7 @@ def file_full(world: World, source: int) -> None:
 
 
 class LogTakenOverError(Exception):
-    """Another copy writes the log now, and the server of this one still has to learn that: its statements wait."""
+    """Another copy writes the log now, and this server does not know it yet: its statements wait."""
 
 
 def _check_writer(copy: DatabaseCopy) -> None:
@@ -88,9 +89,9 @@ def _check_writer(copy: DatabaseCopy) -> None:
 
 
 def write(world: World, key: Key, kb: float) -> float:
-    """Write *kb* of log for a statement of a window and return where that log begins.
+    """Write *kb* of log for a statement of a window. Return the position at which that log begins.
 
-    Raises SqlError 9002 without room in a file that cannot grow, and LogTakenOverError.
+    Raise SqlError 9002 if a file that cannot grow has no space, and LogTakenOverError.
     """
     copy = world.copies[key]
     _check_writer(copy)
@@ -119,7 +120,7 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
 
 
 def check_room(world: World) -> None:
-    """Resume a database that had stopped for lack of log space when there is room again."""
+    """Continue each database that stopped for lack of log space and has space again."""
     if not world.log_was_full:
         return
     for key, copy in list(world.copies.items()):
@@ -133,7 +134,7 @@ def check_room(world: World) -> None:
 
 
 def fill(world: World, database: str) -> None:
-    """Execute `fill-log`: fill the log until the file of the serving copy cannot grow any more."""
+    """Write log until the file of the open copy cannot grow any more (`fill-log`)."""
     for key, copy in sorted(world.copies.items()):
         if copy.database == database and copy.source is not None:
             world.update_copy(key, log_size_kb=volumes.log_limit_kb(world, copy))
@@ -146,7 +147,7 @@ def fill(world: World, database: str) -> None:
 
 
 def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
-    """Free the log up to *upto_kb* after a log backup, except for log that is kept for other reasons."""
+    """Free the log up to *upto_kb* after a log backup, except what something else holds."""
     copy = world.copies[key]
     assert copy.source is not None, f"{key} does not write log"
     world.update_copy(key, last_log_backup_kb=upto_kb, full_backup=True, log_backed_up=True)
@@ -159,7 +160,7 @@ def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
 
 
 def truncate(world: World, server: str, database: str) -> list[Message]:
-    """Execute BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): discard log and end the chain; 3048 if mirrored."""
+    """Discard log and end the chain (BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG, 2005); raise 3048 if mirrored."""
     statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     if copy.group_kind:
@@ -170,7 +171,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
 
 
 def hold_transaction(world: World, server: str, database: str) -> None:
-    """Begin a transaction and leave it open: its log and all later log must stay."""
+    """Leave a transaction open, which holds its own log and all later log."""
     copy = statements.copy_on(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
         at = world.flow.positions(copy.source).generated_kb
@@ -185,7 +186,7 @@ def release_transaction(world: World, server: str, database: str) -> None:
 
 
 def note_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
-    """Note that only the sessions *holders* have a transaction open in the database."""
+    """Note that exactly the sessions *holders* have an open transaction in the database."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:
@@ -199,7 +200,7 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
 
 
 def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
-    """Execute DBCC SHRINKFILE of the log: down to *target_kb*, but not below the used part."""
+    """Shrink the log (DBCC SHRINKFILE) to *target_kb*, but not below its used part."""
     statements.use_database(world, server, database)
     copy = statements.copy_on(world, server, database)
     size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), 1024.0))
@@ -222,7 +223,7 @@ def add_file(
     log: bool = False,
     options: Mapping[str, object] | None = None,
 ) -> list[Message]:
-    """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
+    """Add a data or log file (ALTER DATABASE … ADD FILE). The mirror creates the file when it redoes that log."""
     copy = statements.copy_on(world, server, database)
     _check_writer(copy)
     drive = volumes.drive_of(path)
@@ -255,7 +256,7 @@ def add_file(
 
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
-    """ALTER DATABASE … REMOVE FILE: only files that were added, and are empty (log files are, data files are not)."""
+    """Remove a file that was added and is empty; log files are empty, data files are not."""
     copy = statements.copy_on(world, server, database)
     _check_writer(copy)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)

@@ -1,4 +1,4 @@
-"""Commits that clients were told of and that are gone: counted where a copy that alone has them is given up."""
+"""Acknowledged commits that are lost, counted when the only copy that has them discards them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THIS_COPY: Final = say("this copy")
 def record_loss(
     world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
 ) -> None:
-    """Enter lost commits in the account of the database; *where* says in words what does not have them."""
+    """Add lost commits to the account of the database; *location* names in words the copy that lacks them."""
     account = world.availability.get(database)
     if account is None:
         return
@@ -36,7 +36,7 @@ def record_loss(
 
 
 def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
-    """Count the transactions in this part of the copy's log: of its workload, and of T-SQL windows."""
+    """Count the transactions that end in this part of the copy's log: those of the workload and of T-SQL windows."""
     windows = list(commits.iterate_commits(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
     per_transaction = streams.workload_of(copy).log_kb_per_transaction
@@ -49,9 +49,9 @@ def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
 
 
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
-    """Discard the copy's own log: commits that only it had are lost, unless they were counted before.
+    """Discard the copy's own log. Its own commits are lost, unless they were written off before.
 
-    *kept* are the remaining copies; without any the database itself is abandoned, and nothing is counted.
+    *remaining_copies* stay. Without any, the database itself is given up and nothing is counted.
     """
     if not remaining_copies:
         return

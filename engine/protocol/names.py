@@ -1,10 +1,10 @@
-"""The name server, and what clients make of a listener with several addresses.
+"""Name server, and the way in which clients use a listener with several addresses.
 
 [DOC: availability group listeners]
 
-The name of a listener leads to all its addresses (RegisterAllProvidersIP = 1, as SQL Server makes it) or to the one
-that is online. A client keeps the answer for the time to live of the record. With several addresses a driver asks all
-at once (MultiSubnetFailover=True) or one after the other.
+The name of a listener resolves to all its addresses (RegisterAllProvidersIP = 1, the default of SQL Server) or to
+the one that is online. A client caches the answer for the time to live of the record. With several addresses a
+driver calls all at once (MultiSubnetFailover=True) or one after the other.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from msgspec.structs import replace
 from engine.model import Client, NameRecord, Tick, World, ticks
 
 TCP_TIMEOUT_S: Final = 21.0
-"""A call to an address at which nobody is gives up after three tries: 3 + 6 + 12 s. Known of Windows; Microsoft words
-it as "more than 20 seconds"."""
+"""Time of a call to an unused address, which ends after three tries: 3 + 6 + 12 s.
+
+Known of Windows; Microsoft says "more than 20 seconds".
+"""
 
 NONE_KEPT: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
-"""`Client.kept_addresses` of a computer that has asked for no name."""
+"""`Client.kept_addresses` of a computer that has resolved no name."""
 
 
 def register(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
-    """Register the network name as online with the address *online*; the name server has *addresses* for it."""
+    """Register *addresses* of a network name that has come online with the address *online*."""
     world.records[listener] = NameRecord(addresses=addresses, online=online, ttl_s=ttl_s)
 
 
 def resolve(world: World, client: Client, name: str) -> Client:
-    """Return the client with the addresses that its computer has for *name*: cached, or from the name server."""
+    """Return the client with the addresses that its computer has for *name*: from its cache or from the name server."""
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
@@ -55,11 +57,11 @@ def detour_s(world: World, client: Client, name: str) -> float:
 
 
 def leads(world: World, client: Client, name: str) -> bool:
-    """Return whether one of the addresses that *client* has for *name* is online."""
+    """Return whether *client* has the online address among those for *name*."""
     record = world.records.get(name)
     return record is None or record.online in (client.kept_addresses[0] or record.addresses)
 
 
 def flush(world: World, client: str) -> None:
-    """Execute `ipconfig /flushdns` on the computer of an application."""
+    """Empty the name cache on the computer of an application (ipconfig /flushdns)."""
     world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)

@@ -1,7 +1,7 @@
-"""Connections between instances: who hears whom, when a loss is noticed, when a connection comes back.
+"""Connections between instances: reachability, detection of a loss, and reconnection.
 
-Pings are not simulated one by one: as long as nothing changes they change nothing. When something physical
-changes, `reassess` works out for each end of each connection what it will notice and when.
+Single pings are not simulated, because they change nothing while the network stays as it is. When something physical
+changes, `reassess` computes for each end of each connection what it will detect and when.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from engine.model import Contact, Link, Service, World, ticks
 from engine.protocol import addresses, groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
-"""ok; hard: the network stack reports an error; closed: the other end said goodbye; silent: nothing comes."""
+"""ok; hard: the network stack reports an error; closed: by the other end; silent: no packets arrive."""
 
 _HEALTHY: Final = Link()
 
 
 def link(world: World, a: str, b: str) -> Link:
-    """Return the network link from *a* to *b*: instances, by the computers on which they run, or clients."""
+    """Return the link from *a* to *b*: clients, or instances by their computers."""
     return world.links.get((_end(world, a), _end(world, b)), _HEALTHY)
 
 
@@ -39,7 +39,7 @@ def _end(world: World, name: str) -> str:
 
 
 def nic_up(world: World, name: str) -> bool:
-    """Return whether the cables of a server are plugged in; a client's always are."""
+    """Return whether the cables of a server are plugged in; those of a client always are."""
     return _plugged(world, _end(world, name))
 
 
@@ -49,13 +49,13 @@ def _plugged(world: World, end: str) -> bool:
 
 
 def is_passing(world: World, a: str, b: str) -> bool:
-    """Return whether packets pass both ways between *a* and *b* (TCP needs both)."""
+    """Return whether packets pass both ways between *a* and *b*, as TCP requires."""
     ways = _find_links(world, a, b)
     return ways is not None and ways[0].passing and ways[1].passing
 
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
-    """Return the network links from *a* to *b* and back; None while a carrier is lost."""
+    """Return the links from *a* to *b* and back; None while a carrier is lost."""
     here, there = _end(world, a), _end(world, b)
     if not (_plugged(world, here) and _plugged(world, there)):
         return None
@@ -78,7 +78,7 @@ class NetworkPath:
         self._refusals: dict[str, security.Refusal | None] = {}
 
     def has_listeners(self, world: World) -> bool:
-        """Return whether both endpoints listen for each other."""
+        """Return whether each endpoint listens for the other one."""
         if self._listen is None:
             self._listen = security.has_open_port(world, *self._ends)
         return self._listen
@@ -114,7 +114,7 @@ def perceive_link_state(world: World, guid: int, me: str, peer: str, path: Netwo
 
 
 def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath | None = None) -> bool:
-    """Return whether a new connection between the two instances would be established now."""
+    """Return whether a new connection between the two instances would succeed now."""
     if not (world.instances[me].answering and world.instances[peer].answering):
         return False
     path = path or NetworkPath(world, me, peer)
@@ -134,10 +134,9 @@ def can_connect(world: World, guid: int, me: str, peer: str, path: NetworkPath |
 
 
 def overloaded(world: World, guid: int, server: str) -> bool:
-    """Return whether the processors of *server* delay its pings by more than the partner timeout.
+    """Return whether the processors of *server* delay its pings beyond the partner timeout. Facts 5 [MANY].
 
-    Facts 5 [MANY]. A server must send and receive a ping within the timeout; with many databases the same load
-    delays them more.
+    A server must send and receive a ping within the timeout. With many databases the same load delays pings more.
     """
     slower = world.computer_of(server).cpu_factor - 1.0
     if slower <= 0.0:
@@ -157,7 +156,7 @@ def _hold_data(world: World, guid: int, me: str, peer: str) -> bool:
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
-    """Have the two instances hold a connection for session *guid*."""
+    """Open a connection between the two instances for session *guid*."""
     for me, peer in ((a, b), (b, a)):
         old = world.contacts.get((guid, me, peer))
         epoch = old.epoch + 1 if old else 0
@@ -170,7 +169,10 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
 
 
 def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
-    """Let *me* close its connection to *peer*; return False if it hangs or has another connection than *epoch*."""
+    """Close *me*'s end of its connection to *peer* as lost.
+
+    Return False if *me* cannot check it, or has another connection than that of *epoch*.
+    """
     contact = world.contacts.get((guid, me, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
         return False
@@ -183,20 +185,20 @@ def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:
-    """Drop the connections of *server* for session *guid*, which it leaves; the others find them closed."""
+    """Remove all connections of *server* for session *guid*. The others will find them closed."""
     for key, _ in world.contacts_of(guid):
         if key[1] == server:
             world.drop_contact(key)
 
 
 def drop_server(world: World, server: str) -> None:
-    """Drop all connections of an instance that has ended or restarted."""
+    """Remove all connections of an instance that is gone or new."""
     for guid in sorted({guid for guid, me, _ in world.contacts if me == server}):
         drop_contacts(world, guid, server)
 
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
-    """Drop the connections of *server* for session *guid*, with its knowledge."""
+    """Remove the connections of *server* for session *guid*; *server* knows of it."""
     for key, contact in world.contacts_of(guid):
         if key[1] == server and (contact.connected or contact.pending):
             gone = replace(
@@ -208,7 +210,7 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 def _note_refusal(
     world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
 ) -> None:
-    """Log the reason if *caller* reaches *acceptor* and is refused, or calls the wrong address."""
+    """Log the reason if *caller* reaches *acceptor* and is refused, or calls a wrong address."""
     policy = groups.policy_of(world, guid)
     address = policy.address(world, guid, caller, acceptor)
     if address is not None and not addresses.leads_to(world, address, acceptor):
@@ -224,9 +226,9 @@ def timeout_s(world: World, guid: int) -> int:
 
 
 def sessions_changed(world: World, guid: int) -> None:
-    """Run `reassess` after session *guid* was created, removed or has another witness.
+    """Reassess after session *guid* has been added, removed or given another witness.
 
-    Others are affected only if processors are busy, because these have more or fewer pings to send from now on.
+    Other sessions are affected only on servers with busy processors, which now have more or fewer pings to send.
     """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
     reassess(world, None if busy else guid)
@@ -246,9 +248,9 @@ def _delays_s(chance: Chance) -> dict[str, float]:
 
 
 def reassess(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
-    """Make every end notice a change (of session *only*, or of all) at its due time.
+    """Schedule what every end will detect after a change, for session *session_guid* or for all.
 
-    *awake* has just recovered from a hang: it checks its connections before anything else.
+    *awake* has just left a freeze: it checks its connections first.
     """
     chance = world.chance.fork()
     delays_s: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""ALTER DATABASE … SET of options outside mirroring, and who owns a database: what of it belongs to one copy only."""
+"""ALTER DATABASE … SET of options outside mirroring, and the owner of a database: properties of one copy."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ REFUSED_WHILE_MIRRORED: Final = frozenset(
         "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
     }
 )  # fmt: skip
-"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options];
-seen in public logs for DISABLE_BROKER and READ_COMMITTED_SNAPSHOT, the list is completed by derivation."""
+"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options].
+
+DISABLE_BROKER and READ_COMMITTED_SNAPSHOT were seen in public logs; the rest of the list is derived.
+"""
 
 Key = tuple[str, str]
 
@@ -39,7 +41,7 @@ class UnsimulatedOptionError(Exception):
 
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
-    """Execute one option of ALTER DATABASE … SET; 15048 for an invalid compatibility level."""
+    """Set one option of ALTER DATABASE … SET. Raise 15048 for an invalid compatibility level."""
     copy = statements.copy_on(world, server, database)
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
@@ -110,7 +112,7 @@ def _trustworthy(world: World, key: Key, value: str) -> None:
 
 
 def _compatibility(world: World, key: Key, value: str) -> None:
-    """Raise 15048 for a level that this version does not have."""
+    """Set the compatibility level; raise 15048 for a level that this version lacks."""
     version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
@@ -138,13 +140,13 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
 def model_recovery(server: Instance) -> RecoveryModel:
     """Return the recovery model of the database model, which new databases get.
 
-    It depends on the edition [DOC: model database]; documented is only that Express has SIMPLE.
+    It depends on the edition [DOC: model database]. Only Express has SIMPLE. Known.
     """
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
 def level_of(world: World, copy: DatabaseCopy) -> int:
-    """Return the compatibility_level of a copy: its own, or the server's default for a new database."""
+    """Return compatibility_level of a copy: its own, or the default of its server."""
     return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
 
@@ -161,10 +163,9 @@ def keep_levels(world: World, server: str, version: int) -> None:
 
 
 def set_owner(world: World, server: str, database: str, login: str) -> list[Message]:
-    """Execute sp_changedbowner, ALTER AUTHORIZATION ON DATABASE; 15109, 15151, 15110.
+    """Set the owner that this server records (sp_changedbowner, ALTER AUTHORIZATION). Raise 15109, 15110 or 15151.
 
-    Each server stores the owner in its own master: after a failover the owner is the login that restored the
-    mirror.
+    Each server has its own record in master: after a failover the owner is the login that restored the mirror.
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)

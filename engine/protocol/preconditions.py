@@ -1,4 +1,4 @@
-"""Preconditions of an automatic failover: each one, whether it is met, and where a DBA can check it."""
+"""Preconditions of an automatic failover: whether each is met, and where a DBA can check it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from engine.protocol import groups
 from engine.protocol.groups import FailoverPrecondition
 
 OTHERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
-"""Preconditions for the failover of a database that is in no group: each kind of failover adds its own."""
+"""Functions that give preconditions for a database in no group; each kind of failover adds its own."""
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:
-    """Return all preconditions of an automatic failover of *database* now; empty if no copy could take over."""
+    """Return all preconditions of an automatic failover of *database* now; empty if no other copy could take over."""
     found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
     if found is not None:
         return groups.policy(found).preconditions(world, database)

@@ -1,4 +1,4 @@
-"""RESTORE DATABASE and RESTORE LOG from a backup: which backup fits, where its files go, how far the copy then is.
+"""RESTORE DATABASE and RESTORE LOG: which backup fits, the place of its files, and the resulting state of the copy.
 
 Each function takes the server on which the statement runs and raises SqlError with the server's number.
 """
@@ -62,7 +62,10 @@ class Ending(Struct, frozen=True):
 def list_backup_sets(
     world: World, server: str, path: str, title: str = "RESTORE HEADERONLY"
 ) -> tuple[BackupSet, ...]:
-    """Return the backups in a file, as RESTORE HEADERONLY lists them; 3201 no such file, 3241 not a backup."""
+    """Return the backups in a file, as RESTORE HEADERONLY lists them.
+
+    Raise 3201 without a file, 3241 for another file.
+    """
     try:
         host, local = files.locate(world, server, path)
     except SqlError as problem:
@@ -89,7 +92,7 @@ def _find_backup_set(world: World, server: str, path: str, number: int, title: s
 
 
 def _without_snapshots(world: World, server: str, database: str, title: str) -> None:
-    """Raise 5094 for a database that has snapshots: they must be dropped first."""
+    """Raise 5094 if the database has snapshots, which must be dropped first."""
     if snapshots.of_database(world, server, database):
         raise SqlError(5094, also=(3013,), title=title)
 
@@ -115,11 +118,11 @@ def restore_database(
     file: int = 1,
     login: str = "sa",
 ) -> statements.Outcome:
-    """RESTORE DATABASE … FROM DISK = path; *recovery* False is NORECOVERY, *moves* logical name -> path, FILE = *file*.
+    """Restore a database from the disk file *path*.
 
-    *ending* says more than *recovery* does.
-
-    3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, 33111, each followed by 3013.
+    *recovery* False means NORECOVERY, *moves* maps logical name -> path, *file* is the number of the backup. *ending*
+    replaces *recovery* for other endings. Raise 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133 or
+    33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
@@ -149,7 +152,7 @@ def restore_database(
 
 
 def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str) -> None:
-    """Refuse to overwrite an existing database without REPLACE, except by its own backup after its log is saved."""
+    """Without REPLACE, allow the restore only from the database's own backup and only if its log is backed up."""
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
     # Only BACKUP LOG WITH NORECOVERY leaves no tail: whatever else is done, a checkpoint writes log.
@@ -164,7 +167,7 @@ def _spare_existing(world: World, existing_copy: DatabaseCopy, backup_set: Backu
 def _spare_files(
     world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
 ) -> None:
-    """Raise 1834 and 3156 for each file of another database; without MOVE a file keeps its path."""
+    """Raise 1834 and 3156 for each target file that another database uses. Without MOVE a file keeps its path."""
     used = {
         volumes.path_of(other, item).lower(): name
         for (where, name), other in world.copies.items()
@@ -191,7 +194,7 @@ def _place_files(
     moves: Mapping[str, str],
     title: str,
 ) -> DatabaseCopy:
-    """Return the resulting copy, with its files on drives that exist and have room; 5133, 3257."""
+    """Return the future copy with its files on drives that exist and have space. Raise 5133 or 3257."""
     image = backup_set.image
     assert image is not None
     places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
@@ -300,10 +303,11 @@ def restore_log(
     ending: Ending | None = None,
     file: int = 1,
 ) -> statements.Outcome:
-    """RESTORE LOG … FROM DISK = path: the log must follow on what the copy has.
+    """Restore log from the disk file *path*; it must continue the log of the copy.
 
-    3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
-    path), 4335 (STOPAT is before what has been restored), each followed by 3013. *ending* says more than *recovery*.
+    Raise 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (another recovery
+    path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces *recovery* for
+    other endings.
     """
     ending = ending or Ending(recovery)
     title = "RESTORE LOG"
@@ -334,7 +338,7 @@ def restore_log(
 def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
     """Return the log position of a backup at a time, in KB.
 
-    Log is written evenly, and every commit of a window has its own time.
+    The log between two commits of windows is assumed to grow evenly; each commit of a window has its own time.
     """
     whole = max(1, backup_set.started_tick - backup_set.from_tick)
     share = min(1.0, (stop_tick - backup_set.from_tick) / whole)
@@ -351,7 +355,7 @@ def _stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float:
 def _check_restoring(
     world: World, server: str, database: str, existing_copy: DatabaseCopy | None, title: str
 ) -> DatabaseCopy:
-    """Return the copy to which log is restored: it exists, is RESTORING, and no RESTORE is under way."""
+    """Return the copy to which log is restored. It must exist, be RESTORING, and have no running RESTORE."""
     if existing_copy is None:
         raise SqlError(3118, database, also=(3013,), title=title)
     if existing_copy.db_state is not DbState.RESTORING or existing_copy.restoring:
@@ -458,7 +462,7 @@ def _keep_history(world: World, key: Key, backup_set: BackupSet, recovery: bool)
 
 
 def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...]:
-    """Return the files that the log creates, next to those of the full restore."""
+    """Return the files of the copy with those that the log creates in addition to those of the full restore."""
     mine = {file.name: file for file in copy.extra_files}
     return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
 

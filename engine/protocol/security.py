@@ -1,7 +1,7 @@
-"""May two instances talk, and if not, why: endpoints, encryption, authentication, permission to connect.
+"""Authentication between two instances: endpoints, encryption, certificates and the permission to connect.
 
-A connection is opened by one side, the caller, and judged by the other, the acceptor. Either side of a session may
-call, so one way that works is enough to keep a session going; setting one up needs both.
+The caller opens a connection and the acceptor judges it. Either side of a session may call, so one working direction
+keeps a session alive; the setup of a session needs both.
 """
 
 from __future__ import annotations
@@ -22,21 +22,31 @@ ENCRYPTION_FITS: Final = {
     ("SUPPORTED", "REQUIRED"): True,
     ("REQUIRED", "REQUIRED"): True,
 }
-"""Either order. Documented [WP; DOC: CREATE ENDPOINT]."""
+"""Pairs of encryption settings, in either order, and whether they allow a connection.
+
+Documented [WP; DOC: CREATE ENDPOINT].
+"""
 
 TRANSPORT: Final = "Database Mirroring"
 """Name of an endpoint's transport in messages (%S_MSG)."""
 
 FIRST_USER_ID: Final = 5
-"""principal_id of the first user that is made in a database; dbo, guest, INFORMATION_SCHEMA and sys are 1 to 4.
-Documented."""
+"""principal_id of the first user that is created in a database; dbo, guest, INFORMATION_SCHEMA and sys are 1 to 4.
+
+Documented.
+"""
 
 LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
-"""Service accounts that are nobody on the network: certificates are needed. Documented [DOC: set up login accounts]."""
+"""Service accounts without an identity on the network: they need certificates.
+
+Documented [DOC: set up login accounts].
+"""
 
 MACHINE_ACCOUNTS: Final = ("nt authority\\network service", "network service", "nt service\\")
-"""Beginnings of service accounts that go by the account of their computer, DOMAIN\\HOST$. Documented
-[DOC: set up login accounts]."""
+r"""First words of service accounts that use the account of their computer, DOMAIN\HOST$.
+
+Documented [DOC: set up login accounts].
+"""
 
 NO_AUTHENTICATION: Final = (
     "Connection handshake failed. There is no compatible authentication protocol. State 21."
@@ -56,20 +66,20 @@ BAD_PEER_CERTIFICATE: Final = (
 BAD_OWN_CERTIFICATE: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Reasons as the ERRORLOG quotes them. States 22 and 84 have been seen in logs; 21, 67, 85, 89 are from memory."""
+"""Reasons in the wording of the ERRORLOG. States 22 and 84 were seen in logs; 21, 67, 85, 89 are from memory."""
 
 
 class Refusal(Struct, frozen=True):
-    """Reason why a connection fails. *user* is the user that the refusing side has recognized, if any."""
+    """Reason why a connection fails. *user* is the user that the refusing side recognized, if any."""
 
     reason: str
     user: str = ""
     heard: bool = True
-    """False: nobody answered, so nobody has written anything."""
+    """False if no server answered, so no log has an entry."""
     by_caller: bool = False
-    """The caller itself broke it off; the lines stand in its ERRORLOG."""
+    """True if the caller ended the attempt itself; its own ERRORLOG has the lines."""
     first: tuple[int, int] | None = None
-    """Number and argument of a message that comes before."""
+    """Number and argument of a preceding message."""
 
 
 # --- listening -------------------------------------------------------------------------------------
@@ -79,7 +89,7 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 def listens(server: Instance) -> bool:
-    """Return whether the instance has a started endpoint with its own address, and TCP/IP."""
+    """Return whether the instance has a started endpoint with an address of its own, and TCP/IP enabled."""
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
         return False
@@ -92,7 +102,7 @@ def own_ip(server: Instance) -> str:
 
 
 def has_open_port(world: World, a: str, b: str) -> bool:
-    """Return whether both instances listen, and a firewall opens the port of at least one for the other."""
+    """Return whether both instances listen and at least one can reach the other's port through the firewalls."""
     here, there = world.instances[a], world.instances[b]
     if not (listens(here) and listens(there)):
         return False
@@ -100,13 +110,13 @@ def has_open_port(world: World, a: str, b: str) -> bool:
 
 
 def reachable_port(world: World, server: str) -> bool:
-    """Return whether others can connect to the endpoint of *server*."""
+    """Return whether other computers can connect to the endpoint of *server*."""
     state = world.instances[server]
     return listens(state) and _port_is_open(world, state)
 
 
 def _port_is_open(world: World, server: Instance) -> bool:
-    """Return whether only its own address keeps others from the endpoint of a listening instance."""
+    """Return whether only the address of the endpoint can keep others from an instance that listens."""
     end = server.endpoint
     if end is None or end.ip == LOOPBACK:
         return False
@@ -114,7 +124,7 @@ def _port_is_open(world: World, server: Instance) -> bool:
 
 
 def has_endpoint_role(server: Instance, witness: bool) -> bool:
-    """Return whether the role of the endpoint allows the instance to be a witness (or a partner)."""
+    """Return whether the endpoint's role allows the instance to be a witness (or a partner)."""
     return server.endpoint is not None and server.endpoint.role in (
         "ALL",
         "WITNESS" if witness else "PARTNER",
@@ -125,7 +135,7 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 
 
 def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
-    """Return None if *caller* gets its mirroring connection to *acceptor*, else the refusal."""
+    """Return None if *caller* gets its mirroring connection to *acceptor*, otherwise the reason."""
     a, b = world.instances[caller], world.instances[acceptor]
     if not (listens(a) and reachable_port(world, acceptor)):
         return Refusal("The endpoint is not reachable.", heard=False)
@@ -145,7 +155,7 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
 
 
 def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
-    """Return the Windows account that *b* sees in a caller, if it uses Windows authentication."""
+    """Return the Windows account that *b* recognizes in a caller, if it uses Windows accounts."""
     identity = network_identity(world, a) or ""
     known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and known else ""
@@ -168,7 +178,7 @@ def encrypted(world: World, a: str, b: str) -> bool:
 
 
 def algorithm(world: World, caller: str, acceptor: str) -> str:
-    """Return the algorithm of a connection: the acceptor's first choice that both support; "NONE" unencrypted."""
+    """Return the algorithm of a connection: the first choice of the acceptor that both support, or "NONE"."""
     mine, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
     if mine is None or theirs is None or not encrypted(world, caller, acceptor):
         return "NONE"
@@ -200,7 +210,7 @@ def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
 
 
 def network_identity(world: World, server: Instance) -> str | None:
-    """Return the account under which the instance appears to others; None if it has none outside its computer."""
+    """Return the account under which the instance appears to others; None without an identity on the network."""
     account = server.service_account
     low = account.lower()
     domain, _, _ = account.partition("\\")
@@ -227,12 +237,12 @@ def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
 
 
 def login_of(server: Instance, name: str) -> Login | None:
-    """Return the login of that name, found without regard to case."""
+    """Return the login of that name, without regard to case."""
     return next((login for login in server.logins if login.name.lower() == name.lower()), None)
 
 
 def may_connect(server: Instance, login: Login) -> bool:
-    """Return whether the login may use the mirroring endpoint: it owns it, or it or public has CONNECT."""
+    """Return whether the login owns the mirroring endpoint or has CONNECT, by itself or through public."""
     end = server.endpoint
     if end is None or login.disabled:
         return False
@@ -244,7 +254,7 @@ def may_connect(server: Instance, login: Login) -> bool:
 
 
 def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
-    """Return the refusal if one side lacks the other's certificate, owned by a login that may connect."""
+    """Check the certificates of both sides. Each must hold a copy of the other's, owned by a login that may connect."""
     mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
     if mine is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
@@ -264,25 +274,25 @@ def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
 
 
 def endpoint_certificate(server: Instance) -> Certificate | None:
-    """Return the certificate that the endpoint shows to others."""
+    """Return the certificate with which the endpoint authenticates."""
     name = server.endpoint.certificate if server.endpoint is not None else None
     return certificate_of(server, name) if name is not None else None
 
 
 def certificate_of(server: Instance, name: str) -> Certificate | None:
-    """Return the certificate of that name in master, found without regard to case."""
+    """Return the certificate of that name in master, without regard to case."""
     return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
 
 
 def _invalid(world: World, certificate: Certificate) -> int | None:
-    """Return 28024 if it is not yet valid, 28025 if it has expired, None if it is valid."""
+    """Return 28024 if not yet valid, 28025 if expired, None if valid."""
     if world.tick < certificate.valid_from_tick:
         return 28024
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
 def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
-    """Return the server's verdict on the certificate that the other end shows."""
+    """Return the server's objection to the certificate of the other end."""
     held = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held is None:
         return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
@@ -297,7 +307,7 @@ def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refus
 
 
 def user_id(server: Instance, name: str) -> int:
-    """Return the principal_id of a user of master: 1 for dbo, created users count from FIRST_USER_ID on."""
+    """Return principal_id of a user of master. Created users count from FIRST_USER_ID; dbo is 1."""
     mine = [user.name for user in server.users]
     return FIRST_USER_ID + mine.index(name) if name in mine else 1
 
@@ -318,9 +328,9 @@ def client_ip(world: World, server: str) -> str:
 def note_refusal(
     world: World, caller: str, acceptor: str, refusal: Refusal, *, explicit: bool = False
 ) -> None:
-    """Write the lines of a refused connection, once until the reason changes or a connection comes about.
+    """Log a refused connection, once until the reason changes or a connection succeeds.
 
-    Each call that was *asked* for (SET PARTNER, SET WITNESS) is written.
+    An *explicit* call (SET PARTNER, SET WITNESS) is always logged.
     """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
     known = world.instances[where].refused
@@ -344,7 +354,7 @@ def note_refusal(
 
 
 def forget_refusals(world: World, a: str, b: str) -> None:
-    """Forget earlier refusals, because the two are connected: the next one is logged again."""
+    """Forget logged refusals of two connected instances, so that the next refusal is logged again."""
     for me, peer in ((a, b), (b, a)):
         if any(name == peer for name, _ in world.instances[me].refused):
             kept = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)

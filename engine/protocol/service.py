@@ -1,4 +1,4 @@
-"""Power, operating system and SQL Server service: how an instance goes away and how it comes back."""
+"""Power, operating system and SQL Server service: the loss and the start of an instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _announce(world: World, server: str, text: str) -> None:
 
 
 def power_off(world: World, name: str) -> None:
-    """Cut the power of a computer, by its own name or that of an instance on it: nothing is written or announced."""
+    """Cut the power of a computer, named by itself or by an instance on it: no log lines, no messages to others."""
     computer = world.computer_named(name).name
     world.update_computer(computer, powered=False, shutting_down=False)
     for server in world.instances_on(computer):
@@ -28,7 +28,7 @@ def power_off(world: World, name: str) -> None:
 
 
 def power_on(world: World, name: str) -> None:
-    """Boot a computer; its instances start with it. During a shutdown it boots afterwards."""
+    """Boot the computer, after a shutdown that is in progress; its instances start with it."""
     computer = world.computer_named(name)
     local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
     if computer.shutting_down:
@@ -55,7 +55,7 @@ def shut_down(world: World, name: str) -> None:
 
 
 def kill(world: World, server: str) -> None:
-    """Kill the process of an instance at once."""
+    """End the process of an instance at once, without messages."""
     world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
     _announce(world, server, say("SQL Server has stopped"))
     _drop_process(world, server)
@@ -68,9 +68,9 @@ def stop(
     next_action: str = "",
     lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
-    """Stop the service: databases close, and the process ends when their pages are written.
+    """Begin to stop the service: its databases close, and the process ends when their pages are written.
 
-    *then* is the next step: "restart", "power-off" or none. *lines* go into the ERRORLOG first.
+    *next_action* is "restart", "power-off" or empty. *lines* go into the ERRORLOG first.
     """
     if world.instances[server].service is not Service.RUNNING:
         return
@@ -92,7 +92,7 @@ def stop(
 
 
 def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
-    """Handle a timer: the process has ended."""
+    """Handle the end of the process (timer)."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
@@ -106,7 +106,7 @@ def complete_stop(world: World, server: str, started_tick: int, next_action: str
 
 
 def switched_off(world: World, server: str, started_tick: int) -> None:
-    """Handle a timer: the operating system has shut down after its services."""
+    """Power off after the operating system has shut down (timer)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         again = state.start_wanted
@@ -119,12 +119,12 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
 
 
 def begin_boot(world: World, server: str) -> bool:
-    """Return whether the computer boots, and starts the service then."""
+    """Return whether the server's computer boots now; it then starts the service."""
     return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
 
 
 def start(world: World, server: str, started_tick: int | None = None) -> None:
-    """Start the service (also the timer at the end of booting, which passes *started_tick*)."""
+    """Start the service. The timer at the end of booting passes *started_tick*."""
     state, computer = world.instances[server], world.computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:
         world.update_instance(server, start_wanted=True)
@@ -138,7 +138,7 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
 
 
 def started(world: World, server: str) -> None:
-    """Handle a timer: the instance runs, its endpoint listens, its databases are being recovered."""
+    """Handle the start of the instance (timer): its endpoint listens and its databases recover."""
     state = world.instances[server]
     if state.service is not Service.STARTING or not world.computer_of(server).powered:
         return
@@ -179,7 +179,7 @@ def started(world: World, server: str) -> None:
 
 
 def hang(world: World, server: str) -> None:
-    """Hang the instance: its process and connections exist, nothing is answered."""
+    """Freeze the instance: its process and connections exist, but it answers nothing."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
         _announce(world, server, say("does not respond"))
@@ -187,7 +187,7 @@ def hang(world: World, server: str) -> None:
 
 
 def unhang(world: World, server: str) -> None:
-    """Let the hanging instance continue and notice all that it has missed."""
+    """Continue a frozen instance, which then detects what it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
         _announce(world, server, say("responds again"))
@@ -202,7 +202,7 @@ def set_cables(world: World, server: str, plugged: bool) -> None:
 
 
 def _drop_process(world: World, server: str) -> None:
-    """End the process: connections, unwritten data, and its knowledge of others are lost."""
+    """Remove the process with its connections, unwritten data and knowledge of other servers."""
     network.drop_server(world, server)
     for key, copy in list(world.copies.items()):
         if key[0] != server:
@@ -225,7 +225,7 @@ def _drop_process(world: World, server: str) -> None:
 
 
 def recovered(world: World, server: str, database: str, started_tick: int) -> None:
-    """Handle a timer: a database of an instance that started at *started_tick* has been recovered."""
+    """Finish the recovery of a database of an instance that started at *started_tick* (timer)."""
     key = (server, database)
     copy, state = world.copies.get(key), world.instances[server]
     if copy is None or not copy.recovering or state.started_tick != started_tick or not state.answering:

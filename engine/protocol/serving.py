@@ -12,7 +12,7 @@ def is_serving(world: World, key: Key) -> bool:
 
 
 def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
-    """Return `is_serving` for a given copy."""
+    """Return `is_serving` for a copy object."""
     return (
         _admits_clients(world, copy)
         and not copy.log_full
@@ -22,7 +22,7 @@ def is_copy_serving(world: World, copy: DatabaseCopy) -> bool:
 
 
 def is_accessible(world: World, key: Key) -> bool:
-    """Return whether clients can connect to this copy; while its log is full or it is READ_ONLY they can only read."""
+    """Return whether this copy accepts clients. While its log is full they can only read."""
     return _admits_clients(world, world.copies[key])
 
 
@@ -36,7 +36,7 @@ def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
 
 
 def can_read(world: World, key: Key, connected: bool = False) -> bool:
-    """Return whether clients with read intent can connect to this copy, or stay if already *connected*."""
+    """Return whether this copy accepts clients with read intent, or keeps those that are *connected* already."""
     copy = world.copies[key]
     return (
         world.instances[key[0]].answering
@@ -47,6 +47,6 @@ def can_read(world: World, key: Key, connected: bool = False) -> bool:
 
 
 def find_serving_key(world: World, database: str) -> Key | None:
-    """Return the key of the first copy of *database* that serves."""
+    """Return the key of the first copy of *database* in which clients can work."""
     keys = ((copy.server, database) for copy in world.copies_of(database))
     return next((key for key in keys if is_serving(world, key)), None)

@@ -1,6 +1,8 @@
-"""Database snapshots: read-only pictures of a database, for reports on a mirror. Facts 1.5 [DOC: database snapshots].
+"""Database snapshots: read-only views of a database at one time, for reports on a mirror.
 
-What a snapshot costs its source (copy-on-write, the growth of its sparse files) is not simulated.
+Facts 1.5 [DOC: database snapshots].
+
+The cost of a snapshot for its source (copy-on-write, growth of its sparse files) is not simulated.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from engine.model import Snapshot, World
 
 
 def find(world: World, server: str, name: str) -> Snapshot | None:
-    """Return the snapshot of that name on the server, found without regard to case."""
+    """Return the snapshot of that name on the server, without regard to case."""
     wanted = name.lower()
     return next((one for one in world.instances[server].snapshots if one.name.lower() == wanted), None)
 
@@ -21,26 +23,26 @@ def of_database(world: World, server: str, database: str) -> list[Snapshot]:
 
 
 def next_database_id(world: World, server: str) -> int:
-    """Return the id that the next database of the server gets."""
+    """Return the id of the server's next database."""
     copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
     return max([4, *copies, *(one.database_id for one in world.instances[server].snapshots)]) + 1
 
 
 def check_source_files(world: World, server: str, snapshot: Snapshot) -> None:
-    """Raise the error that USE of the snapshot meets: it needs the files of its source."""
+    """Raise the error of USE if files of the snapshot's source are missing."""
     source = world.copies.get((server, snapshot.source))
     if source is None or source.disk_failed:
         raise SqlError(945, snapshot.name)
 
 
 def drop(world: World, server: str, snapshot: Snapshot) -> list[Message]:
-    """DROP DATABASE of a snapshot; its source is left alone."""
+    """Drop a snapshot; its source stays."""
     state = world.instances[server]
     world.update_instance(server, snapshots=tuple(one for one in state.snapshots if one is not snapshot))
     return []
 
 
 def refuse_change(world: World, server: str, database: str) -> None:
-    """Raise 5093 if the name is that of a snapshot: no ALTER DATABASE changes it."""
+    """Raise 5093 if the name is that of a snapshot, which ALTER DATABASE cannot change."""
     if find(world, server, database) is not None:
         raise SqlError(5093, also=(5069,))

@@ -1,8 +1,7 @@
 """Lines that a server writes into its ERRORLOG at its start, in order, and at the start of a new log.
 
 Order and texts [published ERRORLOGs of 2005 to 2017]. The threads of a real start overlap, so adjacent lines may
-be in the opposite order there. Lines about memory, locks, MS DTC, audits and names of services in the directory
-are left out.
+swap there. Lines about memory, locks, MS DTC, audits and service names in the directory are left out.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from engine.protocol import errorlog, groups, security
 
 DAC_PORT: Final = 1434
 SQL_PORT: Final = 1433
-"""Of the default instance. Documented [DOC: dedicated administrator connection; TCP/IP properties]."""
+"""Port of the default instance. Documented [DOC: dedicated administrator connection; TCP/IP properties]."""
 
 DAC_ON_EXPRESS: Final = 7806
-"""Trace flag without which Express has no dedicated administrator connection. Documented."""
+"""Trace flag that gives Express a dedicated administrator connection. Documented."""
 
 
 def folder(version: int) -> str:
@@ -28,17 +27,17 @@ def folder(version: int) -> str:
 
 
 Line = tuple[int | str, tuple[object, ...]]
-"""(number, arguments), or (text, ()) where the number is not known."""
+"""(number, arguments), or (text, ()) for a line of unknown number."""
 
 
 def product(server: Instance) -> str:
-    """Name and build, as in @@VERSION and the first line of an ERRORLOG."""
+    """Return name and build as in @@VERSION and the first line of an ERRORLOG."""
     number, _, name = PRODUCT[server.version]
     return f"{name} - {number} (X64) "
 
 
 def _process_id(server: Instance) -> int:
-    """Return a multiple of four, as Windows assigns; the value is invented."""
+    """Return an invented process id; Windows gives multiples of four."""
     return 4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000)
 
 
@@ -50,7 +49,7 @@ PROCESSORS: Final = (
     "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
     "informational message; no user action is required."
 )
-"""Lines since 2012 whose numbers no public table tells."""
+"""Lines since 2012 whose numbers no public table lists."""
 
 
 def _header(server: Instance) -> Iterator[Line]:
@@ -121,31 +120,31 @@ def _write(world: World, server: str, lines: Iterator[Line]) -> None:
 
 
 def begin(world: World, server: str) -> None:
-    """Write the lines of a starting instance until it accepts clients; the user databases follow."""
+    """Write the lines from the start until the instance is ready for clients. The user databases follow."""
     state = world.instances[server]
     _write(world, server, _header(state))
     _write(world, server, _engine(state, world.computer_of(server).cores))
 
 
 def open_transports(world: World, server: str) -> None:
-    """Write the lines about tempdb and the endpoints."""
+    """Write the lines after the start of tempdb, when the endpoints listen."""
     _write(world, server, _transports(world.instances[server]))
 
 
 def complete(world: World, server: str, started_tick: int) -> None:
-    """Handle a timer: the databases of the start at that tick are recovered."""
+    """Write the last lines when the databases of the start at that tick are recovered (timer)."""
     if world.instances[server].running and world.instances[server].started_tick == started_tick:
         errorlog.write(world, server, 3408)
 
 
 def cycle(world: World, server: str) -> None:
-    """Execute DBCC ERRORLOG, sp_cycle_errorlog: a new log begins."""
+    """Begin a new log (DBCC ERRORLOG, sp_cycle_errorlog)."""
     _write(world, server, _header(world.instances[server]))
     errorlog.write(world, server, 17184)
 
 
 def healthy(world: World) -> None:
-    """Write the ERRORLOGs of servers that started before the run and have run well since."""
+    """Write the ERRORLOGs of servers that started before the run and have had no problem."""
     for name, server in sorted(world.instances.items()):
         if not server.running:
             continue

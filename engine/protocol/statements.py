@@ -1,6 +1,6 @@
-"""Statements about databases as a whole: the databases that they name, how they end, USE, RESTORE … WITH RECOVERY.
+"""Statements about whole databases: name resolution, results, USE, RESTORE … WITH RECOVERY.
 
-Each function takes the server on which the statement runs and answers from what that server knows. It raises
+Each function takes the server on which the statement runs and answers from that server's knowledge. It raises
 SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
 """
 
@@ -20,7 +20,7 @@ from engine.protocol import causes, errorlog, groups, lineage, losses, service, 
 
 
 class Pending(Struct, frozen=True):
-    """The statement takes until *tick*; then COMPLETIONS[handler](world, server, *args) says how it ended."""
+    """Statement that takes until *tick*; COMPLETIONS[handler](world, server, *args) then gives its result."""
 
     tick: int
     handler: str
@@ -30,17 +30,20 @@ class Pending(Struct, frozen=True):
 Outcome = list[Message] | Pending
 COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
 ABANDONED: Final[dict[str, Callable[..., None]]] = {}
-"""Handlers of a pending statement whose batch was cancelled or whose connection broke."""
+"""Handlers for a pending statement whose batch was cancelled or whose connection broke."""
 
 
 def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
-    """Abandon a pending statement and undo what it began, as far as the product does."""
+    """Abandon a pending statement and undo its work as far as the product does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)
 
 
 def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
-    """Return the copy of *database* on *server*, in any case; 5011 if there is none, 5093 for a snapshot."""
+    """Return the copy of *database* on *server*, without regard to case.
+
+    Raise 5011 without one, 5093 for a snapshot.
+    """
     snapshots.refuse_change(world, server, database)
     for (where, name), copy in world.copies.items():
         if where == server and name.lower() == database.lower():
@@ -55,7 +58,7 @@ SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 
 
 def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
-    """RESTORE DATABASE … WITH RECOVERY without a backup: a RESTORING copy out of a session is opened."""
+    """Open a RESTORING copy outside any session (RESTORE DATABASE … WITH RECOVERY without a backup)."""
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
@@ -80,7 +83,7 @@ def _recovered(world: World, server: str, database: str) -> Outcome:
 
 
 def open_restored(world: World, key: Key) -> None:
-    """Recover and open a restoring copy: from now on it writes its own log."""
+    """Recover and open a restoring copy, whose log branches off here."""
     copy = world.copies[key]
     end = copy.end_of_log_kb
     _account_recovery_loss(world, copy)
@@ -122,7 +125,7 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
-    """Execute SHUTDOWN [WITH NOWAIT]: the instance stops, and the requesting connection is cut as well."""
+    """Stop the instance (SHUTDOWN [WITH NOWAIT]), including the connection that requested it."""
     cause = "shutdown-nowait" if nowait else "shutdown"
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
@@ -134,16 +137,16 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
 
 
 def has_connections(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether an application has connections to this copy of the database."""
+    """Return whether an application has connections to this copy."""
     return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
 
 def use_database(
     world: World, server: str, database: str, read_intent: bool = False, connected: bool = False
 ) -> Outcome:
-    """USE database, or a login that names it: refused unless this server lets clients in.
+    """Switch to a database, or log in to it. Raise an error unless this server accepts clients in it.
 
-    *read_intent*: the connection has ApplicationIntent=ReadOnly; *connected*: it is in the database already.
+    *read_intent*: the connection has ApplicationIntent=ReadOnly; *connected*: it uses the database already.
     """
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return []

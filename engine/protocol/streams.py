@@ -1,7 +1,4 @@
-"""Connection between the protocol and the flow model.
-
-It decides which copy writes which log, which copy receives it, and their indexes.
-"""
+"""Mapping between the protocol and the flow model: which copy writes and receives which log, by index."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from engine.protocol.flow_setups import FlowSetups
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
-    """Let the copy write its own log from now on, which begins at *at_kb*; return its source."""
+    """Let the copy write a log of its own from now on, which ends at *at_kb*. Return the source."""
     _leave_path(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).source_setup(world.copies[key]))
     world.sources[source] = key
@@ -28,7 +25,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
 
 
 def _leave_path(world: World, key: Key, at_kb: float) -> None:
-    """Branch the lineage at *at_kb* if the log has commits beyond it that were never hardened."""
+    """Start a branch of the log if the copy continues it at *at_kb* and never hardened commits beyond that."""
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
@@ -36,7 +33,7 @@ def _leave_path(world: World, key: Key, at_kb: float) -> None:
 
 
 def remove_source(world: World, source: int) -> None:
-    """Stop the log of *source* and all copies that receive it; note their positions."""
+    """Stop the log of *source* and of all copies that receive it; store their positions."""
     for stream in world.flow.streams_of(source):
         detach(world, stream)
         del world.streams[stream]
@@ -47,7 +44,7 @@ def remove_source(world: World, source: int) -> None:
 
 
 def stop_log(world: World, copy: DatabaseCopy) -> None:
-    """Let the copy neither write nor receive log from now on."""
+    """Stop the copy's log: it neither writes nor receives any."""
     if copy.source is not None:
         remove_source(world, copy.source)
     elif copy.stream is not None:
@@ -55,7 +52,7 @@ def stop_log(world: World, copy: DatabaseCopy) -> None:
 
 
 def _note_reached(world: World, source: int) -> None:
-    """Note the position of the copy that wrote *source*: all log that was on disk."""
+    """Store the hardened position of the copy that wrote *source*."""
     at = world.flow.positions(source)
     world.update_copy(
         world.sources[source],
@@ -67,7 +64,7 @@ def _note_reached(world: World, source: int) -> None:
 
 
 def attach(world: World, source: int, receiver: Key) -> int:
-    """Attach the copy *receiver* to the log of *source* at its position; return the stream."""
+    """Send the log of *source* to the copy *receiver* from its present position. Return the stream."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
     free = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is None]
@@ -80,7 +77,7 @@ def attach(world: World, source: int, receiver: Key) -> int:
 
 
 def _add_stream(world: World, source: int) -> int:
-    """Add a stream without a receiver: its log waits to be sent from now on."""
+    """Add a stream without a receiver; its log waits to be sent."""
     stream = world.flow.add_stream(
         source, FlowSetups(world).stream_setup(world.copies[world.sources[source]], None)
     )
@@ -92,7 +89,7 @@ def _add_stream(world: World, source: int) -> int:
 
 
 def detach(world: World, stream: int) -> None:
-    """Detach the receiver of *stream*, which keeps its hardened and redone log; the source continues."""
+    """Detach the receiver of *stream*, which keeps its hardened and redone log. The source continues without it."""
     receiver = world.streams[stream]
     if receiver is None:
         return
@@ -105,10 +102,9 @@ def detach(world: World, stream: int) -> None:
 
 
 def crash(world: World, source: int) -> None:
-    """Stop the writer of *source*; its unwritten log is lost here, though a stream may have it already.
+    """Stop the writer of *source*. Its unwritten log is lost here, though a stream may have it already.
 
-    Log that commits wait for is sent while it is being written; no client has been informed of commits in such
-    log.
+    Awaited log is sent while it is being written; no client has an answer for commits in such log.
     """
     received = [
         world.flow.stream_positions(stream).received_kb for stream in _list_received_streams(world, source)
@@ -119,7 +115,7 @@ def crash(world: World, source: int) -> None:
 
 
 def restart(world: World, source: int) -> None:
-    """Restart the writer of *source* with the log that it had written; receivers discard log beyond it."""
+    """Continue the writer of *source* with its written log; receivers discard what goes beyond it."""
     flushed_kb = world.flow.positions(source).flushed_kb
     world.flow.set_positions(source, generated_kb=flushed_kb)
     owner = world.sources[source]
@@ -144,9 +140,10 @@ def resend(world: World, stream: int) -> None:
 
 
 def take_over(world: World, stream: int) -> None:
-    """Let the receiver of *stream* write this log from its hardened position on.
+    """Make the receiver of *stream* the writer of this log, which ends at its hardened position.
 
-    If service was forced while the old writer lives and serves, that keeps its own log; else its log stops.
+    An old writer that is still open (service was forced while it was alive) keeps its own log; otherwise its log
+    stops.
     """
     source, receiver = world.flow.source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
@@ -173,26 +170,26 @@ def _all_at(names: tuple[str, ...], kb: float) -> dict[str, float]:
 
 
 def end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
-    """End of the log that the copy has hardened."""
+    """Return the end of the log that the copy has hardened."""
     if copy.source is not None:
         return world.flow.positions(copy.source).flushed_kb
     return copy.end_of_log_kb if copy.stream is None else world.flow.stream_positions(copy.stream).hardened_kb
 
 
 def redone_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the position up to which the data follow the log: all of it, or the redone part of a mirror."""
+    """Return the position up to which the data of the copy contain its log: its end, or the redone part of a mirror."""
     if copy.source is not None:
         return world.flow.positions(copy.source).generated_kb
     return copy.redone_kb if copy.stream is None else world.flow.stream_positions(copy.stream).redone_kb
 
 
 def committed_kb(world: World, copy: DatabaseCopy) -> float:
-    """End of the last commit that clients of this copy were told of."""
+    """Return the end of the last commit that was acknowledged to clients of this copy."""
     return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
 
 
 def find_log_place(world: World, copy: DatabaseCopy) -> Place | None:
-    """Return the log that *copy* writes and its first stream, or the stream that it receives; None if stopped."""
+    """Return the log that *copy* writes with its first stream, or the stream that it receives; None without either."""
     if copy.stream is not None:
         return world.flow.source_of(copy.stream), copy.stream
     if copy.source is None:
@@ -207,7 +204,7 @@ def find_log_places(world: World) -> dict[Key, Place]:
 
 
 def read_counter(world: World, log_place: Place, name: str) -> float:
-    """Return one of the flow's COUNTERS for a log and its stream; 0 if it does not exist."""
+    """Return one of the flow's COUNTERS for a log and its stream; 0 for a missing one."""
     source, stream = log_place
     if name in SOURCE_COUNTERS:
         return world.flow.counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
@@ -219,12 +216,12 @@ def workload_of(copy: DatabaseCopy) -> Workload:
 
 
 def under_load(copy: DatabaseCopy) -> bool:
-    """Return whether clients work in the database (the column of Table 6 that applies)."""
+    """Return whether clients work in the database, which selects the column of Table 6."""
     return workload_of(copy).connections * copy.scale >= 1.0
 
 
 def refresh(world: World) -> None:
-    """Tell the flow model of every log whose circumstances have changed."""
+    """Update the flow model for every log whose setup has changed."""
     logs = sorted(world.dirty.intersection(world.sources))
     if not logs:
         world.dirty.clear()
@@ -272,14 +269,14 @@ WATCHED: Final = {
     (True, False): Crossing.OPERATION_DONE,
     (True, True): Crossing(0),
 }
-"""(its log is full, no long operation runs in it) -> what the flow model has to report of a copy."""
+"""(log is full, no long operation runs in it) -> crossings that the flow model reports for a copy."""
 
 
 def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
     """Return the streams of *source*.
 
-    A log of a session has one even while no copy receives it: the log that waits there is the send queue. Other
-    logs have only streams with receivers.
+    A log in a session always has one: its send queue is the log that waits there. A log in no session has only
+    streams that a copy receives.
     """
     streams = world.flow.streams_of(source)
     if copy.group_kind:
@@ -311,7 +308,7 @@ def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, 
 def _holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `log_holds` of a log that is on disk up to *flushed_kb*, and up to *carried_kb* at its receivers."""
+    """Return `log_holds` for a log that is on disk up to *flushed_kb*, and up to *carried_kb* at its receivers."""
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
@@ -328,11 +325,11 @@ def _holds(
 
 
 def warm_start(world: World) -> None:
-    """Put every log where it would be after running for a long time."""
+    """Set every log to the state that it has after a long run."""
     refresh(world)
     for source in sorted(world.sources):
         flow.warm_start(world.flow, source, world.chance.uniform())
 
 
 run = flow.run
-"""Advance the flow model; re-exported so that the simulator needs to know one place only."""
+"""Advance the flow model; re-exported so that the simulator depends on one module only."""

@@ -1,4 +1,4 @@
-"""Drives and the files on them: which exist, how full they are, how far a log file can grow."""
+"""Drives and the files on them: existence, free space, and the growth limit of a log file."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from engine.constants import LOG_GROWTH_STEP
 from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 
 STANDARD_DRIVES: Final = "CDL"
-"""Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
+"""Drives of every server (system, data, log), without a size limit unless a Volume sets one. Assumed."""
 
 BACKUP_FOLDER: Final = "D:\\Backup"
 """Folder to which backup jobs write. Assumed."""
 
 
 def has_drive(computer: Computer, letter: str) -> bool:
-    """Return whether the server has that drive and it is not lost."""
+    """Return whether the server has that drive and has not lost it."""
     if letter.upper() in computer.failed_drives:
         return False
     return letter.upper() in STANDARD_DRIVES or size_kb(computer, letter) is not None
 
 
 def size_kb(computer: Computer, letter: str) -> float | None:
-    """Size of the drive; None if it does not exist, or exists without a limit."""
+    """Return the size of the drive; None if it does not exist or has no limit."""
     return next((v.size_kb for v in computer.volumes if v.letter.upper() == letter.upper()), None)
 
 
 def free_kb(world: World, server: str, letter: str) -> float:
-    """Return the free space of the drive; infinite without a limit, 0 if it does not exist or is lost."""
+    """Return the free space on the drive; infinite without a limit, 0 if it does not exist or is lost."""
     computer = world.computer_of(server)
     whole = size_kb(computer, letter)
     if not has_drive(computer, letter):
@@ -84,7 +84,7 @@ def path_of(copy: DatabaseCopy, file: DbFile) -> str:
 
 
 def locations_of(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
-    """Return the paths at which the file lies."""
+    """Return the paths at which the file exists."""
     known = next((one for one in copy.file_paths if one.file == file.key), None)
     return known.found if known is not None else (path_of(copy, file),)
 
@@ -98,7 +98,7 @@ def misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
 
 
 def settled(copy: DatabaseCopy) -> DatabaseCopy:
-    """Return the copy as it is when it has been opened: each file is used at its path, on the drive of that path."""
+    """Return the copy after it has been opened: each file is used at its path, on the drive of that path."""
     if not copy.file_paths:
         return copy
     paths = {one.file: one.path for one in copy.file_paths}
@@ -121,7 +121,7 @@ def options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
 
 
 def log_room_kb(copy: DatabaseCopy) -> float:
-    """Log that the log files of the copy hold at their present size."""
+    """Return the log that the log files of the copy hold at their present size."""
     if not copy.extra_files:
         return copy.log_size_kb
     return copy.log_size_kb + arithmetic.total(file.size_kb for file in copy.extra_files if file.log)
@@ -134,7 +134,7 @@ def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
-    """Size of the first log file after its next growth; the present size if it cannot grow."""
+    """Return the size of the first log file after its next growth; the present size if it cannot grow."""
     step_kb = copy.log_size_kb * LOG_GROWTH_STEP
     if copy.file_options:
         options = options_of(copy, files_of(copy)[1])
@@ -146,5 +146,5 @@ def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
 
 
 def drive_of(path: str) -> str:
-    """Return the drive letter of a path; "" for a path without one (a network share, a URL)."""
+    """Return the letter of a path; "" for a path without one (a network share, a URL)."""
     return path[0].upper() if path[1:2] == ":" else ""

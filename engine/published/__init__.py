@@ -1,4 +1,4 @@
-"""The papers' figures as data, and the runs of the real engine that reproduce them."""
+"""Figures of the papers as data, and the runs of the engine that reproduce them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 def fidelity_rows() -> list[FigureRow]:
-    """Return every published figure and statement next to ours; loads the whole engine."""
+    """Return every published figure and statement with our value.
+
+    Loads the whole engine, so import it only on demand.
+    """
     from engine.published import fidelity
 
     return fidelity.fidelity_rows()

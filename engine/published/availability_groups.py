@@ -1,4 +1,4 @@
-"""I/O of availability groups against mirroring (SQL Server 2012) in the SQLCAT guide."""
+"""I/O of availability groups compared with mirroring (SQL Server 2012) in the SQLCAT guide."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AG: Final = (
     "SQLCAT guide, Comparing I/O characteristics in AlwaysOn Availability Groups and Database Mirroring"
 )
 TRACE: Final = "ERRORLOGs of a planned failover in a public lab of three nodes, SQL Server 2022"
-"""One run, by the clock's seconds."""
+"""Source of the planned failover: one run, with times in whole seconds."""
 SETTLE_S: Final = 250.0
 MEASURED_S: Final = 300.0
 
@@ -44,7 +44,7 @@ THREE: Final = ("sync", "sync", "sync")
 
 @cache
 def measure_group() -> GroupMeasurement:
-    """Measure a group through its own stream, as in any run of a group."""
+    """Measure the stream of a group in a normal run."""
     world = group_world(workload=USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(SETTLE_S * TICKS_PER_S))
     flow = world.flow
@@ -75,7 +75,7 @@ class Peaks(TypedDict):
 
 
 def _peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> Peaks:
-    """Return the peaks; *here* and *there*: data writes of primary and secondary, MB/s, one a second."""
+    """Return the peaks of data writes of primary and secondary; both series are in MB/s, one value per second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
         "writes_most_mb_per_s": max(secondary_rates),
@@ -104,11 +104,11 @@ def measure_mirroring() -> GroupMeasurement:
 
 
 SEEDS: Final = range(1, 7)
-"""Runs whose mean stands for one that was watched."""
+"""Seeds of the runs whose mean is compared with one observed run."""
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
-    """Play *lines* at 5 s until *until_s* for three replicas with a small database; return world and events."""
+    """Return the world and the events of three replicas with a small idle database; *lines* run at 5 s."""
     world = group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
@@ -121,7 +121,7 @@ def _became_s(events: list[Event], state_word: ReplicaWord, server: str | None =
 
 @cache
 def planned_s() -> float:
-    """Return the time from the old primary's RESOLVING_NORMAL to the new PRIMARY_NORMAL, mean of the runs."""
+    """Return the time from RESOLVING_NORMAL at the old primary to PRIMARY_NORMAL at the new one, mean of the runs."""
     times = []
     for seed in SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)

@@ -1,4 +1,4 @@
-"""Mirroring and Bandwidth (2007): a document of 49 MB uploaded and deleted again and again in SharePoint."""
+"""Mirroring and Bandwidth (2007): a document of 49 MB uploaded and deleted repeatedly in SharePoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCUMENT_MB: Final = 49.0
 """Documented."""
 
 LOG_PER_PAYLOAD: Final = 1.8
-"""Log bytes for a byte of document, upload and deletion together. Assumed."""
+"""Log bytes per byte of document, for upload and deletion together. Assumed."""
 
 COMMITS: Final = 25.0
 """Commits of one upload and deletion. Fitted: 345 MB/min with mirroring."""
@@ -38,7 +38,7 @@ WORKLOAD: Final[Workload] = IDLE
 
 @cache
 def measure(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
-    """Return (MB/min of document, used share of the link) with that mirroring."""
+    """Return (MB/min of document, share of the link in use) under this kind of mirroring."""
     flow = Flow.empty()
     add_pair(flow, setup_of(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
     run_s(flow, 60.0)

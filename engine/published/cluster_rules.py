@@ -1,4 +1,4 @@
-"""Votes, heartbeats and forced quorum as the documentation of Windows Server words them, each played."""
+"""Rules of votes, heartbeats and forced quorum in the documentation of Windows Server, each as a run."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SURVIVAL: Final = {
     (4, True): ("Yes", "Yes", "Yes"),
     (5, False): ("Yes", "Yes", "Yes"),
 }
-"""(nodes, witness) -> whether the cluster survives the loss of one node, of one and then another, of two at once."""
+"""(nodes, witness) -> whether the cluster survives the loss of one node, of two in sequence, of two at once."""
 
 APART_S: Final = 60.0
-"""Between two losses that are not at once: long enough for the votes to be counted anew."""
+"""Time between two losses in sequence: long enough for a recount of the votes."""
 
 
 @cache
@@ -52,7 +52,7 @@ def _verdict(outcomes: set[bool]) -> str:
 
 
 def _survival() -> list[FigureRow]:
-    """Play every choice of nodes: all survive, none does, or it depends on the choice."""
+    """Return rows for every choice of nodes: all survive, none survives, or it depends on the choice."""
     found = []
     for (nodes, witness), published in SURVIVAL.items():
         names = NODES[:nodes]
@@ -79,7 +79,7 @@ def _survival() -> list[FigureRow]:
 
 @cache
 def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
-    """Return whether NODE_3 is removed from the membership after such a time without network."""
+    """Return whether an outage of this length removes NODE_3 from the membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = cluster_world(NODES[:3], windows, subnets=subnets)
     events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
@@ -87,7 +87,7 @@ def _removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
 
 
 REGROUP_MOST_S: Final = 2.5
-"""After the threshold the survivors need a moment to agree."""
+"""Maximum time after the threshold in which the survivors agree."""
 
 
 def _heartbeats() -> list[FigureRow]:
@@ -112,14 +112,14 @@ def _heartbeats() -> list[FigureRow]:
 
 
 def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
-    """Return the counted votes (nodes, witness) after *lines*."""
+    """Return (nodes, witness) whose votes count after *lines*."""
     play(world, lines, until_s)
     known = cluster_config(world)
     return len(known.counted), int(known.witness_counts)
 
 
 def _votes() -> list[FigureRow]:
-    """Return the rows of dynamic quorum and dynamic witness."""
+    """Return rows for dynamic quorum and dynamic witness."""
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
     cases = (
@@ -146,7 +146,7 @@ def _votes() -> list[FigureRow]:
 
 
 def _last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Return the nodes left after five fail one by one, those without a counted vote first."""
+    """Return how many of five nodes survive if they fail in sequence, those without a counted vote first."""
     world = cluster_world(NODES, windows, dynamic=dynamic)
     left = list(NODES)
     while len(left) > 1:
@@ -307,7 +307,7 @@ PARTITION_IN_TIME: Final = "[DOC: manage quorum; Start-ClusterNode]"
 
 
 def _stale(kind: str, windows: str) -> World:
-    """Build the case: NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts, with that witness."""
+    """Return a world in which NODE_2 failed, NODE_1 continued and failed, and NODE_2 starts with the witness."""
     world = cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world

@@ -46,7 +46,7 @@ from engine.published.lab import play
 from engine.published.measure import NO_LIMIT_KB
 
 MBPS: Final = 10_000.0
-"""Network of the guide's test. Assumed: the paper names none; it was no limit."""
+"""Network of the guide's test. Assumed: the paper names none, and the network was not the limit."""
 
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
 CLUSTER: Final = "CLUSTER"
@@ -76,7 +76,7 @@ def cluster_world(
     cores: int = SSD.cores,
     seed: int = 1,
 ) -> World:
-    """Build nodes without an instance; *witness*: one that every node reaches, by default a disk."""
+    """Return a cluster of nodes without instances. *witness* adds one that every node reaches, by default a disk."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
     threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
@@ -107,7 +107,7 @@ def cluster_world(
 
 
 def start(world: World) -> World:
-    """Return the world at 0 s, its logs where they are after a long time."""
+    """Return the world at 0 s, with its logs in the state after a long run."""
     streams.warm_start(world)
     simulator.start_timers(world)
     simulator.advance(world, 0)
@@ -115,7 +115,7 @@ def start(world: World) -> World:
 
 
 def add_instances(world: World, version: int) -> None:
-    """Add a standalone instance on every node."""
+    """Add an instance to every node."""
     for host, name in enumerate(world.nodes):
         world.instances[name] = Instance(name=name, computer=name, host=host, version=version)
 
@@ -133,9 +133,9 @@ def group_world(
     databases: int = 1,
     **cluster: Any,
 ) -> World:
-    """Build groups of so many *databases* each: one replica a node, the first of them primary, each of a kind of KINDS.
+    """Return groups with *databases* each, one replica per node, the first of them primary, each of a kind in KINDS.
 
-    *client*: fields of an application at the listener of the only group. *cluster*: as of `cluster_world`.
+    *client*: fields of an application at the listener of the only group. *cluster*: arguments of `cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = cluster_world(nodes, windows, **cluster)
@@ -166,7 +166,7 @@ def group_world(
 
 
 Modes = dict[str, tuple[CommitMode, FailoverMode]]
-"""By server, the primary's first."""
+"""Modes by server, the primary first."""
 
 
 def _numbered(name: str, number: int) -> str:
@@ -174,7 +174,7 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _in_step(modes: Modes) -> set[str]:
-    """Return the servers with copies equal to the primary's: all synchronous ones, if that is synchronous, too."""
+    """Return the servers whose copies are synchronized: all synchronous ones if the primary is synchronous too."""
     lead, *_ = modes.values()
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
 
@@ -208,7 +208,7 @@ def _group(
 
 
 def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
-    """Add copies in their roles, connected to the primary, and the streams to them."""
+    """Add copies in their roles, connected to the primary, with the log that flows to them."""
     (primary, *others), in_step, guid = modes, _in_step(modes), group.guid
     states = {one: SyncState.SYNCHRONIZED if one in in_step else SyncState.SYNCHRONIZING for one in others}
     for server in modes:
@@ -243,7 +243,7 @@ def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version:
 def instance_world(
     owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
 ) -> World:
-    """Build a failover cluster instance with one database at rest, on the first of *owners*."""
+    """Return a failover cluster instance with one idle database, on the first of *owners*."""
     world = cluster_world(nodes, "2012 R2", witness=True, seed=seed)
     name = "FCI"
     world.instances[name] = Instance(
@@ -281,7 +281,7 @@ def _copy(
 
 
 def has_running_partition(world: World) -> bool:
-    """Return whether a partition of the cluster has quorum and a running node."""
+    """Return whether some part of the cluster has quorum and a running node."""
     return any(config.writer(world, partition) for partition in config.partitions(world, CLUSTER))
 
 
@@ -309,12 +309,12 @@ def first_s(events: Sequence[Event], kind: str, **data: object) -> float | None:
 
 
 def errors(events: Sequence[Event]) -> list[int]:
-    """Return the numbers of the errors in T-SQL results."""
+    """Return the numbers of the errors of T-SQL."""
     answers: list[Any] = [event.as_json()["messages"] for event in events if event.kind == "sql_done"]
     return [message["number"] for messages in answers for message in messages if message["number"]]
 
 
 def say_sql(world: World, server: str, text: str) -> list[int]:
-    """Execute the statement in its own window; return its errors."""
+    """Run the statement in a window of its own and return its errors."""
     at = world.tick / TICKS_PER_S
     return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

@@ -27,7 +27,7 @@ def _case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
 
 
 def _pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
-    """Return the means without and with compression."""
+    """Return the results without and with compression."""
     raw = measured(_case(mode, mbps, 1.0), 60.0)
     return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
@@ -142,7 +142,7 @@ def _asynchronous() -> list[FigureRow]:
 
 
 def _drain_s(ratio: float) -> float:
-    """Return the seconds in which an idle principal sends 2 GB of waiting log."""
+    """Return the seconds in which an idle principal sends 2 GB of unsent log."""
     rate = measured(_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 

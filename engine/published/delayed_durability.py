@@ -15,7 +15,7 @@ DD: Final = "Delayed durability and impact on mirroring (blog, 2014)"
 ROWS: Final = 250_000.0
 FAILOVER_AFTER_S: Final = 30.0
 FAR_RTT_MS: Final = 100.0
-"""A high latency network. Assumed; the blog names none."""
+"""Round trip of a high-latency network. Assumed; the blog names none."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,6 @@ def rows() -> list[FigureRow]:
 
 
 def _burst_interval_s() -> float:
-    """Time between two releases of log with delayed durability."""
+    """Return the time between two releases of log with delayed durability."""
     setup = setup_of(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     return DELAYED.log_block_kb / measured(setup, FAILOVER_AFTER_S).log_kb_per_s

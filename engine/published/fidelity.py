@@ -1,4 +1,4 @@
-"""Every figure and checkable statement of the five papers beside ours: `mirrordrill fidelity`."""
+"""Every figure and checkable statement of the five papers with our value: `mirrordrill fidelity`."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ EXCEPTIONS: Final = {
     "DD.batches": "Delayed durability writes a block when it is full, many times a second. What gathered the "
     "queue for 20 s in that test is not described; a timer of that length is not documented.",
 }
-"""Rows known to fail, and why. They stay in the list."""
+"""Rows that are known to fail, with the reason. They stay in the list."""
 
 
 def fidelity_rows() -> list[FigureRow]:
-    """Return all rows, section by section; about 15 s of work, the same each time."""
+    """Return all rows by section; takes about a quarter of a minute and always gives the same."""
     return list(iterate_rows())
 
 
 def iterate_rows() -> Iterator[FigureRow]:
-    """Yield the rows as they are computed, for a window that shows progress."""
+    """Yield the rows one by one, for a window that shows progress."""
     for section, make in SECTIONS.items():
         for row in make():
             yield explain(row, section, EXCEPTIONS)
 
 
 def summary(rows: list[FigureRow]) -> dict[str, int]:
-    """Count rows, passes, failures, and failures without a listed reason."""
+    """Return the counts of rows, pass, fail, and fail without a listed reason."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
         "rows": len(rows),
@@ -74,7 +74,7 @@ def summary(rows: list[FigureRow]) -> dict[str, int]:
 
 
 def render(rows: list[FigureRow], width: int = 110) -> str:
-    """Format the comparison as plain text."""
+    """Return the comparison as plain text."""
     lines: list[str] = []
     section = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""Rules of availability groups as the documentation words them, each played: time-outs, failover sets, limits, log."""
+"""Rules of availability groups in the documentation, each as a run: timeouts, failover sets, limits, log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from engine.published.rows import FigureClass, FigureRow, build_number_row, buil
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0
-"""Each run does its first act at this second."""
+"""Time of the first action of each run, in seconds."""
 
 LEASE: Final = "[DOC: lease timeout]"
 ALTER: Final = "[DOC: ALTER AVAILABILITY GROUP]"
@@ -43,7 +43,7 @@ def _set(option: str) -> str:
 
 
 def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
-    """Return the option for each replica."""
+    """Return the statements that set the option for each replica."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
         f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
@@ -58,7 +58,7 @@ LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParam
 
 @cache
 def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
-    """Return the seconds from *fault* at the primary until the cluster knows of the failure; None after 120 s."""
+    """Return the time from *fault* at the primary until the cluster knows that its role failed; None after 120 s."""
     world = group_world(AUTO, witness=True)
     at = first_s(play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
     return None if at is None else at - FIVE
@@ -148,7 +148,7 @@ def _detection() -> list[FigureRow]:
 
 @cache
 def _handover(windows: str) -> tuple[float, float]:
-    """Return the seconds until RESOLVING and until the new PRIMARY_NORMAL after the primary's network is lost."""
+    """Return the seconds after a network loss of the primary until it is RESOLVING and the new one PRIMARY_NORMAL."""
     world = group_world(AUTO, windows=windows, witness=True)
     # the primary alone loses the way to all, and to the disk of the witness
     events = play(world, "5 pull-cable NODE_1\n", 60.0)
@@ -165,7 +165,7 @@ def _became_s(events: Sequence[Event], state_word: ReplicaWord, server: str) -> 
 
 @cache
 def _pause_s(timeout_s: int) -> float:
-    """Return the time that commits wait for an unresponsive synchronous secondary, all replicas with that timeout."""
+    """Return the time that commits wait for an unresponsive synchronous secondary, with one timeout at all replicas."""
     world = group_world(("sync", "sync"), USERS.name)
     play(
         world,
@@ -177,7 +177,7 @@ def _pause_s(timeout_s: int) -> float:
 
 
 def _waits_s(world: World, most_s: float) -> float:
-    """Return the seconds until the primary commits again, at most *most_s*; the world advances to that time."""
+    """Advance the world until the primary commits again, at most *most_s*; return the seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, stopped = world.tick, world.flow.positions(source).transactions
@@ -224,15 +224,17 @@ SETS: Final = {
     "C": ("", "AB"),
     "D": ("", ""),
 }
-"""Of replicas A and B (synchronous, automatic), C (synchronous, manual), D (asynchronous): by the current primary,
-automatic targets and planned ones."""
+"""Targets of automatic and planned failovers, by the current primary.
+
+Replicas A and B are synchronous and automatic, C synchronous and manual, D asynchronous.
+"""
 
 KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
 
 
 @cache
 def _targets(lead: str) -> tuple[str, str]:
-    """Return (target of the automatic failover, target after FAILOVER) with the replica *lead* as primary."""
+    """Return the targets of an automatic failover and of FAILOVER with the replica *lead* as primary."""
     letters = lead + "".join(sorted(set(KIND) - {lead}))
     kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
     world = group_world(kinds, witness=True)
@@ -373,7 +375,7 @@ def _threshold() -> list[FigureRow]:
 MOST: Final = {
     2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
 }  # fmt: skip
-"""Version -> most replicas, synchronous ones, ones with automatic failover; the primary among them."""
+"""Version -> maximum replicas, synchronous ones, and ones with automatic failover, each including the primary."""
 
 WORDS: Final = {
     "async": "ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
@@ -384,7 +386,7 @@ WORDS: Final = {
 
 @cache
 def _count_accepted_replicas(version: int, kind: str, max_replicas: int) -> int:
-    """Return the most replicas of *kind* that CREATE AVAILABILITY GROUP accepts, trying up to *most* and one."""
+    """Return the most replicas of *kind* that CREATE AVAILABILITY GROUP accepts, at most *max_replicas* + 1."""
     names = tuple(f"NODE_{number}" for number in range(1, 11))
     accepted = 0
     for count in (max_replicas, max_replicas + 1):
@@ -416,7 +418,7 @@ def _limits() -> list[FigureRow]:
 
 @cache
 def _wire_share(version: int, kind: str, flag: int = 0) -> float:
-    """Return bytes on the wire for a byte of log, by the flow's messages, of a workload that compresses by half."""
+    """Return the wire bytes per log byte in the flow's messages, for a workload that compresses by half."""
     world = group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -507,7 +509,7 @@ def _required() -> list[FigureRow]:
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
-    """log_reuse_wait_desc of the primary's database after a log backup at the end."""
+    """Return log_reuse_wait_desc of the primary's database after a log backup at the end."""
     world = group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
@@ -550,7 +552,7 @@ def _log_holds() -> list[FigureRow]:
 
 @cache
 def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
-    """Return the time at which the application works again, after the group moves to another subnet at 5 s."""
+    """Return the time at which the application works again after the group moves to another subnet at 5 s."""
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(
         name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
@@ -583,13 +585,15 @@ def _listener() -> list[FigureRow]:
 
 
 OVERHEAD_S: Final = (2.0, 7.0)
-"""A failover without detection and redo: "short and constant"; 7 s with the offline of a planned one in the lab's
-trace. Derived."""
+"""Range of a failover without detection and redo: "short and constant". Derived.
+
+7 s includes the offline phase of the planned failover in the lab's trace.
+"""
 
 
 @cache
 def _redo_run() -> tuple[float, float]:
-    """Return (redo queue through redo rate as the view has it, redo time of the failover then), s."""
+    """Return (redo queue divided by redo rate as the view shows them, redo time of the next failover), in seconds."""
     world = group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
     play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -605,7 +609,10 @@ def _redo_run() -> tuple[float, float]:
 
 @cache
 def _loss_run() -> tuple[float, float, int]:
-    """Return (log send queue through log generation rate, seconds of commits lost, commits lost synchronously)."""
+    """Return three figures of a loss.
+
+    (log send queue divided by log generation rate, seconds of lost commits, commits lost in a synchronous failover).
+    """
     world = group_world(("auto", "async"), WORKLOAD1.name, witness=True)
     play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
@@ -626,7 +633,7 @@ def _loss_run() -> tuple[float, float, int]:
 
 @cache
 def _unavailable_s(fault: str) -> float:
-    """Return the seconds from a failure of the primary until the database is open again."""
+    """Return the time from a failure of the primary until the database is open again."""
     world = group_world(AUTO, windows="2016", witness=True)
     play(world, f"5 {fault} NODE_1\n", 90.0)
     found = [one for one in world.failovers if one.online_tick]

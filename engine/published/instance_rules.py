@@ -1,4 +1,4 @@
-"""Failover cluster instances: the guide's outage, and rules of the documentation, each played."""
+"""Failover cluster instances: the guide's outage, and rules of the documentation, each as a run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ POLICY: Final = "[DOC: failover policy of instances]"
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
-"""The same of a mirrored database."""
+"""Outage of a mirrored database for the same failure."""
 
 
 @cache
 def _outage_s(act: str, seed: int = 1) -> float:
-    """Return the seconds from *act* until the database is open again."""
+    """Return the time from the line *act* until the database is open again."""
     world = instance_world(seed=seed)
     play(world, f"{AT_S} {act}\n", AT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
@@ -39,7 +39,7 @@ def _host(world: World) -> str:
 
 
 def _restarts() -> FigureRow:
-    """Compare two restarts after the same failure."""
+    """Return the row for two equal failures in sequence."""
     world = instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
     first = _host(world)

@@ -1,4 +1,4 @@
-"""The papers' arrangement of servers as a world: principal, mirror, witness, one or many databases at rest."""
+"""Server topology of the papers as a world: principal, mirror, witness, and one or more idle databases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lab(
     databases: int = 1,
     cores: int = 8,
 ) -> World:
-    """Build SERVER_A as principal and SERVER_B as mirror of each database, SYNCHRONIZED, at 0 s."""
+    """Return a lab at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.computers[name] = Computer(name=name, cores=cores)
@@ -107,7 +107,7 @@ def _add_database(
 
 
 def play(world: World, script: str, until_s: float) -> list[Event]:
-    """Run the world to *until_s* with the input lines of *script*, as a headless run would."""
+    """Advance the world to *until_s* with the input lines of *script*, as a headless run does."""
     inputs, problems = parse_script(script)
     assert not problems, problems
     return simulator.advance(world, round(until_s * TICKS_PER_S), inputs)

@@ -26,13 +26,16 @@ PUBLISHED: Final = {
 }
 
 OTHER_THREADS: Final = 36
-"""Threads of an instance that are no workers. Read off: 612 in all with all 576 workers in use."""
+"""Threads of an instance other than workers. Read off: 612 in all with all 576 workers in use."""
 
 MIRROR_OTHER_THREADS: Final = 90
-"""Threads of the mirror beside mirroring's. Fitted: the mean of five columns."""
+"""Threads of the mirror other than those of mirroring. Fitted: the mean of five columns."""
 
 PEAK_BUSY: Final = 1.95
-"""Workers that once were busy stay; most at once against the mean. Fitted: principal's threads at 20 to 60."""
+"""Largest number of busy workers relative to the mean; workers stay once created.
+
+Fitted: principal's threads at 20 to 60.
+"""
 
 SETTLE_S: Final = 20.0
 MEASURED_S: Final = 30.0

@@ -1,4 +1,4 @@
-"""Runs of the flow model as a paper would measure them: a pair of servers in steady state, and its means."""
+"""Measurements of the flow model in the way of the papers: means of a pair of servers in steady state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from engine.flow import (
 from engine.flow.sites import NEC
 
 NO_LIMIT_KB: Final = 1e12
-"""Log file that never fills: the papers' tests had room."""
+"""Limit of a log file that never fills, as in the papers' tests."""
 
 MEASURED_S: Final = 300.0
 """Length of a measurement: five checkpoint intervals."""
@@ -36,7 +36,7 @@ KB_PER_MB: Final = 1024.0
 
 @dataclass(frozen=True)
 class Means:
-    """Exact means over a time; CPU of the whole instance."""
+    """Exact means over a time; CPU is that of the whole instance."""
 
     transactions_per_s: float
     response_s: float
@@ -51,7 +51,7 @@ class Means:
 
 
 def setup_of(workload: Workload, mode: SafetyMode, site: Site = NEC, **changes: object) -> Pair:
-    """Build a database alone on its servers, with an unlimited log file and, unless *mode* is NONE, a mirror."""
+    """Return a single database with an unlimited log file and, unless *mode* is NONE, a mirror."""
     return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
@@ -68,7 +68,7 @@ def run_s(flow: Flow, seconds: float) -> None:
 
 
 def means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
-    """Measure the means of *source*, and of its first stream if there is one, over the next *seconds*."""
+    """Return the means of *source*, and of its first stream if there is one, over the next *seconds*."""
     streams = flow.streams_of(source)[:1]
     cores = flow.source_setup(source).site.cores
     before, streams_before = flow.totals(source), [flow.stream_totals(stream) for stream in streams]
@@ -97,7 +97,7 @@ def _change(start_totals: object, end_totals: object, seconds: float) -> dict[st
 
 @cache
 def measured(setup: Pair, seconds: float = MEASURED_S) -> Means:
-    """Return the means of *setup* in steady state; the same setup is run once."""
+    """Return the means of *setup* in steady state; equal setups run only once."""
     return means(steady(setup), seconds)
 
 
@@ -113,7 +113,7 @@ def queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class OperationRun:
-    """A long operation on an otherwise idle database; drains count from its end and are 0 without a mirror."""
+    """Long operation on an otherwise idle database; drain times start at its end and are 0 without a mirror."""
 
     took_s: float
     send_queue_kb: float
@@ -126,7 +126,7 @@ class OperationRun:
 def operation_run(
     operation: Operation, mode: SafetyMode, workload: Workload, site: Site = NEC
 ) -> OperationRun:
-    """Run *operation* to its end and wait until the queues are empty; redo costs as much as *workload*'s log."""
+    """Run *operation* to its end and wait for the queues to drain. Redo costs as much as *workload*'s log."""
     flow = Flow.empty()
     add_pair(flow, setup_of(replace(workload, connections=0.0), mode, site, operation=operation))
     flow.watch(0, Crossing.OPERATION_DONE)
@@ -143,7 +143,7 @@ def operation_run(
 
 
 def _run_until_crossing(flow: Flow) -> float:
-    """Return the seconds until the armed crossing."""
+    """Advance to the armed crossing and return the seconds."""
     ticks, sources, streams = run(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S

@@ -1,4 +1,4 @@
-"""One row of the comparison: a published figure or statement beside ours, and whether they agree."""
+"""Row of the comparison: a published figure or statement with our value, and whether they agree."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ TOLERANCE_PERCENT: Final = {
     FigureClass.PREDICTED: 10.0,
     FigureClass.INPUT: 3.0,
 }
-"""Permitted deviation of our figures."""
+"""Allowed deviation of our figures."""
 
 CPU_TOLERANCE_PERCENT: Final = 15.0
-"""For CPU figures that are predicted or fixed shared constants."""
+"""Allowed deviation of CPU figures that are predicted or fixed shared constants."""
 
 
 @dataclass(frozen=True)
 class FigureRow:
-    """*published* and *ours* are numbers in *unit*, or words; *band* is (5 %, 95 %) of many runs."""
+    """Row of the comparison.
+
+    *published* and *ours* are numbers in *unit*, or text; *band* is (5 %, 95 %) of many runs.
+    """
 
     id: str
     section: str
@@ -48,7 +51,7 @@ class FigureRow:
     reason: str | None = None  # why a row that fails does so
 
     def as_json(self) -> dict[str, object]:
-        """Return the row in the form of `fidelity --json`; missing fields are left out."""
+        """Return the row for `fidelity --json`, without empty fields."""
         shown = {name: value for name, value in vars(self).items() if value is not None and name != "kind"}
         return {**shown, "class": str(self.kind)}
 
@@ -66,7 +69,10 @@ def build_number_row(
     band: tuple[float, float] | None = None,
     note: str | None = None,
 ) -> FigureRow:
-    """Build the row of a figure, which passes within the tolerance of its class and the band of many runs."""
+    """Return the row of a figure.
+
+    It passes within the tolerance of its class and, with many runs, inside their band.
+    """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
     if cpu and kind in (FigureClass.SHARED, FigureClass.PREDICTED):
@@ -91,7 +97,7 @@ def build_number_row(
 def build_statement_row(
     id: str, source: str, claim: str, published: str, holds: bool, ours: str
 ) -> FigureRow:
-    """Build the row of a statement of a paper, with our figures."""
+    """Return the row of a paper's statement, with our result in figures."""
     verdict = "pass" if holds else "fail"
     return FigureRow(id, "", source, claim, published, ours, "", FigureClass.STATEMENT, verdict)
 

@@ -1,4 +1,4 @@
-"""A SimPy model of the same system, to measure the flow model against.
+"""SimPy model of the same system, as a reference for the speed and the means of the flow model.
 
 The model plays Workload1 with safety FULL event by event: every client, every log block, every message.
 """
@@ -18,7 +18,7 @@ from engine.flow.derive import KB_PER_S_OF_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
 
 Process = Generator[Any, Any, None]
-"""Of SimPy, which has no types: what it waits for next."""
+"""Process of SimPy, which has no types: yields the events for which it waits."""
 
 
 class StreamLink(Struct, frozen=True):
@@ -27,7 +27,7 @@ class StreamLink(Struct, frozen=True):
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
     awaited: bool = True
-    """Commits wait until the log is hardened at its other end."""
+    """True if commits wait until the log is hardened at the other end."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DatabaseMeans:
     transactions_per_s: float
     response_s: float
     hardened_kb_per_s: tuple[float, ...]
-    """For each of its streams."""
+    """Rate for each of its streams."""
 
 
 class SimPyMissingError(ImportError):
@@ -51,10 +51,10 @@ def simpy_model(
     workload: Workload = WORKLOAD1,
     links: tuple[StreamLink, ...] = (StreamLink(),),
 ) -> Callable[[float], DatabaseMeans]:
-    """Return a function that plays a number of seconds and returns the average of each database in them.
+    """Return a function that advances by a number of seconds and returns the mean work per database in them.
 
-    Each database has its own servers and a stream of its log over each of *links*. Raises SimPyMissingError
-    without the development dependency.
+    Each database has its own servers and a stream of its log over each of *links*. Raise SimPyMissingError without
+    the development dependency.
     """
     try:
         import simpy
@@ -82,7 +82,7 @@ def simpy_model(
 
 
 class _Database:
-    """One database: clients, group commit, and for each stream sending, hardening, acknowledgement."""
+    """One database: clients, group commit, and for each stream sending, hardening and acknowledgment."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _Database:
             self.inside_s += self.env.now - began
 
     def _log_writer(self) -> Process:
-        """Write all waiting log, a block at a time; streams that commits wait for get each block when it starts."""
+        """Write all waiting log block by block. An awaited stream gets each block when its write starts."""
         site, kb = self.site, self.workload.log_kb_per_transaction
         most = max(1, int(site.log_block_kb / kb))
         while True:
@@ -147,7 +147,7 @@ class _Database:
                 queue.put((kb, answer))
 
     def _receiver(self, link_index: int) -> Process:
-        """Receive messages in order, one write at a time; then the acknowledgement travels back."""
+        """Receive messages in order, write one at a time, then return the acknowledgment."""
         link, site = self.links[link_index], self.site
         per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
         per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb

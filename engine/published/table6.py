@@ -1,4 +1,4 @@
-"""Table 6 of the first whitepaper: failover time by cause, synchronous mirroring with witness, Workload1."""
+"""Table 6 of the first white paper: failover time by cause, synchronous mirroring with witness, Workload1."""
 
 from typing import Final
 
@@ -13,4 +13,4 @@ FAILOVER_S: Final[dict[str, tuple[str, float, float]]] = {
     "power-off": ("Power OFF principal server", 2.2, 2.6),
     "pull-cable": ("Pull network cable on principal connecting to mirror and witness", 1.9, 3.1),
 }
-"""Single samples of one hour of Workload1; detection is not part of them."""
+"""Single samples of one hour of Workload1, without detection."""

@@ -1,4 +1,4 @@
-"""Tables 4 to 6 and figure 5 of the 2005 whitepaper, and its failure scenarios: runs of the whole engine."""
+"""Tables 4 to 6 and figure 5 of the 2005 white paper, and its failure scenarios: runs of the whole engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.published.whitepaper_load import WP
 SEEDS: Final = 200
 
 FAILS_AT_S: Final = 1.0
-"""The phase in the checkpoint interval is drawn with the world, so the moment does not matter."""
+"""Time of the failure. Any time would do, because the phase in the checkpoint interval is random."""
 
 DO: Final = {
     "manual": f"sql {PRINCIPAL} ALTER DATABASE Sales SET PARTNER FAILOVER",
@@ -29,7 +29,7 @@ DO: Final = {
     "power-off": f"power-off {PRINCIPAL}",
     "pull-cable": f"pull-cable {PRINCIPAL}",
 }
-"""The causes of table 6 as input lines."""
+"""Causes of Table 6 as input lines."""
 
 NOTES: Final = {
     ("manual", False): (FigureClass.INPUT, "fixed part of closing and analysis"),
@@ -56,7 +56,7 @@ NOTES: Final = {
 
 @dataclass(frozen=True)
 class FailoverRuns:
-    """Seconds of *SEEDS* failovers, by phase; detection apart, as in the paper."""
+    """Seconds of *SEEDS* failovers by phase, with detection separate as in the paper."""
 
     failover_s: tuple[float, ...]
     to_decision_s: tuple[float, ...]
@@ -69,7 +69,7 @@ def rows() -> list[FigureRow]:
 
 @cache
 def failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Return the same failure in *SEEDS* worlds."""
+    """Return the results of the same failure in *SEEDS* worlds."""
     whole, decision, role = [], [], []
     for seed in range(SEEDS):
         failover = _fail(cause, loaded, seed)
@@ -140,7 +140,7 @@ def _table_6() -> list[FigureRow]:
 
 
 def _table_5() -> list[FigureRow]:
-    """Compare the trace of one example with the runs of a power failure under load."""
+    """Return rows that compare the trace of one example with the runs of a power failure under load."""
     runs = failovers("power-off", True)
     found = []
     for id, what, published, values in (
@@ -209,7 +209,7 @@ def _figure_5() -> list[FigureRow]:
 
 
 def _table_4() -> list[FigureRow]:
-    """Return the failovers that the three operating modes support."""
+    """Return rows for the failovers that the three operating modes support."""
     found = []
     cases = (
         ("auto", Safety.FULL, True, "automatic failover", True),
@@ -263,7 +263,7 @@ def _table_4() -> list[FigureRow]:
 
 
 def _losses() -> list[FigureRow]:
-    """Return the losses of the mirror, of the witness, of both."""
+    """Return rows for the loss of the mirror, of the witness, and of both."""
     mirror = _play_script(f"1 power-off {MIRROR}")
     witness = _play_script(f"1 power-off {WITNESS}")
     both = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")

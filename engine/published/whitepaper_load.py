@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of the 2005 whitepaper: two workloads without mirroring, with safety OFF and FULL."""
+"""Tables 1 to 3 of the 2005 white paper: two workloads without mirroring, with safety OFF and FULL."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _tables_2_and_3() -> list[FigureRow]:
 
 
 def _text() -> list[FigureRow]:
-    """Return the statements of the text about these tables."""
+    """Return rows for statements of the text about these tables."""
     source = f"{WP}, Transaction Safety Levels"
     w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in COLUMNS}
     w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in COLUMNS}

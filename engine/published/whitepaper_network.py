@@ -1,6 +1,6 @@
-"""Figures 6 to 15 and table 7 of the 2005 whitepaper: encryption, round trips, bandwidth.
+"""Figures 6 to 15 and table 7 of the 2005 white paper: encryption, round trips, bandwidth.
 
-The figures are pictures without values; what the text says of them is compared.
+The figures are pictures without values, so the rows compare the statements of the text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NETWORKS: Final = {"local": (0.0, 2.0), "metropolitan": (2.0, 20.0), "wide": (20
 """Table 7: typical round trips in ms. Input."""
 
 LITTLE_KB_PER_S: Final = 1.0
-"""A queue that grows less than this does not build up."""
+"""Growth below which a queue counts as stable."""
 
 
 def rows() -> list[FigureRow]:

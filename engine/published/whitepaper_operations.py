@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of the 2005 whitepaper and its suspended bulk loads: long operations and a full log disk."""
+"""Figures 1 to 4 of the 2005 white paper and its suspended bulk loads: long operations and a full log disk."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _suspended() -> list[FigureRow]:
 
 
 def _fill_log_disk() -> tuple[float, bool]:
-    """Return (hours until 40 GB are full, whether clients then stop)."""
+    """Return (hours until 40 GB are full, whether clients stop then)."""
     flow = Flow.empty()
     load = bulk_load(1e9)
     setup = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)

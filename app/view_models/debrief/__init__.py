@@ -1,1 +1,1 @@
-"""The debrief as plain data: page and exports read the same figures and sentences. No Qt."""
+"""The debrief as plain data, without Qt. Page and exports show the same figures and sentences."""

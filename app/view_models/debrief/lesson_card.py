@@ -1,4 +1,4 @@
-"""One mistake as a question, and its answer with the reason. No Qt."""
+"""A mistake as a question, and its answer with the reason, without Qt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LessonCard:
 
 
 def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
-    """Return the question: the position, what was done in the run, and what it cost."""
+    """Return the question: the position, the action of the run, and its cost."""
     heading = tr("Mistake {number} of {count}, at {moment}: what do you do?").format(
         number=number, count=count, moment=formatting.run_time(lesson.tick / TICKS_PER_S)
     )
@@ -55,7 +55,7 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> L
 
 
 def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
-    """Return why an answer is not good enough."""
+    """Return the reason why an answer is not good enough."""
     if judgement.idle:
         heading = tr("That changes nothing here.")
         return LessonCard(heading, "warn", (tr("Try something else."),), (), (HINT, ANSWER, AGAIN, SKIP))
@@ -68,7 +68,7 @@ def reject_answer(lesson: RunSegment, judgement: Judgement) -> LessonCard:
 def judge_answer(
     lesson: RunSegment, judgement: Judgement, has_another: bool, review: Review | None, choices: Asked
 ) -> LessonCard:
-    """Return what an answer is worth. *more*: another lesson follows."""
+    """Return the value of an answer. *has_another*: another lesson follows."""
     if judgement.idle or not is_good_answer(lesson, judgement):
         return reject_answer(lesson, judgement)
     points = formatting.plain_number(round(judgement.value, 1))
@@ -77,14 +77,14 @@ def judge_answer(
 
 
 def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
-    """Return the best continuation without an answer by the player."""
+    """Return the best continuation, if the player gives no answer."""
     points = formatting.plain_number(round(lesson.before, 1))
     heading = tr("The best continuation, worth {points} points:").format(points=points)
     return _reveal(lesson, heading, "info", has_another, review, choices)
 
 
 def find_hint(lesson: RunSegment, choices: Asked) -> str:
-    """Return where the best continuation acts first, without what it does."""
+    """Return the place of the first action in the best continuation, but not the action."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
         return tr("Hint: nothing has to be done here.")
@@ -106,7 +106,7 @@ def _reveal(
 
 
 def find_reason(lesson: RunSegment, review: Review | None) -> str:
-    """Return the reason of the reference for the same action, or the advice of the rule that it broke."""
+    """Return the reference's reason for the same action, or the advice of the rule that the player broke."""
     if review is None:
         return ""
     actions = [item for item in lesson.best if is_action(item.line_without_time)]

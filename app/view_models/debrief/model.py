@@ -1,4 +1,4 @@
-"""Everything that the debrief of one run shows, as far as it is known. No Qt."""
+"""Contents of the debrief of one run, as far as they are known, without Qt."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ from engine.drill.par.regret import Account, RunSegment
 
 @dataclass(frozen=True, slots=True)
 class DebriefModel:
-    """One run, its review and its account; the last two arrive later than the report."""
+    """Run, review and account of one debrief. Review and account arrive later than the report."""
 
     report: Report
     scenario: Scenario | None = None
-    """None: this version cannot use the scenario, so nothing can be retried."""
+    """Scenario; None if this version cannot use it, so that nothing can be retried."""
     review: Review | None = None
     account: Account | None = None
     lessons: tuple[RunSegment, ...] | None = None
     provisional: bool = False
-    """A better account follows."""
+    """True if a better account follows."""
     analyzing: bool = False
-    """Review or account is being computed."""
+    """True while review or account is being computed."""
     reflection: Reflection | None = None
     next_title: str = ""
-    """Of the drill that is suggested next; empty: there is none."""
+    """Title of the suggested next drill; empty if there is none."""
 
     @property
     def can_retry(self) -> bool:
-        """Return True if the run can be taken up again."""
+        """True if the run can be retried."""
         return self.scenario is not None
 
     @property
     def has_solution(self) -> bool:
-        """Return True if the drill has a reference solution."""
+        """True if the drill has a reference solution."""
         return self.scenario is not None and bool(self.scenario.solution)
 
     @property
     def choices(self) -> dict[str, list[str]]:
-        """Return the choices of each question."""
+        """Choices of each question."""
         return ask_choices(self.report)
 
     def summary(self) -> Summary:
@@ -67,7 +67,7 @@ class DebriefModel:
         return judge_run(self.report, self.review, self.account, self.lessons, self.provisional)
 
     def course(self) -> RunTimeline:
-        """Return the course of the run, with the point of no return where it is known."""
+        """Return the timeline of the run, with the point of no return if it is known."""
         databases = list(self.report["availability"]["databases"])
         mirrored = databases if self.scenario is None else find_synchronized_databases(self.scenario)
         behind = () if self.scenario is None else asynchronous(self.scenario)

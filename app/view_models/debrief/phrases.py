@@ -1,4 +1,4 @@
-"""Sentences for the actions of a player, in the past tense. No Qt."""
+"""Sentences for the actions of a player, in the past tense, without Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.inputs import Input, InputError
 from engine.verbs.lines import parse_line
 
 LETTERS_MAX: Final = 110
-"""Letters of a command in a sentence; the steps below it and the tab of commands have all of it."""
+"""Maximum characters of a command in a sentence. The steps below and the Commands tab show all of it."""
 
 STATEMENTS: Final = (
     (r"SET PARTNER OFF", mark("You removed the mirroring session on {server} (SET PARTNER OFF).")),
@@ -41,7 +41,7 @@ STATEMENTS: Final = (
     ),
     (r"SET HADR SUSPEND", mark("You suspended data movement on {server} (SET HADR SUSPEND).")),
 )
-"""Pattern in a batch in plain capitals -> sentence about it; the last match in the batch counts."""
+"""Pattern in an uppercase batch -> sentence about it; the last match in the batch counts."""
 
 REMARKS_MADE: Final = {
     "finish": mark("You ended the drill."),
@@ -49,11 +49,11 @@ REMARKS_MADE: Final = {
     "rewind": mark("You went back in time."),
     "answer": mark("You answered a question: {action}."),
 }
-"""Verb -> sentence, where the input changes nothing in the world."""
+"""Verb -> sentence, for inputs that do not change the world."""
 
 
 def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
-    """Return a sentence about an input of the player. *asked*: question -> its choices."""
+    """Return a sentence about an input of the player. *choices*: question -> its choices."""
     action = short(describe_input(line, choices), LETTERS_MAX)
     try:
         item = parse_line(line)

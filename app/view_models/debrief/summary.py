@@ -1,4 +1,4 @@
-"""Score, grade and figures of a finished run. No Qt."""
+"""Score, grade and figures of a finished run, without Qt."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GRADES: Final = (
     (60.0, mark("Passed"), "warn"),
     (0.0, mark("Not passed"), "bad"),
 )
-"""Points from which on a finished run has which grade, and its tone. The limits of `app/learning/memory.py`."""
+"""Lowest score, name and tone of each grade. The limits are those of `app/learning/memory.py`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A word about the score, and its tone: ok, warn, bad."""
+    """Name of a grade, and its tone: ok, warn, bad."""
 
     text: str
     tone: str
@@ -43,19 +43,19 @@ class SummaryFigure:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The left card of the debrief."""
+    """Left card of the debrief."""
 
     title: str
     facts: str
-    """Mode, seed, and how the run ended."""
+    """Mode, seed, and the end of the run."""
     score: float | None
-    """None: nothing is scored."""
+    """Score; None if nothing is scored."""
     grade: Grade | None
     figures: tuple[SummaryFigure, ...]
 
     @property
     def passed_well(self) -> bool:
-        """Return True if the next drill is a better suggestion than another try."""
+        """True if the next drill is a better suggestion than another try."""
         return self.grade is not None and self.grade.tone == "ok"
 
 
@@ -90,7 +90,7 @@ def find_grade(total: float, finished: bool) -> Grade:
 
 
 def describe_end(report: Report) -> str:
-    """Return mode, seed, and how the run ended."""
+    """Return mode, seed, and the end of the run."""
     return tr("{mode} · seed {seed} · {ended} at {moment}").format(
         mode=formatting.mode(report["mode"]),
         seed=report["seed"],
@@ -100,7 +100,7 @@ def describe_end(report: Report) -> str:
 
 
 def describe_result(report: Report) -> str:
-    """Return how the run ended and which goals were reached, in a sentence."""
+    """Return the end of the run and the goals reached, in a sentence."""
     end = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
     goals = report.get("goals", ())
     met = sum(bool(goal["met"]) for goal in goals)
@@ -129,11 +129,11 @@ UNPROTECTED: Final = {
     "fci": mark("No standby node"),
     "mixed": mark("Time unprotected"),
 }
-"""Technology -> label of the time in which nothing could have taken over without loss."""
+"""Technology -> label of the time in which no copy could have taken over without loss."""
 
 
 def find_protection(scenario: Scenario | None) -> str:
-    """Return what protects the databases of a drill: a key of UNPROTECTED; empty if nothing does."""
+    """Return the protection of a drill's databases, a key of UNPROTECTED; empty without protection."""
     if scenario is None:
         return "mixed"
     grouped = {name for group in scenario.groups for name in group.databases}
@@ -181,7 +181,7 @@ def _figures(report: Report, scenario: Scenario | None) -> Iterator[SummaryFigur
 
 
 def _downtime(report: Report) -> Iterator[SummaryFigure]:
-    """Downtime of the database, and that of its clients where there are any."""
+    """Yield the downtime of the database, and that of its clients if there are any."""
     count = len(report["availability"]["databases"])
     tip = tr("Sum of {n} databases").format(n=count) if count > 1 else ""
     database_s = report["availability"]["downtime_s"]
@@ -211,7 +211,7 @@ def _last_service(report: Report) -> str:
 
 
 def _failover(report: Report) -> Iterator[SummaryFigure]:
-    """Yield the time of the only failover, with the published one if there is one to compare."""
+    """Yield the time of the only failover, with the published time if there is a comparable one."""
     rows: list[Row] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return

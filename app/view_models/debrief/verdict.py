@@ -1,4 +1,4 @@
-"""The biggest mistake of a run in one sentence, and what would have been best. No Qt."""
+"""Biggest mistake of a run in one sentence, and the best alternative, without Qt."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from engine.inputs import Input
 from engine.model import Tick
 
 STEPS_MAX: Final = 3
-"""Steps of the best continuation on the first screen."""
+"""Maximum steps of the best continuation on the first screen."""
 
 OUTAGES_MAX: Final = 3
-"""Outages with a sentence where there is no mistake."""
+"""Maximum outages with a sentence, if there is no mistake."""
 
 SELECT_OR_FROM: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
 COLUMNS_MAX: Final = 12
-"""Characters of a list of columns that a step still shows."""
+"""Longest column list that a step still shows, in characters."""
 
 Asked = Mapping[str, Sequence[str]]
 """Question -> its choices."""
@@ -57,20 +57,20 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The right card of the debrief."""
+    """Right card of the debrief."""
 
     lead: str
     tone: str
     sentence: str
     heading: str = ""
-    """Of the steps; empty if there are none."""
+    """Heading of the steps; empty without steps."""
     steps: tuple[Step, ...] = ()
     lines: tuple[str, ...] = ()
-    """Sentences where there are no steps."""
+    """Sentences if there are no steps."""
     retry: Retry | None = None
     lesson: RunSegment | None = None
     lessons: tuple[RunSegment, ...] = field(default=())
-    """All mistakes that are worth a lesson, in order of time."""
+    """All mistakes with a lesson, in order of time."""
 
 
 def judge_run(
@@ -80,10 +80,9 @@ def judge_run(
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
 ) -> Verdict | None:
-    """Return what the run teaches; None while that is not known.
+    """Return the lesson of the run; None while it is not known.
 
-    *account*: V of the run. *lessons*: those of the account, with plans at a person's pace where that was
-    worked out.
+    *account*: values of the run. *lessons*: those of the account, with plans at a person's pace if these were computed.
     """
     if not report["score"]["scored"]:
         return None if review is None else _unscored(review)
@@ -120,7 +119,7 @@ def describe_lesson(
 
 
 def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
-    """Return a sentence about what was done, or not done."""
+    """Return a sentence about the action, or about the missing action."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
     start, end = (formatting.run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
@@ -128,7 +127,7 @@ def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
 
 
 def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
-    """Return what it cost: goals that were out of reach afterwards, or points."""
+    """Return the cost: goals that became unreachable, or points."""
     if chance is not None and closes_goals(lesson, chance) and chance.missed:
         first, more = chance.missed[0][0], len(chance.missed) - 1
         if not more:
@@ -145,7 +144,7 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
 
 
 def describe_step(item: Input, choices: Asked) -> Step:
-    """Return one step of a continuation: where, and the statement without its columns."""
+    """Return one step of a continuation: its place, and the statement without column lists."""
     text = describe_input(item.line_without_time, choices)
     if item.verb in ("sql", "ps"):
         statement = omit_columns(" ".join(item.args[1].split()))
@@ -156,7 +155,7 @@ def describe_step(item: Input, choices: Asked) -> Step:
 
 
 def omit_columns(statement: str) -> str:
-    """Return *statement* with "…" in place of each long list of columns between SELECT and FROM."""
+    """Return *statement* with "…" in place of each long column list between SELECT and FROM."""
     parts = SELECT_OR_FROM.split(statement)
     for at in range(1, len(parts) - 2, 2):
         between = (parts[at].upper(), parts[at + 2].upper())
@@ -166,9 +165,9 @@ def omit_columns(statement: str) -> str:
 
 
 def find_retry(lesson: RunSegment, choices: Asked) -> Retry:
-    """Return where the run is taken up again so that a person can still act before the mistake.
+    """Return the moment at which the run restarts, so that a person can act before the mistake.
 
-    Looks of the plan do not count: the clock stands still until the player presses Run.
+    Queries of the plan do not count: the clock waits until the player presses Run.
     """
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
@@ -201,7 +200,7 @@ def _unscored(review: Review) -> Verdict:
 
 
 def describe_outages(review: Review) -> list[str]:
-    """Return a sentence for each of the first outages, or that there was none."""
+    """Return a sentence for each of the first outages, or for the absence of outages."""
     outages = review.outages[:OUTAGES_MAX]
     return [_describe_outage(outage) for outage in outages] or [tr("There was no downtime.")]
 

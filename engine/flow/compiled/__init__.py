@@ -1,7 +1,7 @@
-"""The step of the flow as it runs: C from a library that comes with the program, else plain Python.
+"""The step of the flow: C from a library that comes with the program, otherwise plain Python.
 
-`kernel.py` is the source of both, and both give the same bits. The library is loaded at the first use of one of the
-functions below: a program that only shows a list needs none.
+`kernel.py` is the source of both, and both give the same bits. The first call of a function below loads the library,
+so that a program that only shows a list does not need it.
 """
 
 from __future__ import annotations

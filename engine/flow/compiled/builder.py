@@ -1,4 +1,4 @@
-"""Compile the step on this computer, where no prebuilt library fits. The loader imports this module only then."""
+"""Compile the step on this computer. The loader imports this module only if no prebuilt library fits."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FLAGS: Final = (
     "-fno-math-errno",
     "-fvisibility=hidden",
 )
-"""Of every compiler. Contraction would join a product and a sum, which changes the last bit."""
+"""Flags of every compiler. Contraction would merge a product and a sum, which changes the last bit."""
 
 COMPILE_S_MAX: Final = 60.0
 
 
 def compiled_library(text: str) -> Path:
-    """Return a library compiled on this computer, now or before. Raises LibraryError."""
+    """Return a library compiled on this computer, now or before. Raise LibraryError."""
     compiler = shutil.which("cc") or shutil.which("clang") or shutil.which("gcc")
     if compiler is None:
         raise LibraryError("this computer has no C compiler")
@@ -57,7 +57,7 @@ def compiled_library(text: str) -> Path:
 
 
 def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
-    """Compile *text* in *folder*; *flags* come after the usual ones. Raises LibraryError and OSError."""
+    """Compile *text* in *folder*; *flags* come after the usual ones. Raise LibraryError or OSError."""
     c_file, library = folder / "kernel.c", folder / f"kernel.{SUFFIXES.get(platform.system(), 'so')}"
     c_file.write_text(text, encoding="utf-8")
     command = [compiler, *FLAGS, *flags, "-o", str(library), str(c_file)]

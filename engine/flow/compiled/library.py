@@ -1,4 +1,4 @@
-"""Names of libraries of the step, and the text that they are built from."""
+"""Names of the libraries of the step, and the text from which they are built."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def library_name(system: str, machine: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return the SHA-256 of a source without docstrings, comments and empty lines, which change no behavior."""
+    """Return SHA-256 of a source without docstrings, comments and empty lines, which do not change its behavior."""
     bare = re.sub(r'"""(?s:.*?)"""', "", text)
     lines = (line.partition("#")[0].rstrip() for line in bare.splitlines())
     return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()

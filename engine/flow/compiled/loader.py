@@ -1,7 +1,7 @@
-"""Load the library of the step: the prebuilt one, else one compiled here, else none.
+"""Load the library of the step: the prebuilt one, otherwise one compiled here, otherwise none.
 
-This module and `builder.py` are the only ones of the engine that read files or start a program (a C compiler). What
-they load gives the same bits as plain Python, so no run depends on them.
+Only this module and `builder.py` of the engine read files or start a program (a C compiler). Their functions give
+the same bits as plain Python, so no run depends on them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Functions = dict[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Kernel:
-    """Functions that run, and their origin."""
+    """Functions in use, and their origin."""
 
     functions: Functions
     origin: str
@@ -69,15 +69,15 @@ def load(entries: Sequence[str]) -> Kernel:
 
 
 def source() -> str:
-    """Return the text of the module that was imported. Raises OSError."""
+    """Return the text of the imported module. Raise OSError."""
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
 def functions(path: Path, text: str, python_functions: Functions, wide: bool = True) -> Functions:
-    """Return the functions of the library at *path* for those in plain Python.
+    """Return the functions of the library at *path* that replace those in plain Python.
 
-    It must be built from *text* and round each operation. Without *wide* no function uses instructions that only newer
-    processors have. Raises LibraryError.
+    The library must be built from *text* and round after each operation. Without *wide* no function uses
+    instructions that only newer processors have. Raise LibraryError.
     """
     try:
         library = ctypes.PyDLL(str(path))
@@ -94,7 +94,7 @@ def functions(path: Path, text: str, python_functions: Functions, wide: bool = T
 
 
 def is_exact(library: ctypes.CDLL) -> bool:
-    """Return whether a product is rounded before the sum: 1 + 2^-29 + 2^-60 has a bit too many."""
+    """Return whether the library rounds a product before the sum; 1 + 2^-29 + 2^-60 has one bit too many."""
     multiply_add = library.multiply_add
     multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double
     factor = 1.0 + 1.0 / 2**30

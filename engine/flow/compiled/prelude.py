@@ -1,7 +1,7 @@
-"""Beginning of the C text: arrays, what Python means by its operators, and the few functions of Python that are called.
+"""Beginning of the C text: arrays, the meaning of Python's operators, and the functions of Python that the text calls.
 
-No header of Python and no library of C is needed: the loader passes the addresses of Python's functions. `View` is
-`Py_buffer`, part of the stable interface of Python 3.11 and later.
+The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
+functions. `View` is `Py_buffer`, part of the stable interface of Python 3.11 and later.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ ORDER: Final = "the order of evaluation matters; use a name for the result of th
 
 
 class TranslationError(Exception):
-    """The kernel uses something that the translator does not know; `str()` names the line."""
+    """The kernel uses something that the translator does not support; `str()` names the line."""
 
     def __init__(self, node: ast.AST, reason: str) -> None:
         super().__init__(f"kernel.py, line {getattr(node, 'lineno', 0)}: {reason}")
@@ -61,7 +61,7 @@ Type = str | ArrayType
 
 
 class Code(NamedTuple):
-    """Text of an expression in C, and its type."""
+    """C text of an expression, and its type."""
 
     text: str
     type: Type
@@ -72,9 +72,10 @@ def c_type(kind: Type) -> str:
 
 
 def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:
-    """Return C for the kernel *text*, of which *constants* holds the names after its import.
+    """Return C for the kernel *text*; *constants* holds the values of its names after its import.
 
-    With *lines* the C names the line of each statement, for the build that checks indices. Raises TranslationError.
+    With *lines* the C text names the line of each statement, for the build that checks indices. Raise
+    TranslationError.
     """
     return _Module(ast.parse(text), constants, lines).c(fingerprint(text))
 
@@ -127,11 +128,11 @@ class _Module:
         return kind
 
     def is_writer(self, name: str) -> bool:
-        """Return whether the function changes an array, itself or by what it calls."""
+        """Return whether the function or a function that it calls changes an array."""
         return self._writers[name]
 
     def _visit(self, name: str, callers: tuple[str, ...]) -> None:
-        """Put *name* behind all that it calls."""
+        """Order *name* after all functions that it calls."""
         if name in callers:
             raise TranslationError(self.nodes[name], f"{name} calls itself")
         if name in self._writers:
@@ -162,7 +163,7 @@ class _Module:
         )
 
     def _wide(self, name: str) -> str:
-        """Return the translated function once more, compiled for wider vectors."""
+        """Return a second translation of the function, compiled for wider vectors."""
         parameters, result = self.parameters(name), self.result(name)
         head = ", ".join(f"{c_type(kind)} {parameter}" for parameter, kind in parameters)
         call = f"{name}({', '.join(parameter for parameter, _ in parameters)});"
@@ -170,7 +171,7 @@ class _Module:
         return f"#ifdef WIDE\nWIDE {c_type(result)} {name}_wide({head}) {{ {back}{call} }}\n#endif\n"
 
     def _translate_entry_point(self, name: str) -> str:
-        """Return the C function that takes a tuple of Python's and calls the translated one."""
+        """Return the C function that takes a Python tuple and calls the translated function."""
         parameters, result = self.parameters(name), self.result(name)
         arrays = [(k, n, t) for k, (n, t) in enumerate(parameters) if isinstance(t, ArrayType)]
         kind = c_type(result)
@@ -287,7 +288,7 @@ class _Function:
         return [*out, "}"]
 
     def _translate_for(self, node: ast.For, name: str, depth: int) -> list[str]:
-        """Return a loop with a counter of its own: Python's loop does not look at its variable again."""
+        """Return a loop with a separate counter, because a Python loop does not read its variable again."""
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":
@@ -372,7 +373,7 @@ class _Function:
         return code.text
 
     def _root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> Code:
-        """Return a whole expression; *reads* arrays are read for its *target* meanwhile."""
+        """Return a complete expression; *reads* arrays are read for its *target* in the meantime."""
         calls, _ = self._check_order(node)
         if isinstance(target, ast.Subscript):
             reads += self._check_order(target.slice)[1]
@@ -381,7 +382,7 @@ class _Function:
         return self._value(node)
 
     def _check_order(self, node: ast.AST) -> tuple[int, int]:
-        """Return the calls that change arrays and the reads of arrays; refuse them where their order matters.
+        """Return the calls that change arrays and the reads of arrays. Refuse them if their order matters.
 
         C may evaluate operands in any order, Python evaluates them from left to right.
         """
@@ -549,7 +550,7 @@ class _Function:
         raise TranslationError(node, f"this call is not known: {ast.unparse(node)}")
 
     def _convert_type(self, kind: Type, code: Code, node: ast.AST) -> str:
-        """Return *code* as Python would convert it by arithmetic: an integer to a float, a truth to an integer."""
+        """Return *code* with Python's conversion in arithmetic: an integer to a float, a truth value to an integer."""
         if code.type == kind:
             return code.text
         if (code.type, kind) in ((INT, FLOAT), (BOOL, INT)):
