@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import Final
 
 from app.export import body, course_svg, curve_svg
@@ -10,29 +11,7 @@ from app.export.source import ExportSource, read_choices
 from app.words import language
 from app.words.language import tr, trn
 
-STYLE: Final = """
-:root { color-scheme: light dark; --text: #18212c; --ground: #ffffff; --muted: #525e6d; --line: #cbd3dc;
-  --head: #f0f3f7; --accent: #1d5fb8; }
-@media (prefers-color-scheme: dark) { :root { --text: #e7ecf2; --ground: #14181d; --muted: #a3afbd;
-  --line: #3a4552; --head: #232a33; --accent: #8abaff; } figure svg { background: #ffffff; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground); margin: 0 auto;
-  max-width: 60rem; padding: 1.5rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0; }
-h2 { font-size: 1.25rem; margin: 1.8rem 0 .4rem; border-bottom: 1px solid var(--line); }
-.score { font-size: 1.4rem; font-weight: 600; margin: .3rem 0 0; }
-.muted, caption { color: var(--muted); }
-table { border-collapse: collapse; width: 100%; margin: .6rem 0 1rem; font-size: .93rem; }
-caption { text-align: left; padding-bottom: .2rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
-th { background: var(--head); }
-code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
-figure { margin: 1rem 0; overflow-x: auto; }
-figure svg { max-width: 100%; height: auto; }
-a { color: var(--accent); } a:focus-visible { outline: 3px solid var(--accent); }
-.skip { position: absolute; left: -99rem; } .skip:focus { left: 1rem; }
-@media print { body { max-width: none; padding: 0; font-size: 11px; } .annex { break-before: page; }
-  tr { break-inside: avoid; } nav, .skip { display: none; } }
-"""
+STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(encoding="utf-8")
 
 
 def page(source: ExportSource) -> str:

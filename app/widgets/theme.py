@@ -8,14 +8,16 @@ global "current theme". Text tokens reach 4.5:1 on every ground they are meant f
 from __future__ import annotations
 
 import gc
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Final
+from typing import Any, Final
 
 import shiboken6
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
@@ -83,116 +85,33 @@ class ThemeTokens:
 
 SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
 
-_LIGHT_COLOURS: Final = {
-    "window": "#eef1f5",
-    "surface": "#ffffff",
-    "raised": "#f6f8fa",
-    "border": "#cbd3dc",
-    "text": "#18212c",
-    "muted": "#525e6d",
-    "accent": "#1d5fb8",
-    "on_accent": "#ffffff",
-    "selection": "#cfe1fa",
-    "on_selection": "#0f2a4d",
-    "focus": "#1d5fb8",
-    "ok": "#17692f",
-    "ok_soft": "#dcf2e2",
-    "warn": "#855000",
-    "warn_soft": "#fcedcc",
-    "bad": "#b3202a",
-    "bad_soft": "#fce2e2",
-    "info": "#1b56a6",
-    "info_soft": "#e0ebfa",
-    "idle": "#566270",
-    "idle_soft": "#e6eaef",
-    "keyword": "#1b4fc4",
-    "string": "#a3262e",
-    "number": "#0f6b5c",
-    "comment": "#4a7030",
-    "function": "#8a2a8f",
-}
-_LIGHT_SERIES: Final = ("#1f66c1", "#b95a00", "#7c4dbd", "#0b7f78", "#b8336f", "#6f7300")
 
-_DARK_COLOURS: Final = {
-    "window": "#12161b",
-    "surface": "#1a2027",
-    "raised": "#232a33",
-    "border": "#3a4552",
-    "text": "#e7ecf2",
-    "muted": "#a3afbd",
-    "accent": "#6fabff",
-    "on_accent": "#0c1626",
-    "selection": "#254a7a",
-    "on_selection": "#f2f6fb",
-    "focus": "#8abaff",
-    "ok": "#63cf85",
-    "ok_soft": "#17321f",
-    "warn": "#ecb755",
-    "warn_soft": "#392d12",
-    "bad": "#ff8a87",
-    "bad_soft": "#432023",
-    "info": "#82b5ff",
-    "info_soft": "#1a2e4b",
-    "idle": "#a3afbd",
-    "idle_soft": "#2a323c",
-    "keyword": "#82b5ff",
-    "string": "#f0a08a",
-    "number": "#7fd6c0",
-    "comment": "#8fbc74",
-    "function": "#d9a0e8",
-}
-_DARK_SERIES: Final = ("#6fabff", "#f2a154", "#bb9af2", "#4ec5ba", "#f28bb6", "#c3c24f")
-
-_CONTRAST_COLOURS: Final = {
-    "window": "#000000",
-    "surface": "#000000",
-    "raised": "#161616",
-    "border": "#c8c8c8",
-    "text": "#ffffff",
-    "muted": "#e0e0e0",
-    "accent": "#ffe14d",
-    "on_accent": "#000000",
-    "selection": "#ffe14d",
-    "on_selection": "#000000",
-    "focus": "#4dd8ff",
-    "ok": "#5cf58a",
-    "ok_soft": "#00240c",
-    "warn": "#ffd23f",
-    "warn_soft": "#2b2100",
-    "bad": "#ff9b98",
-    "bad_soft": "#3a0000",
-    "info": "#8ecbff",
-    "info_soft": "#001c38",
-    "idle": "#d6d6d6",
-    "idle_soft": "#262626",
-    "keyword": "#8ecbff",
-    "string": "#ffb59e",
-    "number": "#7df0d4",
-    "comment": "#a9e08a",
-    "function": "#f0b5ff",
-}
-_CONTRAST_SERIES: Final = ("#6fc0ff", "#ffae52", "#d3b4ff", "#52e8da", "#ff9fc8", "#e6e452")
+@cache
+def _colours() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("app.widgets").joinpath("colours.toml").read_text(encoding="utf-8"))
 
 
-def _tokens(name: str, dark: bool, colours: dict[str, str], series: tuple[str, ...]) -> ThemeTokens:
-    named = {key: QColor(value) for key, value in colours.items()}
-    return ThemeTokens(name=name, dark=dark, series=tuple(QColor(value) for value in series), **named)
+def _tokens(name: str, dark: bool) -> ThemeTokens:
+    named = dict(_colours()[name])
+    series = tuple(QColor(value) for value in named.pop("series"))
+    colours = {key: QColor(value) for key, value in named.items()}
+    return ThemeTokens(name=name, dark=dark, series=series, **colours)
 
 
 @cache
 def light() -> ThemeTokens:
-    return _tokens(LIGHT, False, _LIGHT_COLOURS, _LIGHT_SERIES)
+    return _tokens(LIGHT, False)
 
 
 @cache
 def dark() -> ThemeTokens:
-    return _tokens(DARK, True, _DARK_COLOURS, _DARK_SERIES)
+    return _tokens(DARK, True)
 
 
 @cache
 def high_contrast() -> ThemeTokens:
     """Return text 7:1 and more, lines that can be seen: for projectors in bright rooms, and for weak eyes."""
-    return _tokens(CONTRAST, True, _CONTRAST_COLOURS, _CONTRAST_SERIES)
+    return _tokens(CONTRAST, True)
 
 
 def tokens(palette: QPalette) -> ThemeTokens:
@@ -414,7 +333,7 @@ def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
     *line_px* is the height of a line. Round shapes need whole pixels: Qt draws a corner square if its radius exceeds
     half of the box.
     """
-    names = {key: colours.named(key).name() for key in _LIGHT_COLOURS}
+    names = {key: colours.named(key).name() for key in _colours()[LIGHT] if key != "series"}
     folder = files("assets") / "style"
     on_accent, on_surface = ("dark", "light") if colours.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()
@@ -429,143 +348,6 @@ def style_sheet(colours: ThemeTokens, line_px: int = 16) -> str:
         "round": str((box + 2) // 2),
         "badge": str(line_px // 2),
     }
-    return Template(_STYLE).substitute(names)
-
-
-_STYLE: Final = """
-QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 4px 6px; }
-QMainWindow::separator { background: $window; width: 5px; height: 5px; }
-QMainWindow::separator:hover { background: $accent; }
-QMenuBar { background: $window; padding: 1px 4px; }
-QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
-QMenuBar::item:selected { background: $selection; color: $on_selection; }
-QMenu { background: $surface; border: 1px solid $border; padding: 4px; menu-scrollable: 1; }
-QMenu::item { padding: 5px 26px 5px 26px; border-radius: 4px; }
-QMenu::item:selected { background: $selection; color: $on_selection; }
-QMenu::item:disabled { color: $muted; }
-QMenu::icon { padding-left: 6px; }
-QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
-QToolBar { background: $window; border: none; spacing: 2px; padding: 2px 4px; }
-QFrame[bar="true"] QToolBar { background: transparent; }
-QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
-QToolButton:hover { background: $raised; border-color: $border; }
-QToolButton:pressed, QToolButton:checked { background: $selection; color: $on_selection; }
-QToolButton:focus { border-color: $focus; }
-QToolButton[chip="true"] {
-    background: $surface; border: 1px solid $border; border-radius: ${chip}px; padding: 2px 10px;
-}
-QToolButton[chip="true"]:hover { border-color: $accent; }
-QToolButton[chip="true"]:focus { border-color: $focus; background: $info_soft; }
-QToolButton[chip="true"][on="true"], QToolButton[chip="true"]:checked {
-    background: $selection; color: $on_selection; border-color: $accent;
-}
-QToolButton[chip="true"]::menu-indicator { image: none; width: 0; }
-QToolButton[primary="true"] { background: $accent; border-color: $accent; border-radius: 8px; }
-QToolButton[primary="true"]:hover { border-color: $text; }
-QToolButton[primary="true"]:focus { border: 2px solid $text; }
-QToolButton[primary="true"]:disabled { background: $idle_soft; border-color: $border; }
-QDockWidget { titlebar-close-icon: none; titlebar-normal-icon: none; }
-QDockWidget::title { background: $window; padding: 5px 8px; text-align: left; }
-QTabWidget::pane { border: 1px solid $border; background: $surface; top: -1px; }
-QTabBar { qproperty-drawBase: 0; }
-QTabBar::tab {
-    background: transparent; color: $muted; padding: 5px 11px; border: none;
-    border-bottom: 2px solid transparent;
-}
-QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
-QTabBar::tab:hover:!selected { color: $text; border-bottom-color: $border; }
-QTabBar::tab:focus { color: $accent; }
-QHeaderView { background: $raised; }
-QHeaderView::section {
-    background: $raised; color: $muted; border: none; border-right: 1px solid $border;
-    border-bottom: 1px solid $border; padding: 3px 6px;
-}
-QTableView, QTreeView, QListView, QTextBrowser, QPlainTextEdit {
-    border: 1px solid $border; background: $surface; gridline-color: $border;
-}
-QTableView:focus, QTreeView:focus, QListView:focus, QPlainTextEdit:focus { border-color: $focus; }
-QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QPushButton {
-    background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 14px; min-height: 1.25em;
-}
-QPushButton[small="true"] { padding: 2px 9px; min-height: 1.1em; }
-QPushButton[link="true"] {
-    background: transparent; border: 1px solid transparent; color: $info; padding: 2px 0; text-decoration: underline;
-}
-QPushButton[link="true"]:focus { border-color: $focus; }
-QPushButton:hover { border-color: $accent; }
-QPushButton:pressed { background: $selection; color: $on_selection; }
-QPushButton:focus { border: 1px solid $focus; outline: none; }
-QPushButton:disabled { color: $muted; background: $window; }
-QPushButton[primary="true"] { background: $accent; color: $on_accent; border-color: $accent; font-weight: 600; }
-QPushButton[primary="true"]:hover { border-color: $text; }
-QPushButton[primary="true"]:focus { border: 2px solid $text; }
-QPushButton[primary="true"]:disabled { background: $idle_soft; color: $muted; border-color: $border; }
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {
-    background: $surface; border: 1px solid $border; border-radius: 5px; padding: 3px 7px; min-height: 1.3em;
-}
-QComboBox::drop-down { border: none; width: 22px; }
-QComboBox::down-arrow {
-    width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
-    border-top: 5px solid $muted;
-}
-QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {
-    border: none; width: 0;
-}
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $focus; }
-QLineEdit[small="true"], QComboBox[small="true"] { padding: 1px 7px; min-height: 1.1em; }
-QCheckBox::indicator, QRadioButton::indicator, QGroupBox::indicator, QAbstractItemView::indicator {
-    width: ${box}px; height: ${box}px; background: $surface; border: 1px solid $muted; border-radius: 3px;
-}
-QRadioButton::indicator { border-radius: ${round}px; }
-QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $accent; }
-QCheckBox::indicator:focus, QRadioButton::indicator:focus { border: 2px solid $focus; }
-QCheckBox::indicator:checked, QGroupBox::indicator:checked, QAbstractItemView::indicator:checked {
-    background: $accent; border-color: $accent; image: url("$tick");
-}
-QRadioButton::indicator:checked {
-    width: ${dot}px; height: ${dot}px; background: $surface; border: ${ring}px solid $accent;
-    border-radius: ${round}px;
-}
-QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { background: $window; border-color: $border; }
-QCheckBox::indicator:checked:disabled { background: $idle_soft; }
-QMenu::indicator { width: ${box}px; height: ${box}px; padding-left: 6px; }
-QMenu::indicator:checked { image: url("$menu_tick"); }
-QStatusBar { background: $window; color: $muted; }
-QStatusBar::item { border: none; }
-QProgressBar {
-    border: none; border-radius: 3px; background: $idle_soft; text-align: center; max-height: 6px;
-}
-QProgressBar::chunk { background: $accent; border-radius: 3px; }
-QScrollBar:vertical { background: transparent; width: 11px; margin: 0; }
-QScrollBar:horizontal { background: transparent; height: 11px; margin: 0; }
-QScrollBar::handle { background: $border; border-radius: 4px; margin: 2px; }
-QScrollBar::handle:vertical { min-height: 28px; }
-QScrollBar::handle:horizontal { min-width: 28px; }
-QScrollBar::handle:hover { background: $muted; }
-QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
-QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
-QLabel[muted="true"] { color: $muted; }
-QLabel[tone="ok"] { color: $ok; }
-QLabel[tone="warn"] { color: $warn; }
-QLabel[tone="bad"] { color: $bad; }
-QLabel[badge="ok"] { color: $ok; background: $ok_soft; border: 1px solid $ok; }
-QLabel[badge="warn"] { color: $warn; background: $warn_soft; border: 1px solid $warn; }
-QLabel[badge="bad"] { color: $bad; background: $bad_soft; border: 1px solid $bad; }
-QLabel[badge] { border-radius: ${badge}px; padding: 2px 10px; }
-QFrame[line="true"] { background: $border; border: none; max-height: 1px; min-height: 1px; }
-QFrame[verdict] {
-    background: $surface; border: 1px solid $border; border-left: 6px solid $idle;
-    border-top-right-radius: 8px; border-bottom-right-radius: 8px;
-}
-QFrame[verdict="ok"] { border-left-color: $ok; }
-QFrame[verdict="bad"] { border-left-color: $bad; }
-QPushButton[link="true"] {
-    background: transparent; border: 1px solid transparent; color: $accent; padding: 2px 4px;
-    text-align: left; text-decoration: underline;
-}
-QPushButton[link="true"]:focus { border-color: $focus; }
-QFrame[card="true"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
-QFrame[bar="true"] { background: $surface; border: none; border-bottom: 1px solid $border; }
-QAbstractScrollArea[plain="true"] { border: none; background: transparent; }
-"""
+    return Template(
+        resources.files("app.widgets").joinpath("style.qss").read_text(encoding="utf-8")
+    ).substitute(names)

@@ -7,7 +7,10 @@ measurement (tests/drivers/profiles.py) and compares.
 
 from __future__ import annotations
 
+import math
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
 from typing import Final
 
 from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
@@ -33,10 +36,10 @@ class Driver:
     """Pause before the first attempt at a partner from the connection string."""
     whole: bool = False
     """True if each server gets the whole login timeout once; otherwise slices of the documented algorithm."""
-    gives_up_after: float | None = 1.0
+    gives_up_after: float = 1.0
     """Number of command timeouts until the driver drops a silent server; its cancel request also waits for an answer.
 
-    None: as long as TCP waits.
+    inf: as long as TCP waits.
     """
     cancel_wait_s: float = 0.0
     """Wait for the answer to a cancel request, independent of the command timeout."""
@@ -45,77 +48,8 @@ class Driver:
     source: str
 
 
-DRIVERS: Final = {
-    "sqlclient": Driver(
-        title="SqlClient",
-        given=True,
-        told=True,
-        command_timeout_s=30.0,
-        source="[DOC: retry algorithm], [DOC: SqlCommand.CommandTimeout]; measured with that of Mono 6.8, Microsoft's "
-        "own source",
-    ),
-    "odbc-18": Driver(
-        title="ODBC Driver 18",
-        given=False,
-        told=True,
-        gives_up_after=3.0,
-        source="measured with 18.6 on Linux: Failover_Partner is ignored at the first login, the partner that the "
-        "server tells is tried; with query and connection time-out, as pyodbc sets them, a silent server is given up "
-        "after three times as long (5 s and 8 s were tried); no query time-out [DOC: SQLSetStmtAttr]",
-    ),
-    "mssql-python": Driver(
-        title="mssql-python",
-        given=False,
-        told=True,
-        gives_up_after=None,
-        source="measured with 1.16: no keyword for a partner, the one that the server tells is tried; its time-out of "
-        "a query alone waits without end for a silent server's answer to the cancelling",
-    ),
-    "jdbc-old": Driver(
-        title="JDBC driver before connectRetryCount",
-        given=True,
-        told=True,
-        source="[DOC: retry algorithm]; measured with 8.4; no time-out of a query or socket [DOC: JDBC timeouts]",
-    ),
-    "jdbc": Driver(
-        title="JDBC driver 13.6",
-        given=True,
-        told=True,
-        partner_pause_s=10.0,
-        source="measured with 13.6: sleeps connectRetryInterval (10 s) before a failoverPartner, not before one that "
-        "the server tells; queryTimeout -1, socketTimeout 0 [DOC: JDBC timeouts]",
-    ),
-    "go-mssqldb": Driver(
-        title="go-mssqldb",
-        given=True,
-        told=False,
-        whole=True,
-        cancel_wait_s=5.0,
-        source="measured with 1.11: failoverpartner is tried after the whole dial timeout, what the server tells is "
-        "ignored; 5 s for the answer to a cancelling; deadlines are the application's",
-    ),
-    "python-tds": Driver(
-        title="python-tds",
-        given=True,
-        told=False,
-        source="measured with 1.17: failover_partner is tried, what the server tells only logged; no time-out",
-    ),
-    "tedious": Driver(
-        title="tedious",
-        given=False,
-        told=False,
-        command_timeout_s=15.0,
-        source="measured with 19.2: an event tells the partner, nothing follows it; requestTimeout 15 s "
-        "stands in its source, connection.ts",
-    ),
-    "freetds": Driver(
-        title="FreeTDS, jTDS, tiberius",
-        given=False,
-        told=False,
-        source="measured with pymssql 2.4 and jTDS 1.3: what the server tells is not followed; nothing about partners "
-        "found in their sources or documentation",
-    ),
-}
+_TEXT: Final = resources.files("engine.protocol").joinpath("drivers.toml").read_text(encoding="utf-8")
+DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT).items()}
 """Drivers by the name in a scenario. A client without a driver follows the documented algorithm alone."""
 
 
@@ -162,7 +96,7 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
         return client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S)
     limit_s = command_timeout_s(client)
     times = driver.gives_up_after if driver is not None else 1.0
-    if not limit_s or times is None:
+    if not limit_s or math.isinf(times):
         return None if hung else LINUX_TCP_S
     return limit_s * times + (driver.cancel_wait_s if driver is not None else 0.0)
 

@@ -10,10 +10,10 @@ import ast
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import Final, NamedTuple
 
 from engine.flow.compiled.library import fingerprint
-from engine.flow.compiled.prelude import KEYWORDS, PRELUDE
 
 FLOAT: Final = "double"
 INT: Final = "int64_t"
@@ -34,6 +34,68 @@ MARKS: Final = ("inside", "entry", "long_entry")
 ARITHMETIC: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 BITS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
 COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+
+PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
+"""Beginning of the C text: arrays, the meaning of Python's operators, and the functions of Python that the text calls.
+
+The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
+functions. `View` is `Py_buffer`, part of the stable interface of Python 3.11 and later.
+"""
+KEYWORDS: Final = frozenset(
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "while",
+        "bool",
+        "true",
+        "false",
+        "views",
+        "views_taken",
+        "result",
+        "arguments",
+        "thread",
+        "python",
+        "connect",
+        "take",
+        "modulo",
+        "checked",
+        "main",
+        "wide_entries_run",
+        "cpuid",
+        "add_product",
+    ]
+)
+"""Names that the C text cannot give to a variable or function of the kernel."""
 
 ORDER: Final = "the order of evaluation matters; use a name for the result of the call"
 

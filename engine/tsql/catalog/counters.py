@@ -6,6 +6,7 @@ A rate (/sec) is a running total, as in the product: take two samples and divide
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib import resources
 from typing import Final
 
 from engine import arithmetic
@@ -32,30 +33,9 @@ from engine.tsql.catalog.view import Record, view
 FRACTION, BASE = 537003264, 1073939712
 """cntr_type of a ratio, and of the number that it is divided by."""
 
-_INSTANCE_TEXT: Final = """
-Access Methods|TOTAL|Forwarded Records/sec;Full Scans/sec;Index Searches/sec;Page Splits/sec;Range Scans/sec
-Access Methods|TOTAL|Table Lock Escalations/sec;Workfiles Created/sec;Worktables Created/sec
-Buffer Manager|FRACTION|Buffer cache hit ratio
-Buffer Manager|BASE|Buffer cache hit ratio base
-Buffer Manager|TOTAL|Checkpoint pages/sec;Free list stalls/sec;Lazy writes/sec;Page reads/sec;Page writes/sec
-Buffer Manager|TOTAL|Readahead pages/sec
-Buffer Manager|GAUGE|Database pages;Page life expectancy;Target pages
-Buffer Manager 2005-2008|GAUGE|Free pages;Total pages
-Buffer Node/000|GAUGE|Page life expectancy
-General Statistics|GAUGE|Active Temp Tables;Processes blocked;Transactions;User Connections
-General Statistics 2008-|GAUGE|Logical Connections
-General Statistics|TOTAL|Logins/sec;Logouts/sec
-Latches|TOTAL|Latch Waits/sec
-Locks/_Total|TOTAL|Lock Requests/sec;Lock Timeouts/sec;Lock Waits/sec;Number of Deadlocks/sec
-Locks/_Total|TOTAL|Lock Wait Time (ms)
-Memory Manager|GAUGE|Granted Workspace Memory (KB);Maximum Workspace Memory (KB);Memory Grants Outstanding
-Memory Manager|GAUGE|Memory Grants Pending;Target Server Memory (KB);Total Server Memory (KB)
-Memory Manager 2012-|GAUGE|Database Cache Memory (KB);Stolen Server Memory (KB)
-SQL Errors/_Total|TOTAL|Errors/sec
-SQL Statistics|TOTAL|Batch Requests/sec;SQL Attention rate;SQL Compilations/sec;SQL Re-Compilations/sec
-Transactions|GAUGE|Free Space in tempdb (KB);Longest Transaction Running Time;Transactions
-Wait Statistics/Cumulative wait time (ms) per second|TOTAL|Lock waits;Log write waits;Page IO latch waits
-"""
+_INSTANCE_TEXT: Final = (
+    resources.files("engine.tsql.catalog").joinpath("counters.txt").read_text(encoding="utf-8")
+)
 
 
 def _instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:

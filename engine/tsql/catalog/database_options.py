@@ -9,41 +9,20 @@ public output.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import resources
 from typing import Final
 
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
 
-_CONFIGURATIONS: Final = """
-1 MAXDOP 0 2016
-2 LEGACY_CARDINALITY_ESTIMATION 0 2016
-3 PARAMETER_SNIFFING 1 2016
-4 QUERY_OPTIMIZER_HOTFIXES 0 2016
-6 IDENTITY_CACHE 1 2017
-7 INTERLEAVED_EXECUTION_TVF 1 2019
-8 BATCH_MODE_MEMORY_GRANT_FEEDBACK 1 2019
-9 BATCH_MODE_ADAPTIVE_JOINS 1 2019
-10 TSQL_SCALAR_UDF_INLINING 1 2019
-11 ELEVATE_ONLINE OFF 2019
-12 ELEVATE_RESUMABLE OFF 2019
-13 OPTIMIZE_FOR_AD_HOC_WORKLOADS 0 2019
-14 XTP_PROCEDURE_EXECUTION_STATISTICS 0 2019
-15 XTP_QUERY_EXECUTION_STATISTICS 0 2019
-16 ROW_MODE_MEMORY_GRANT_FEEDBACK 1 2019
-17 ISOLATE_SECURITY_POLICY_CARDINALITY 0 2019
-18 BATCH_MODE_ON_ROWSTORE 1 2019
-19 DEFERRED_COMPILATION_TV 1 2019
-20 ACCELERATED_PLAN_FORCING 1 2019
-21 GLOBAL_TEMPORARY_TABLE_AUTO_DROP 1 2019
-22 LIGHTWEIGHT_QUERY_PROFILING 1 2019
-23 VERBOSE_TRUNCATION_WARNINGS 1 2019
-24 LAST_QUERY_PLAN_STATS 0 2019
-"""
+_CONFIGURATIONS: Final = (
+    resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")
+)
 """Number, name, default and first version. Those of 2022 are not here."""
 
 
 def _configurations(context: Context) -> Iterable[Record]:
-    for line in _CONFIGURATIONS.split("\n")[1:-1]:
+    for line in _CONFIGURATIONS.splitlines():
         number, name, value, since = line.split()
         if int(since) <= context.version:
             yield {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import islice
 from typing import Any
 
 import pytest
 
 from app.cli import bench
-from engine.published.simpy_models import SimPyMissingError
 
 
 @pytest.fixture
@@ -55,11 +55,8 @@ def test_every_figure_is_a_ratio_against_something_named() -> None:
 
 @pytest.mark.usefixtures("_little_work")
 def test_a_missing_simpy_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(databases: int) -> None:
-        raise SimPyMissingError("SimPy is not installed")
-
-    monkeypatch.setattr(bench, "simpy_model", missing)
+    monkeypatch.setitem(sys.modules, "tests.simpy_models", None)
     of_simpy = (figure for figure in bench.bench_rows() if figure.name.startswith("SimPy"))
     told = list(islice(of_simpy, len(bench.DATABASES)))
     assert len(told) == len(bench.DATABASES)
-    assert all(figure.value == "SimPy is not installed" and figure.ratio is None for figure in told)
+    assert all(figure.value == bench.NO_SIMPY and figure.ratio is None for figure in told)

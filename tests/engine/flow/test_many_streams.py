@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from engine.flow import Crossing, Flow, SafetyMode, StreamSetup, Workload, run, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import means, run_s
-from engine.published.simpy_models import StreamLink, simpy_model
 from tests.engine.flow.pairs import one, setup
+from tests.simpy_models import StreamLink, simpy_model
 
 NEAR = StreamLink(rtt_ms=0.2)
 MIDDLE = StreamLink(rtt_ms=10.0)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from engine.published.simpy_models import SimPyMissingError, simpy_model
+from tests.simpy_models import SimPyMissingError, simpy_model
 
 
 def test_the_event_by_event_model_agrees_with_the_flow() -> None:
