@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 
 from engine.arithmetic import cos, exp, log
 
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
-_LN2 = log(2.0)
-_LN2_SHARES = (*accumulate(accumulate((_LN2 / n for n in range(1, 17)), operator.mul)), 1.0)[1:]
-"""Sums of the first two, three … terms of the series of e to the power of ln 2, less 1: it ends at 1."""
 
 
 @dataclass(slots=True)
@@ -45,15 +40,6 @@ class Chance:
     def integer(self, low: int, high: int) -> int:
         """Return a whole number, both ends included."""
         return low + self.bits() % (high - low + 1)
-
-    def exponential(self, mean: float) -> float:
-        """Draw by algorithm S of Ahrens and Dieter (1972; Knuth, volume 2, 3.4.1), which needs no logarithm."""
-        halvings = 64 - (self.bits() ^ _MASK).bit_length()
-        u = self.uniform()
-        if u < _LN2:
-            return mean * (halvings * _LN2 + u)
-        count = next(k for k, share in enumerate(_LN2_SHARES, start=2) if u < share)
-        return mean * (halvings + min(self.uniform() for _ in range(count))) * _LN2
 
     def normal(self) -> float:
         """Draw a standard normal number by Box-Muller."""

@@ -5,6 +5,7 @@ The model plays Workload1 with safety FULL event by event: every client, every l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
@@ -108,12 +109,15 @@ class _Database:
         for place in range(len(links)):
             env.process(self._receiver(place))
 
+    def _exponential(self, mean: float) -> float:
+        return -mean * math.log(1.0 - self.chance.uniform())
+
     def _client(self) -> Process:
         load = self.workload
         while True:
-            yield self.env.timeout(self.chance.exponential(load.think_s))
+            yield self.env.timeout(self._exponential(load.think_s))
             began = self.env.now
-            yield self.env.timeout(self.chance.exponential(load.other_delay_ms / 1000.0))
+            yield self.env.timeout(self._exponential(load.other_delay_ms / 1000.0))
             with self.cores.request() as core:
                 yield core
                 yield self.env.timeout(load.cpu_ms / 1000.0)
