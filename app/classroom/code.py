@@ -17,6 +17,8 @@ SECRET_LETTERS: Final = 6
 (app/classroom/rate_limit.py) half of them take eight years."""
 FINGERPRINT_LETTERS: Final = 14
 """70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
+PORT: Final = "7443"
+"""Port of a class in which nothing else is said; next to 443, which needs an administrator. Assumed."""
 GROUP: Final = 5
 """Letters between two dashes."""
 NEEDS_ADDRESS: Final = mark("the code needs its address, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
@@ -98,8 +100,8 @@ def invitation(text: str) -> Invitation:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Raises InvalidJoinCodeError."""
-    host, _, port = text.rpartition(":")
+    """Return host and port; without a port that of a class. Raises InvalidJoinCodeError."""
+    host, _, port = text.rpartition(":") if text.rpartition("]")[2].count(":") == 1 else (text, "", PORT)
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
         raise InvalidJoinCodeError(
             tr("{address!r} is not an address; expected HOST:PORT").format(address=text)

@@ -10,15 +10,19 @@ import asyncio
 import logging
 import secrets
 import socket
+import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Final
 
+from app.classroom.addresses import EVERYWHERE
 from app.classroom.code import address_of
 
 SERVICE: Final = "_mirrordrill._tcp.local."
 ANSWER_S: Final = 3.0
 """Wall time in which a host on the same network answers. Assumed: three queries of RFC 6762, 5.2."""
-EVERYWHERE: Final = ("0.0.0.0", "::", "")
+QUERY_MS: Final = 700
+"""Wall time of one query. Assumed."""
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +31,14 @@ def is_installed() -> bool:
     return find_spec("zeroconf") is not None
 
 
-async def announce(fingerprint: str, listening: str, address: str, port: int) -> None:
-    """Answer to who asks for the class, until cancelled.
+async def announce(fingerprint: str, listening: str, addresses: Sequence[str], port: int) -> None:
+    """Answer queries for the class until cancelled.
 
-    *listening*: the address on which the host takes connections; *address*: by which others reach it.
+    Args:
+        fingerprint: part of the join code that is no secret.
+        listening: address on which the host takes connections.
+        addresses: addresses by which others reach the host; without any, this computer alone does.
+        port: TCP port of the host.
     """
     if not is_installed():
         return
@@ -38,41 +46,71 @@ async def announce(fingerprint: str, listening: str, address: str, port: int) ->
     from zeroconf.asyncio import AsyncZeroconf
 
     try:
-        packed = socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
-        told = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=[packed])
+        packed = [
+            socket.inet_pton(socket.AF_INET6 if ":" in one else socket.AF_INET, one)
+            for one in addresses or ["127.0.0.1"]
+        ]
+        service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
         ways = InterfaceChoice.All if listening in EVERYWHERE else [listening]
         async with AsyncZeroconf(interfaces=ways) as network:
-            await network.async_register_service(told, allow_name_change=True)  # several hosts of one class
+            await network.async_register_service(service, allow_name_change=True)  # several hosts of one class
             try:
                 await asyncio.Event().wait()
             finally:
-                await network.async_unregister_service(told)
+                await network.async_unregister_service(service)
     except (OSError, Error) as problem:  # the code with its address does without
         logger.info("the class is not announced: %s", problem)
 
 
-async def find(fingerprint: str) -> str | None:
-    """HOST:PORT of the class; None: no host has answered."""
-    from zeroconf import Error, IPVersion
-    from zeroconf.asyncio import AsyncZeroconf
+async def find(fingerprint: str) -> list[str]:
+    """Return HOST:PORT of each address of the class, as soon as one is known; empty if no host answers.
 
+    The cache is read again after each query: a library that hears an address before it knows the server that
+    the address belongs to keeps the address and does not ask again. Browsing finds a service that was renamed.
+    """
+    from zeroconf import Error, IPVersion
+    from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+    names = {f"{fingerprint}.{SERVICE}"}
+
+    def add_name(name: str, **_: object) -> None:
+        if name.startswith(fingerprint):
+            names.add(name)
+
+    async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
+        service = AsyncServiceInfo(SERVICE, name)
+        if not service.load_from_cache(network.zeroconf):
+            await service.async_request(network.zeroconf, QUERY_MS)
+            if not service.parsed_addresses():
+                service.load_from_cache(network.zeroconf)
+        hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
+        return [address_of(host, service.port) for host in hosts if service.port is not None]
+
+    until = time.monotonic() + ANSWER_S
     try:
         async with AsyncZeroconf() as network:
-            name = f"{fingerprint}.{SERVICE}"
-            told = await network.async_get_service_info(SERVICE, name, int(ANSWER_S * 1000))
+            browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[add_name])
+            try:
+                while True:
+                    found = [
+                        one
+                        for some in await asyncio.gather(*(resolve(network, name) for name in sorted(names)))
+                        for one in some
+                    ]
+                    if found or time.monotonic() >= until:
+                        return list(dict.fromkeys(found))
+                    await asyncio.sleep(QUERY_MS / 10_000)
+            finally:
+                await browser.async_cancel()
     except (OSError, Error):
-        return None
-    if told is None or told.port is None:
-        return None
-    hosts = told.parsed_addresses(IPVersion.All)
-    return address_of(hosts[0], told.port) if hosts else None
+        return []
 
 
 async def answers_itself() -> bool:
     """Return whether this computer can find its own announcement. A firewall may block it."""
     name = secrets.token_hex(6)
-    announcing = asyncio.create_task(announce(name, "", "127.0.0.1", 1))
+    announcing = asyncio.create_task(announce(name, "", ["127.0.0.1"], 1))
     found = await find(name)
     announcing.cancel()
     await asyncio.gather(announcing, return_exceptions=True)
-    return found is not None
+    return bool(found)

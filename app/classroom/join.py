@@ -103,7 +103,8 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
     try:
         said = link.incoming.get(timeout=JOIN_S)
     except Empty:
-        raise JoinFailedError(tr("no answer from this address")) from None
+        addresses = ", ".join(link.trying) or tr("the network")
+        raise JoinFailedError(tr("no answer from {addresses}").format(addresses=addresses)) from None
     if said["kind"] == "refused":
         raise JoinFailedError(said["text"])
     assert said["kind"] == "welcome", "a host says nothing else first"

@@ -14,21 +14,14 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Final
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from app.classroom import certificate, discovery
+from app.classroom import discovery
 from app.classroom.acts import LogEntry
-from app.classroom.client_messages import (
-    PINGS_S,
-    REFUSED,
-    WELCOME_BYTES_MAX,
-    Join,
-    Reflect,
-    Resume,
-    SeatStatus,
-)
+from app.classroom.client_messages import REFUSED, Join, Reflect, Resume, SeatStatus
 from app.classroom.code import NEEDS_ADDRESS, Invitation
+from app.classroom.dialing import WrongHostError, dial
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, drawn_seat
 from app.classroom.server_messages import ToSeat
 from app.words.language import mark, tr
@@ -67,6 +60,13 @@ class HostLink(threading.Thread):
         """Two flags: the instructor may look at the seat; the seat starts no action of its own meanwhile."""
         self._invitation = None if isinstance(where, SeatAssignment) else where
         self._where = [] if isinstance(where, SeatAssignment) else where.addresses
+        self._found: list[str] = []
+        """Addresses that the network has reported."""
+        self._search: asyncio.Task[list[str]] | None = None
+        self._tries = 0
+        """Attempts since the last welcome."""
+        self.trying: list[str] = []
+        """Addresses that are being dialed; none while the network is asked for them."""
         self._kept = kept
         if isinstance(where, SeatAssignment):
             seat = kept.given.seat if kept.given is not None else drawn_seat()
@@ -99,45 +99,47 @@ class HostLink(threading.Thread):
                 self._refuse(tr(OTHER_VERSION))
 
     async def _keep(self) -> None:
-        wait_s, tries, invitation = AGAIN_S[0], 0, self._invitation
+        wait_s, invitation = AGAIN_S[0], self._invitation
         while invitation is not None and not (self._ended or self.refused):
             self._welcome_came = False
-            # A host that is gone: the next one has the class too.
-            known = self._where or await self._find_addresses(invitation.fingerprint)
-            if not known:
-                continue
             try:
-                async with build_connection(known[tries % len(known)]) as socket:
-                    if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
-                        self._refuse(tr("the host at this address does not belong to the join code"))
-                        return
+                async with await dial(await self._find_addresses(invitation), invitation) as socket:
                     await self._talk(socket, self._hello(invitation))
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
+            except WrongHostError as problem:
+                if not self._found:
+                    self._refuse(str(problem))
             except (OSError, TimeoutError, WebSocketException):
                 pass
-            if self._welcome_came:
-                wait_s = AGAIN_S[0]
-            else:
-                tries += 1
+            wait_s = AGAIN_S[0] if self._welcome_came else wait_s
+            self._tries = 0 if self._welcome_came else self._tries + 1
             if not self._ended:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
+        if self._search is not None:
+            self._search.cancel()
+            await asyncio.gather(self._search, return_exceptions=True)
 
-    async def _find_addresses(self, fingerprint: str) -> list[str]:
-        """Return the addresses of the class that the network reports.
+    async def _find_addresses(self, invitation: Invitation) -> list[str]:
+        """Return the addresses of the code, and those that the network reports.
 
-        Ask anew for each attempt, as an address may change.
+        The network is asked where the code has no address or none of them has answered; an address may change.
         """
-        if not discovery.is_installed():
-            self._refuse(tr(NEEDS_ADDRESS))
-            return []
-        found = await discovery.find(fingerprint)
-        if found is None:
-            await asyncio.sleep(AGAIN_S[0])
-            return []
-        return [found]
+        if self._search is not None and self._search.done():
+            self._found, self._search = self._search.result(), None
+        if self._search is None and (self._tries or not self._where) and discovery.is_installed():
+            self._search = asyncio.create_task(discovery.find(invitation.fingerprint))
+        if not self._where:
+            if self._search is None:
+                self._refuse(tr(NEEDS_ADDRESS))
+                return []
+            self.trying = []
+            self._found = await self._search
+            self._search = None
+        self.trying = list(dict.fromkeys([*self._where, *self._found]))
+        return self.trying
 
     def _refuse(self, reason: str) -> None:
         self.refused = reason
@@ -217,21 +219,6 @@ class HostLink(threading.Thread):
                 except TimeoutError:
                     pass
         await socket.close()
-
-
-def build_connection(address: str) -> connect:
-    """Return a connection to HOST:PORT; whose certificate it has is looked at afterwards."""
-    return connect(
-        f"wss://{address}/",
-        ssl=certificate.of_seat(),
-        proxy=None,  # a class is on the own network
-        compression=None,
-        max_size=WELCOME_BYTES_MAX,
-        ping_interval=PINGS_S,
-        ping_timeout=PINGS_S,
-        open_timeout=10.0,
-        close_timeout=1.0,
-    )
 
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:

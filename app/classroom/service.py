@@ -23,6 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.exceptions import InvalidState
 
 from app.classroom import certificate, discovery
+from app.classroom.addresses import reachable
 from app.classroom.bus import AGAIN_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
 from app.classroom.client_messages import BYTES_MAX, PINGS_S
@@ -181,13 +182,14 @@ def serve(
         )
     listening = open_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
-    own = address_of(reachable(address) if nats else address, port)
+    hosts = reachable(address)
+    own = address_of(hosts[0] if nats and hosts else address, port)
     record.change_addresses(lambda before: [*(one for one in before if nats and one != own), own])
     there = record.the_class()
     assert there is not None, "it was taken up"
     invited = Invitation(
-        there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], reachable(address), port,
-        tuple(one for one in there.addresses if one != own),
+        there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
+        (*(address_of(one, port) for one in hosts[1:]), *(one for one in there.addresses if one != own)),
     )  # fmt: skip
     asyncio.run(
         _serve(CurrentHost(record, nats, invited.fingerprint), there, listening, invited, show, owner_pipe)
@@ -267,7 +269,7 @@ async def _serve(
     show(str(invited))  # the port is open: who dials now waits for the loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
-        discovery.announce(invited.fingerprint, listens_at, invited.host, invited.port)
+        discovery.announce(invited.fingerprint, listens_at, reachable(listens_at), invited.port)
     )
     try:
         await server.serve(sockets=[port])
@@ -386,15 +388,3 @@ def _bind_socket(host: str, port: int) -> socket.socket:
     return socket.create_server(
         (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
     )
-
-
-def reachable(address: str) -> str:
-    """Return the address by which others reach this computer, where it listens on all it has."""
-    if address not in ("0.0.0.0", "::"):
-        return address
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # nothing is sent: the system only chooses the way [RFC 5737]
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"

@@ -15,11 +15,11 @@ from typing import Final, TextIO
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from app.classroom import certificate
 from app.classroom.client_messages import REFUSED
 from app.classroom.code import NEEDS_ADDRESS, Invitation
+from app.classroom.dialing import WrongHostError, dial
 from app.classroom.join import JoinFailedError
-from app.classroom.link import AGAIN_S, build_connection
+from app.classroom.link import AGAIN_S
 from app.classroom.seat_log import folder_of, token_of
 from app.classroom.server_messages import LogVerdict
 from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
@@ -86,18 +86,16 @@ class TeamMember(threading.Thread):
                 if not self._invitation.addresses:  # a team is looked for nowhere
                     self._refuse(tr(NEEDS_ADDRESS))
                     return
-                async with build_connection(self._invitation.addresses[0]) as socket:
-                    if not certificate.matches(
-                        socket.transport.get_extra_info("ssl_object"), self._invitation
-                    ):
-                        self._refuse(tr("the host at this address does not belong to the join code"))
-                        return
+                async with await dial(self._invitation.addresses, self._invitation) as socket:
                     await self._talk(socket)
                     wait_s = AGAIN_S[0]
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
                     return
+            except WrongHostError as problem:
+                self._refuse(str(problem))
+                return
             except (OSError, TimeoutError, WebSocketException):
                 pass
             if not self._ended:

@@ -21,10 +21,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import certificate
 from app.classroom.client_messages import LATER, REFUSED, ProtocolError
-from app.classroom.code import Invitation, fingerprint, new_secret
+from app.classroom.addresses import reachable
+from app.classroom.code import Invitation, address_of, fingerprint, new_secret
 from app.classroom.join import Participation
 from app.classroom.rate_limit import RateLimiter
-from app.classroom.service import open_socket, reachable, server_of
+from app.classroom.service import open_socket, server_of
 from app.classroom.team import client_messages
 from app.classroom.team.client_messages import Ask, ClaimRole, SubmitInput
 from app.classroom.team.server_messages import ToMember
@@ -154,7 +155,8 @@ def hold(
     address, port = listening.getsockname()[:2]
     _save_credentials(folder / "team.json", {**kept, "address": f"{address}:{port}"})
     named = fingerprint(certificate.convert_to_der(kept["certificate"]))
-    invited = Invitation(kept["secret"], named, reachable(address), port)
+    host, *others = reachable(address) or ["127.0.0.1"]  # without a network only this computer takes part
+    invited = Invitation(kept["secret"], named, host, port, tuple(address_of(one, port) for one in others))
     return asyncio.run(_run_team(world, play, kept, listening, lambda: show(str(invited))))
 
 

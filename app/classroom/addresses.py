@@ -1,0 +1,72 @@
+"""Addresses by which other computers reach this one: one or more per network interface, never loopback."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Final, NamedTuple
+
+EVERYWHERE: Final = ("0.0.0.0", "::", "")
+"""Addresses to listen on that mean all addresses of this computer."""
+ADDRESSES_MAX: Final = 4
+"""Addresses in a join code. Assumed: cable, Wi-Fi and a tunnel or two."""
+_VIRTUAL: Final = re.compile(r"docker|br-|veth|virbr|vmnet|vboxnet|vethernet|virtual|tun|tap|wg|utun|ppp|vpn", re.I)
+
+
+class InterfaceAddress(NamedTuple):
+    interface: str
+    address: str
+
+
+def list_addresses() -> list[InterfaceAddress]:
+    """Return the addresses of this computer's interfaces, those that seats most probably reach first."""
+    found = _read_interfaces()
+    preferred = _find_default_address()
+
+    def rank(one: InterfaceAddress) -> tuple[bool, bool, bool]:
+        link_local = ipaddress.ip_address(one.address).is_link_local
+        return bool(_VIRTUAL.search(one.interface)), link_local, one.address != preferred
+
+    usable = {one.address: one for one in reversed(found) if _is_usable(one.address)}
+    return sorted(reversed(usable.values()), key=rank)
+
+
+def reachable(address: str) -> list[str]:
+    """Return the addresses by which others reach a program that listens at *address*."""
+    if address not in EVERYWHERE:
+        return [address]
+    return [one.address for one in list_addresses()][:ADDRESSES_MAX]
+
+
+def _is_usable(address: str) -> bool:
+    known = ipaddress.ip_address(address)
+    return known.version == 4 and not (known.is_loopback or known.is_unspecified or known.is_multicast)
+
+
+def _read_interfaces() -> list[InterfaceAddress]:
+    if find_spec("ifaddr") is not None:  # it comes with zeroconf
+        import ifaddr
+
+        return [
+            InterfaceAddress(adapter.nice_name, one.ip)
+            for adapter in ifaddr.get_adapters()
+            for one in adapter.ips
+            if isinstance(one.ip, str)
+        ]
+    names = [_find_default_address()]
+    with suppress(OSError):
+        names += socket.gethostbyname_ex(socket.gethostname())[2]
+    return [InterfaceAddress("", one) for one in names if one]
+
+
+def _find_default_address() -> str:
+    """Return the address of the default route; empty without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: the system only chooses the way [RFC 5737]
+            return str(probe.getsockname()[0])
+        except OSError:
+            return ""

@@ -1,0 +1,84 @@
+"""Dial the addresses of a class in parallel; the first one whose certificate fits the code is taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from app.classroom import certificate
+from app.classroom.client_messages import PINGS_S, WELCOME_BYTES_MAX
+from app.classroom.code import Invitation
+from app.words.language import tr
+
+STAGGER_S: Final = 0.25
+"""Wall time after which the next address is tried as well [RFC 8305, 5]."""
+
+
+class WrongHostError(Exception):
+    """A program answers at the address, and its certificate does not fit the join code."""
+
+
+def build_connection(address: str) -> connect:
+    """Build a connection to HOST:PORT. The certificate is compared afterwards."""
+    return connect(
+        f"wss://{address}/",
+        ssl=certificate.of_seat(),
+        proxy=None,  # a class is on the own network
+        compression=None,
+        max_size=WELCOME_BYTES_MAX,
+        ping_interval=PINGS_S,
+        ping_timeout=PINGS_S,
+        open_timeout=10.0,
+        close_timeout=1.0,
+    )
+
+
+async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnection:
+    """Connect to the host of the class.
+
+    Raises:
+        WrongHostError: every address answered, and none of them is the host.
+        OSError: no address is the host, and at least one did not answer.
+    """
+
+    async def connect_to(place: int, address: str) -> ClientConnection:
+        await asyncio.sleep(place * STAGGER_S)
+        socket = await build_connection(address)
+        if certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
+            return socket
+        await socket.close()
+        raise WrongHostError(address)
+
+    attempts = [asyncio.create_task(connect_to(*numbered)) for numbered in enumerate(addresses)]
+    chosen: ClientConnection | None = None
+    wrong = 0
+    try:
+        for attempt in asyncio.as_completed(attempts):
+            try:
+                chosen = await attempt
+                return chosen
+            except WrongHostError:
+                wrong += 1
+            except (OSError, TimeoutError, WebSocketException):
+                pass
+    finally:
+        for one in attempts:
+            one.cancel()
+        for found in await asyncio.gather(*attempts, return_exceptions=True):
+            if isinstance(found, ClientConnection) and found is not chosen:
+                with suppress(OSError, WebSocketException):
+                    await found.close()
+    if wrong == len(addresses):
+        hosts = ", ".join(one.rpartition(":")[0] for one in addresses)
+        raise WrongHostError(
+            tr(
+                "This code does not fit the class at {address}. Compare it with the instructor's screen; "
+                "a letter may be wrong"
+            ).format(address=hosts)
+        )
+    raise ConnectionError(", ".join(addresses))
