@@ -51,6 +51,10 @@ PLAYER: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """True if the program asks for a person's reflection on a run before it shows the points."""
+CLASS_SEAT: Final = WindowSettingKey("class/seat", "")
+"""JSON: code, name and consent with which a class was joined last, and whether the seat is still in it."""
+CLASS_HELD: Final = WindowSettingKey("class/held", "")
+"""Database of the class that this window holds; empty after it was closed."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""

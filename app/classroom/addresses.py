@@ -13,7 +13,9 @@ EVERYWHERE: Final = ("0.0.0.0", "::", "")
 """Addresses to listen on that mean all addresses of this computer."""
 ADDRESSES_MAX: Final = 4
 """Addresses in a join code. Assumed: cable, Wi-Fi and a tunnel or two."""
-_VIRTUAL: Final = re.compile(r"docker|br-|veth|virbr|vmnet|vboxnet|vethernet|virtual|tun|tap|wg|utun|ppp|vpn", re.I)
+_VIRTUAL: Final = re.compile(
+    r"docker|br-|veth|virbr|vmnet|vboxnet|vethernet|virtual|tun|tap|wg|utun|ppp|vpn", re.I
+)
 
 
 class InterfaceAddress(NamedTuple):
@@ -30,8 +32,8 @@ def list_addresses() -> list[InterfaceAddress]:
         link_local = ipaddress.ip_address(one.address).is_link_local
         return bool(_VIRTUAL.search(one.interface)), link_local, one.address != preferred
 
-    usable = {one.address: one for one in reversed(found) if _is_usable(one.address)}
-    return sorted(reversed(usable.values()), key=rank)
+    usable = {one.address: one for one in found if _is_usable(one.address)}
+    return sorted(usable.values(), key=rank)
 
 
 def reachable(address: str) -> list[str]:

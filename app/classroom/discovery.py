@@ -53,7 +53,9 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
         service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
         ways = InterfaceChoice.All if listening in EVERYWHERE else [listening]
         async with AsyncZeroconf(interfaces=ways) as network:
-            await network.async_register_service(service, allow_name_change=True)  # several hosts of one class
+            await network.async_register_service(
+                service, allow_name_change=True
+            )  # several hosts of one class
             try:
                 await asyncio.Event().wait()
             finally:

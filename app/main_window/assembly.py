@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import confirmations, desk_page, dialogs, menus, run_until_dialog
+from app.main_window import class_offers, confirmations, desk_page, dialogs, menus, run_until_dialog
 from app.main_window.actions import Actions
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import Appearance
@@ -148,6 +148,12 @@ class Assembly(QObject):
         yield
         self._connect_window()
         self._navigation.show_home()
+        class_offers.offer(
+            self._store,
+            self._notice,
+            lambda database: self._classes_of_window().hold_again(database),
+            self._return_to_class,
+        )
         self._window.be_ready()
 
     # --- parts ------------------------------------------------------------------------------------------------
@@ -273,7 +279,10 @@ class Assembly(QObject):
         self._commands = PaletteCommands(
             self._actions, window.menus, self._desk, self._session, self._library, self._choice, window
         )
-        self._closing = Closing(self._irrevocable, self._drafts, self._navigation, self._appearance, window)
+        self._closing = Closing(
+            self._irrevocable, self._drafts, self._navigation, self._appearance, window,
+            lambda: self._classes is not None and self._classes.is_holding,
+        )  # fmt: skip
 
     # --- connections ------------------------------------------------------------------------------------------
 
@@ -286,6 +295,7 @@ class Assembly(QObject):
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
             menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
             menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
+            menus.RETURN_CLASS: partial(_put, text=mark("Ret&urn to your class"), do=self._return_to_class),
             menus.HOLD_TEAM: partial(_put, text=mark("Start a &team…"), do=self._hold_team),
             menus.TAKE_ROLE: partial(_put, text=mark("Take a r&ole in a team…"), do=self._take_role),
             menus.CLIENTS: partial(
@@ -295,7 +305,7 @@ class Assembly(QObject):
             ),
             menus.RAISE_HAND: partial(_put, text=mark("&Raise or lower my hand…"), do=self._raise_hand),
             menus.ALLOW_LOOKS: partial(
-                _put, text=mark("&Allow or forbid looking at my seat"), do=self._allow_looks
+                _put, text=mark("&Allow or forbid watching my screen"), do=self._allow_looks
             ),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }
@@ -494,6 +504,9 @@ class Assembly(QObject):
 
     def _join_class(self) -> None:
         self._classes_of_window().ask_to_join()
+
+    def _return_to_class(self) -> None:
+        self._classes_of_window().return_to_class()
 
     def _raise_hand(self) -> None:
         self._classes_of_window().ask_to_raise_hand()

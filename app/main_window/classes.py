@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -13,13 +14,17 @@ from typing import Final
 from PySide6.QtCore import QObject, QProcess, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from app import settings
 from app.classroom import class_files
+from app.classroom.addresses import EVERYWHERE, list_addresses
+from app.classroom.code import PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, invitation
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.plan import KINDS
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.scenario import loaded
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
+from app.classroom.seat_phase import SeatPhase
 from app.classroom.server_messages import (
     ObservedRun,
     ObservedRunUpdate,
@@ -28,13 +33,15 @@ from app.classroom.server_messages import (
 from app.files import atomic_write
 from app.files.folders import default_folder
 from app.main_window import signature
+from app.main_window.class_offers import SeatKey, keep_seat, load_seat
 from app.main_window.confirmations import Confirmations
 from app.main_window.library import Library
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
-from app.views.classroom import ClassBoard, JoinClass, StartClass
+from app.views.class_dialogs import JoinClass, StartClass
+from app.views.classroom import ClassBoard
 from app.widgets.notice import NoticeBar
 from app.words import language
 from app.words.language import mark, tr
@@ -42,8 +49,8 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 
-LISTEN: Final = "0.0.0.0:7443"
-"""Address at which a class of this window accepts seats (app/classroom/service.py)."""
+PORT: Final = JOIN_PORT
+"""Port at which a class of this window accepts seats."""
 TESTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in KINDS
@@ -79,11 +86,18 @@ class Classes(QObject):
         self._host: QProcess | None = None
         self._console: QProcess | None = None
         self._database = Path()
+        self._dialog: JoinClass | None = None
+        """The dialog that waits until the seat is in the class."""
         self._seen: History | None = None
         """The run of the seat that is looked at."""
         self._heard = {"host": "", "console": ""}
 
     # --- holding one
+
+    @property
+    def is_holding(self) -> bool:
+        """A class of this window is running."""
+        return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
     def ask_to_start(self, name: str = "") -> StartClass | None:
         """Return the dialog, with the drill *name* chosen; or the board of the class that is held already."""
@@ -93,14 +107,23 @@ class Classes(QObject):
             return None
         drills = [(one.name, one.title) for one in self._library.summaries.values()]
         folder = str(default_folder() / "classes")
-        dialog = StartClass(sorted(drills, key=lambda drill: drill[1]), folder, self._parent)
+        titles = sorted(drills, key=lambda drill: drill[1])
+        dialog = StartClass(titles, folder, self._parent, list_addresses())
         dialog.choose(name)
         dialog.wanted.connect(self.start)
-        dialog.continued.connect(lambda file: self._hold(Path(file)))
+        dialog.continued.connect(lambda file: self.hold_again(Path(file)))
         dialog.open()
         return dialog
 
-    def start(self, name: str, mode: str, frozen: bool, tests: bool = False, reflect: bool = False) -> None:
+    def start(
+        self,
+        name: str,
+        mode: str,
+        address: str,
+        frozen: bool,
+        tests: bool = False,
+        reflect: bool = False,
+    ) -> None:
         """Hold a class in a process of its own; the board comes at once, the code some seconds later.
 
         *tests*: before the lesson, after it, and once more some weeks later. *reflect*: people are asked before
@@ -113,12 +136,18 @@ class Classes(QObject):
         known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect}
         what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
-        self._hold(database, "--plan", str(plan))
+        self._hold(database, "--plan", str(plan), address=address)
 
-    def _hold(self, database: Path, *words: str) -> None:
-        """The class of *database*, one that was held before or a new one."""
+    def hold_again(self, database: Path) -> None:
+        """Hold the class of *database* where it was."""
+        self._hold(database)
+
+    def _hold(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:
+        """Hold the class of *database*, an earlier or a new one; listen on *address*."""
         self._database = database
-        self.board = ClassBoard(self._parent)
+        self._store.set(settings.CLASS_HELD, str(database))
+        self.board = ClassBoard()
+        self.board.hidden.connect(self._show_window)
         self.board.said.connect(
             lambda line, who: self._irrevocable.confirm_class_input(line, who, self._send_line)
         )
@@ -126,7 +155,14 @@ class Classes(QObject):
         self.board.report_wanted.connect(self._report)
         self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
         self.board.show()
-        self._host = self._process("host", self._hear_host, *words, "--listen", LISTEN, "--end-with-input")
+        self._host = self._process(
+            "host", self._hear_host, *words, "--listen", f"{address}:{PORT}", "--end-with-input"
+        )
+
+    def _show_window(self) -> None:
+        """Some window of the class stays on the screen."""
+        if not self._parent.isVisible():
+            self._parent.show()
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""
@@ -253,6 +289,7 @@ class Classes(QObject):
                     process.kill()  # what it has acknowledged is on disk
                     process.waitForFinished(END_MS)
         if self._host is not None and self.board is not None:
+            self._store.set(settings.CLASS_HELD, "")
             self.board.close()
             self.board.deleteLater()
             self.board = None
@@ -262,10 +299,46 @@ class Classes(QObject):
     # --- joining one
 
     def ask_to_join(self) -> JoinClass:
-        dialog = JoinClass(signature.player(self._store), self._parent)
+        """Open the dialog with the code and the name of the last class."""
+        seat = load_seat(self._store)
+        dialog = JoinClass(seat.name or signature.player(self._store), self._parent, seat.code, seat.consent)
         dialog.wanted.connect(self.join)
+        dialog.canceled.connect(self._cancel_join)
+        self._dialog = dialog
         dialog.open()
         return dialog
+
+    def return_to_class(self) -> JoinClass:
+        """Take the seat again with what was typed last."""
+        dialog = self.ask_to_join()
+        if dialog.code.text():
+            dialog.ask_to_join()
+        return dialog
+
+    def _cancel_join(self) -> None:
+        self._dialog = None
+        if self.seat is not None and self.seat.phase is SeatPhase.JOINING:
+            self._leave_seat()
+
+    def _show_join_problem(self, text: str) -> None:
+        if self._dialog is not None:
+            self._dialog.show_problem(text)
+        else:
+            self._notice.warn(text)
+
+    def _show_join_progress(self, text: str) -> None:
+        if self._dialog is not None:
+            self._dialog.show_progress(text)
+
+    def _on_joined(self) -> None:
+        """The host has said what is played."""
+        dialog, self._dialog = self._dialog, None
+        if dialog is not None:
+            dialog.accept()
+
+    def _on_class_over(self) -> None:
+        seat = load_seat(self._store)
+        keep_seat(self._store, replace(seat, open=False))
 
     def join(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
         """Take the seat; the drill comes once the host has answered. *part*: at which the class is, if known."""
@@ -275,11 +348,15 @@ class Classes(QObject):
             where = read_handout(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
             attendance = GuiSeat(where, name, consent, part)
         except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
-            self._notice.warn(str(problem))
+            self._show_join_problem(str(problem))
             return
-        self._notice.show_info(tr("Joining the class…"))
+        keep_seat(self._store, SeatKey(code, name, consent, open=True))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
         seat.said.connect(self.seat_said)
+        seat.trying.connect(self._show_join_progress)
+        seat.failed.connect(self._show_join_problem)
+        seat.joined.connect(self._on_joined)
+        seat.class_over.connect(self._on_class_over)
         seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
@@ -311,5 +388,7 @@ class Classes(QObject):
 
     def stop(self) -> None:
         """The window goes."""
+        held = self._store.get(settings.CLASS_HELD)
         self._leave_seat()
         self.stop_host()
+        self._store.set(settings.CLASS_HELD, held)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -22,14 +24,20 @@ class Closing(QObject):
         navigation: Navigation,
         appearance: Appearance,
         window: QWidget,
+        is_holding_class: Callable[[], bool],
     ) -> None:
         super().__init__(window)
         self._irrevocable, self._drafts = irrevocable, drafts
         self._navigation, self._appearance, self._window = navigation, appearance, window
+        self._is_holding_class, self._class_may_end = is_holding_class, False
 
     def close(self, event: QCloseEvent) -> None:
         """Ignore the *event* if there is a question first; else keep queries, cards, layout and run."""
         asked_from_outside = event.spontaneous() and not _session_ends()
+        if self._is_holding_class() and not self._class_may_end and not _session_ends():
+            event.ignore()
+            self._irrevocable.confirm("quit_class", self._close_with_class, self._hide_window)
+            return
         if asked_from_outside and self._irrevocable.is_run_at_risk:
             event.ignore()
             self._irrevocable.confirm_if_needed("quit", self._window.close)
@@ -38,6 +46,14 @@ class Closing(QObject):
         self._navigation.pause_run()
         self._appearance.keep_layout()
         self._navigation.leave_run()
+
+    def _close_with_class(self) -> None:
+        self._class_may_end = True
+        self._window.close()
+
+    def _hide_window(self) -> None:
+        """Leave the board of the class alone on the screen; it brings the window back."""
+        self._window.hide()
 
 
 def _session_ends() -> bool:

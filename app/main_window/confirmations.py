@@ -33,6 +33,8 @@ class ConfirmationText:
     more: str
     yes: str
     no: str
+    other: str = ""
+    """A third answer, which loses nothing."""
 
 
 QUESTIONS: Final = {
@@ -101,6 +103,15 @@ QUESTIONS: Final = {
         mark("{who}: what was done so far stays in the log, but no longer counts."),
         mark("Start over"),
         mark("Leave as it is"),
+    ),
+    "quit_class": ConfirmationText(
+        mark("A class is running. Close it?"),
+        mark(
+            "When it is closed, the seats are disconnected. Their runs are kept, and you can continue the class."
+        ),
+        mark("Close the class and quit"),
+        mark("Cancel"),
+        mark("Keep the class running"),
     ),
     "close_class": ConfirmationText(
         mark("Close the class?"),
@@ -182,8 +193,17 @@ class Confirmations(QObject):
         else:
             self.confirm(act, lambda: callback(line), who=audience)
 
-    def confirm(self, act: str, callback: Callable[[], object], **facts: str) -> None:
-        """Put the question of *act* and do *then* if the answer is yes. A second question replaces the first."""
+    def confirm(
+        self,
+        act: str,
+        callback: Callable[[], object],
+        otherwise: Callable[[], object] | None = None,
+        **facts: str,
+    ) -> None:
+        """Ask the question of *act* and call *callback* if the answer is yes. A second question replaces the first.
+
+        *otherwise* belongs to the third answer of the question.
+        """
         if self.box is not None:
             self.box.reject()
         running, drill = self._session.running, self._session.live
@@ -197,24 +217,27 @@ class Confirmations(QObject):
         box.setInformativeText(tr(question.more).format(**facts))
         yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
         no = box.addButton(tr(question.no), QMessageBox.ButtonRole.RejectRole)
-        for button in (yes, no):
+        other = box.addButton(tr(question.other), QMessageBox.ButtonRole.AcceptRole) if question.other else no
+        for button in (yes, no, other):
             button.setAutoDefault(False)
-        box.setDefaultButton(no)
+        box.setDefaultButton(other)
         box.setEscapeButton(no)
 
         def on_answered() -> None:
-            said_yes = box.clickedButton() is yes
+            clicked = box.clickedButton()
             self.box = None
             box.deleteLater()
-            if said_yes:
+            if clicked is yes:
                 callback()
+            elif clicked is other and otherwise is not None:
+                otherwise()
             live = self._session.live
             if running and live is drill and live is not None and not live.finished:
                 self._session.play()
 
         box.finished.connect(on_answered)
         box.open()
-        no.setFocus()
+        other.setFocus()
         guard().appeared(box)
 
 

@@ -14,7 +14,7 @@ from app.words.language import mark, tr
 
 RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
 FIDELITY, PLANNER, PROGRESS, CLIENTS = "fidelity", "planner", "progress", "clients"
-START_CLASS, JOIN_CLASS = "start class", "join class"
+START_CLASS, JOIN_CLASS, RETURN_CLASS = "start class", "join class", "return class"
 HOLD_TEAM, TAKE_ROLE = "hold team", "take role"
 RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
 """Entries that are no action of the table of keys."""
@@ -56,7 +56,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "view.present",
     ),
     mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
-    mark("&Class"): (START_CLASS, JOIN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
+    mark("&Class"): (START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
     mark("&Help"): (
         "help.here", "help.first_run", "help.sheet", "help.keys", "help.palette", None,
         "help.check", "help.bundle", "view.say",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -35,6 +36,8 @@ from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
 from engine.inputs import InputError
 
+SLOW_S: Final = 8.0
+"""Wall time after which joining says what may be wrong. Assumed: a class on the network answers in three."""
 LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
 FORM_LETTERS: Final = 70
@@ -58,6 +61,12 @@ class WindowSeat(QObject):
 
     said = Signal(str)
     """Signal with the state of the seat as text."""
+    trying = Signal(str)
+    """Progress of joining, in words."""
+    joined = Signal()
+    failed = Signal(str)
+    """The seat is not in the class, and the reason."""
+    class_over = Signal()
     another_part = Signal(int, bool)
     """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
 
@@ -90,6 +99,7 @@ class WindowSeat(QObject):
         self._limit = Limit()
         self._at_limit, self._behind = False, False
         """The run has come as far as it may; the class clock is behind it."""
+        self._since = time.monotonic()
         self._over = False
         """The instructor has ended the class."""
         self._label = ""
@@ -144,6 +154,20 @@ class WindowSeat(QObject):
             self._attendance.tell_held(message["held"])
             self._notice.show_info(HELD[message["held"]]())
         self._emit_state()
+
+    def _describe_attempt(self) -> str:
+        """Describe what is tried, and since when."""
+        link, waited_s = self._attendance.link, time.monotonic() - self._since
+        text = (
+            tr("Connecting to {addresses}… {n} s").format(addresses=", ".join(link.trying), n=int(waited_s))
+            if link.trying
+            else tr("Searching the network for the class… {n} s").format(n=int(waited_s))
+        )
+        if waited_s >= SLOW_S:
+            text += "\n" + tr(
+                "No answer yet. Is this computer in the network of the class? Is the code right?"
+            )
+        return text
 
     def _emit_state(self) -> None:
         link = self._attendance.link
@@ -202,6 +226,8 @@ class WindowSeat(QObject):
         if self._attendance.phase is SeatPhase.ENDED and not self._over:
             self._give_up()  # the log cannot be written
             return
+        if self._attendance.phase is SeatPhase.JOINING:
+            self.trying.emit(self._describe_attempt())
         self._attendance.move(SeatEvent.CONNECT if self._attendance.link.connected else SeatEvent.DISCONNECT)
         self._emit_state()
         mine = (self._history, self._shown)
@@ -285,6 +311,7 @@ class WindowSeat(QObject):
     def _begin(self, welcome: SeatWelcome) -> None:
         history, inputs, tick = self._attendance.begin(welcome)
         self._history, self._reflects = history, welcome["reflect"]
+        self.joined.emit()
 
         def attend_class(history: History) -> None:
             self._play.attend(history, self._attendance, self._reflects)
@@ -320,18 +347,21 @@ class WindowSeat(QObject):
         self._emit_state()
         if self._over and not reason:
             return
-        self._notice.warn(
+        self.failed.emit(
             reason
-            or tr(
-                "You are no longer connected to the class. To continue your run, join with the same code and name."
-            )
+            or tr("You are no longer in the class. To continue your run: Class ▸ Return to your class.")
         )
+
+    @property
+    def phase(self) -> SeatPhase:
+        return self._attendance.phase
 
     def _end_class(self) -> None:
         """Open the debrief of the run that the instructor has ended; what is not sent yet goes to the host."""
         self._session.pause()
         self._attendance.move(SeatEvent.END)
         self._emit_state()
+        self.class_over.emit()
         debriefed = self._history is not None and self._history.drill.finished and not self._exam
         self._notice.show_info(
             tr("The class is over. Here is your debrief.") if debriefed else tr("The class is over.")

@@ -1,4 +1,4 @@
-"""Three small windows of a class: start one, join one, and the instructor's board."""
+"""The instructor's board of a class."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -27,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.classroom.plan import KINDS
 from app.classroom.server_messages import DashboardUpdate, Tile
+from app.views.class_dialogs import seat_files
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.qr import QrCode
@@ -37,14 +36,7 @@ from app.words import formatting
 from app.words.input_lines import describe_input
 from app.words.language import mark, tr, trn
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.running.modes import DrillMode
 
-MODES: Final = {
-    DrillMode.PRACTICE: mark("Practice"),
-    DrillMode.EXAM: mark("Exam"),
-    DrillMode.GUIDED: mark("Guided"),
-    DrillMode.LAB: mark("Free play"),
-}
 ALL: Final = "all"
 CODE_POINTS: Final = 1.6
 """Size of the join code, in sizes of the other text: it is read across a room."""
@@ -60,115 +52,6 @@ BOARD_LETTERS: Final = 165
 """Width of the board in letters, where the screen has it: the last command is worth reading."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
-
-
-class StartClass(QDialog):
-    """Dialog for the drill and the settings of a class."""
-
-    wanted = Signal(str, str, bool, bool, bool)
-    """Name of the drill, mode, whether seats wait for Go on, whether tests come before and after, and whether people
-    are asked what they think before points are shown."""
-    continued = Signal(str)
-    """The file of a class that was held before."""
-
-    def __init__(
-        self, drills: Sequence[tuple[str, str]], folder: str = "", parent: QWidget | None = None
-    ) -> None:
-        """*drills*: name and title of each; *folder*: where classes are kept."""
-        super().__init__(parent)
-        self._folder = folder
-        self.setWindowTitle(tr("Start a class"))
-        self.drill, self.mode = QComboBox(), QComboBox()
-        for name, title in drills:
-            self.drill.addItem(title, name)
-        for mode, word in MODES.items():
-            self.mode.addItem(tr(word), mode.value)
-        self.frozen = QCheckBox(tr("&Hold all seats until I press “Go on”"))
-        self.frozen.setChecked(True)
-        self.tests = QCheckBox(tr("&Test before, after and weeks later, with other numbers"))
-        self.tests.setToolTip(
-            tr(
-                "The class has four parts: pre-test, lesson, post-test and retention test. The tests are exams on the "
-                "same drill with other seeds; “Next part” on the board goes on to each."
-            )
-        )
-        form = QFormLayout(self)
-        form.addRow(tr("&Drill:"), self.drill)
-        form.addRow(tr("&Mode:"), self.mode)
-        form.addRow(self.frozen)
-        form.addRow(self.tests)
-        self.reflect = QCheckBox(tr("&Ask what people think of their run before its points are shown"))
-        form.addRow(self.reflect)
-        self.earlier = QPushButton(tr("&Continue an earlier class…"))
-        self.earlier.setAutoDefault(False)
-        self.earlier.clicked.connect(self._ask_for_earlier)
-        form.addRow(self.earlier)
-        form.addRow(_buttons(self, tr("&Start the class")))
-        self.accepted.connect(
-            lambda: self.wanted.emit(
-                self.drill.currentData(),
-                self.mode.currentData(),
-                self.frozen.isChecked(),
-                self.tests.isChecked(),
-                self.reflect.isChecked(),
-            )
-        )
-
-    def _ask_for_earlier(self) -> None:
-        kind = tr("Classes") + " (*.sqlite)"
-        name, _ = QFileDialog.getOpenFileName(self, tr("Continue an earlier class"), self._folder, kind)
-        if name:
-            self.reject()
-            self.continued.emit(name)
-
-    def choose(self, name: str) -> None:
-        """The drill *name*, if it is listed."""
-        self.drill.setCurrentIndex(max(0, self.drill.findData(name)))
-
-
-class JoinClass(QDialog):
-    """Code and name, done."""
-
-    wanted = Signal(str, str, bool)
-    """Code with address, name, and whether the instructor may look."""
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Join a class"))
-        self.code, self.name = QLineEdit(), QLineEdit(name)
-        self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
-        self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
-        form = QFormLayout(self)
-        form.addRow(tr("&Code:"), self.code)
-        self.file = QPushButton(tr("&Without a network: open the file that you were given…"))
-        self.file.setAutoDefault(False)
-        self.file.clicked.connect(self._ask_for_file)
-        form.addRow("", self.file)
-        form.addRow(tr("Your &name:"), self.name)
-        self.consent = QCheckBox(tr("The &instructor may look at my seat"))
-        form.addRow(self.consent)
-        form.addRow(_buttons(self, tr("&Join")))
-        self.accepted.connect(
-            lambda: self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
-        )
-
-    def _ask_for_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, tr("Open the file of the class"), "", seat_files())
-        if name:
-            self.code.setText(name)
-
-
-def seat_files() -> str:
-    """For a dialog that asks for one."""
-    return tr("Seats of a class") + " (*.seat)"
-
-
-def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-    buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    return buttons
 
 
 # --- the board ----------------------------------------------------------------------------------------------
@@ -352,6 +235,8 @@ class ClassBoard(QDialog):
 
     said = Signal(str, str)
     """A line, and for whom it is in words."""
+    hidden = Signal()
+    """The board was closed, and the class continues."""
     end_wanted = Signal()
     """The class is closed."""
     hand_out_wanted = Signal(str)
@@ -617,6 +502,7 @@ class ClassBoard(QDialog):
     def reject(self) -> None:
         """Escape puts it aside; the class goes on."""
         self.hide()
+        self.hidden.emit()
 
 
 def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:

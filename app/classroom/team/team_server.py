@@ -20,8 +20,8 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import certificate
-from app.classroom.client_messages import LATER, REFUSED, ProtocolError
 from app.classroom.addresses import reachable
+from app.classroom.client_messages import LATER, REFUSED, ProtocolError
 from app.classroom.code import Invitation, address_of, fingerprint, new_secret
 from app.classroom.join import Participation
 from app.classroom.rate_limit import RateLimiter

@@ -89,7 +89,7 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
         assert attended.left == 0
         assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
         wrong = invitation(f"00000-00000-00000-00000@{address}")
-        with pytest.raises(JoinFailedError, match="does not fit the class at 127.0.0.1"):
+        with pytest.raises(JoinFailedError, match=r"does not fit the class at 127\.0\.0\.1"):
             take_part(wrong, "Ben", players.inputs(lines), None, lambda _: None)
 
 

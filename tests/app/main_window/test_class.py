@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QCloseEvent
 from pytestqt.qtbot import QtBot
 
+from app import settings
 from app.classroom import class_files
 from app.classroom.acts import LogEntry
 from app.classroom.code import invitation
@@ -20,16 +22,19 @@ from app.classroom.seat_log import SeatLog, read_handout
 from app.classroom.seat_phase import SeatEvent, SeatPhase, next_phase
 from app.classroom.server_messages import ObservedRun, PaceState
 from app.learning.reflection import Reflection
+from app.main_window import class_offers
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.main_window.window_seat import WindowSeat
-from app.views.classroom import StartClass
+from app.settings import WindowSettings
+from app.views.class_dialogs import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.forked import run
 from tests.hostile import window_kills
 from tests.open_window import OpenWindow
+from tests.there import there
 
 WAIT_MS = 30_000
 
@@ -160,7 +165,7 @@ def test_a_seat_never_plays_on_unrecorded(hands: Hands, qtbot: QtBot, host: Host
     window.navigation.show_home()
     window.session.close()
     seat._look()
-    assert "You are no longer connected to the class" in window.notice.text
+    assert "You are no longer in the class" in window.notice.text
     classes.stop()
 
 
@@ -295,8 +300,8 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
 ) -> None:
     window = hands.window
     classes = classes_of(window)
-    monkeypatch.setattr("app.main_window.classes.LISTEN", "127.0.0.1:0")
-    classes.start("planned-failover", "practice", False)
+    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    classes.start("planned-failover", "practice", "127.0.0.1", False)
     board = classes.board
     assert board is not None
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS)
@@ -314,6 +319,15 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
         assert "Cem" in saved.read("class.html").decode()
     board.hand_out_wanted.emit(str(begun))
     assert read_handout(begun).scenario == "planned-failover"
+    window.close_wanted.emit(closed := QCloseEvent())
+    assert not closed.isAccepted()
+    box = there(window.irrevocable.box)
+    assert "class" in box.text()
+    next(one for one in box.buttons() if one.text() == "Keep the class running").click()
+    assert not window.isVisible()
+    assert classes.is_holding
+    board.reject()
+    assert window.isVisible(), "some window of a class stays on the screen"
     board.end.click()
     assert window.irrevocable.box is not None
     hands.say_yes()
@@ -326,9 +340,9 @@ def test_an_earlier_class_goes_on(
 ) -> None:
     with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
         code = host.code.partition("@")[0]
-    monkeypatch.setattr("app.main_window.classes.LISTEN", "127.0.0.1:0")
+    monkeypatch.setattr("app.main_window.classes.PORT", "0")
     monkeypatch.setattr(
-        "app.views.classroom.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "class.sqlite"), "")
+        "app.views.class_dialogs.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "class.sqlite"), "")
     )
     classes = classes_of(hands.window)
     dialog = classes.ask_to_start()
@@ -355,6 +369,7 @@ def test_the_drill_that_is_chosen_is_the_one_that_the_class_plays(hands: Hands) 
 
 def test_what_is_no_code_is_said(hands: Hands) -> None:
     classes = classes_of(hands.window)
+    classes.ask_to_join().reject()
     classes.join("nonsense", "Ann")
     assert "is not a join code" in hands.window.notice.text
 
@@ -458,3 +473,62 @@ def test_end_for_all_opens_the_debrief_of_each_seat(hands: Hands, qtbot: QtBot, 
         assert end.instruction, "the instructor has ended the run"
         record.close()
         classes.stop()
+
+
+def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
+    hands: Hands, qtbot: QtBot, host: HostProcess
+) -> None:
+    classes = classes_of(hands.window)
+    dialog = classes.ask_to_join()
+    dialog.code.clear()
+    dialog.join.click()
+    assert "Type the code" in dialog.state.text()
+    dialog.code.setText("nonsense")
+    dialog.join.click()
+    assert "is not a join code" in dialog.state.text()
+    assert dialog.code.isEnabled()
+    code, _, _ = host.code.partition("@")
+    dialog.code.setText(f"{code}@240.0.0.1")
+    dialog.join.click()
+    qtbot.waitUntil(lambda: "Connecting to 240.0.0.1:7443" in dialog.state.text(), timeout=WAIT_MS)
+    seat = classes.seat
+    assert seat is not None
+    seat._since -= 60.0
+    qtbot.waitUntil(lambda: "No answer yet" in dialog.state.text(), timeout=WAIT_MS)
+    dialog.reject()
+    assert classes.seat is None, "canceled"
+    again = classes.ask_to_join()
+    assert again.code.text() == f"{code}@240.0.0.1"
+    again.code.setText(host.code)
+    again.name.setText("Uma")
+    again.join.click()
+    qtbot.waitUntil(lambda: not again.isVisible(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
+    classes.stop()
+
+
+def test_interrupted_class_is_offered_at_the_next_start(
+    hands: Hands, qtbot: QtBot, tmp_path: Path, store: WindowSettings
+) -> None:
+    window, taken = hands.window, list[object]()
+
+    def offer() -> str:
+        window.notice.clear()
+        class_offers.offer(store, window.notice, taken.append, lambda: taken.append("seat"))
+        return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
+
+    assert offer() == ""
+    seat = class_offers.SeatKey("CODE", "Ann", open=True)
+    class_offers.keep_seat(store, seat)
+    assert offer() == "Return to your class"
+    there(window.notice.offer_button).click()
+    database = tmp_path / "held.sqlite"
+    with hosted(database, "planned-failover") as host, Stranger(host.invited) as ann:
+        ann.asks(join(host.invited, "Ann"), "welcome")
+    store.set(settings.CLASS_HELD, str(database))
+    assert offer() == "Continue your class"
+    assert "at 0:00" in window.notice.text
+    assert "1 seat" in window.notice.text
+    there(window.notice.offer_button).click()
+    assert taken == ["seat", database]
+    assert class_offers.load_seat(store) == seat

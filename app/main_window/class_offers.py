@@ -1,0 +1,80 @@
+"""Offers of the start page after a class was interrupted: return to the seat, or hold the class again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from app import settings
+from app.settings import WindowSettings
+from app.widgets.notice import NoticeBar
+from app.words.language import tr, trn
+
+
+@dataclass(frozen=True, slots=True)
+class SeatKey:
+    """What takes a seat again."""
+
+    code: str = ""
+    name: str = ""
+    consent: bool = False
+    open: bool = False
+    """The class was not over when the seat was left."""
+
+
+def load_seat(store: WindowSettings) -> SeatKey:
+    """Return the seat that was taken last; empty if none was."""
+    try:
+        match json.loads(store.get(settings.CLASS_SEAT) or "{}"):
+            case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:
+                return SeatKey(code, name, consent, is_open)
+    except ValueError:
+        pass
+    return SeatKey()
+
+
+def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
+    store.set(settings.CLASS_SEAT, json.dumps(asdict(seat)))
+    store.sync()  # also for a window that crashes
+
+
+def offer(
+    store: WindowSettings, notice: NoticeBar, hold: Callable[[Path], object], join: Callable[[], object]
+) -> None:
+    """Offer to continue the class that this window held, or else to return to the seat."""
+    database = Path(store.get(settings.CLASS_HELD))
+    if database.is_file() and (description := _describe_class(database)):
+        notice.offer(description, tr("Continue your class"), lambda: hold(database))
+        return
+    seat = load_seat(store)
+    if seat.open:
+        text = tr("You were in a class as {name}, and it was not over.").format(name=seat.name)
+        notice.offer(text, tr("Return to your class"), join)
+
+
+def _describe_class(database: Path) -> str:
+    """Return drill, time and seats of a class that is not over; otherwise nothing."""
+    from app.classroom.models import OVER
+    from app.classroom.record import ClassRecord, RecordUnavailableError
+    from app.classroom.scenario import loaded
+    from app.words import formatting
+    from engine.constants import TICKS_PER_S
+
+    try:
+        record = ClassRecord(str(database), new=False)
+    except RecordUnavailableError:
+        return ""
+    try:
+        part, seats = record.the_class(), record.seats()
+    finally:
+        record.close()
+    if part is None or part.state == OVER:
+        return ""
+    time = formatting.run_time(max((seat.tick for seat in seats), default=0) / TICKS_PER_S)
+    title = loaded(part.scenario_text, part.scenario_name).title
+    facts = trn("{n} seat", "{n} seats", len(seats)).format(n=len(seats))
+    return tr("Your class was interrupted: {title}, at {time}, {seats}.").format(
+        title=title, time=time, seats=facts
+    )

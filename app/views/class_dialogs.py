@@ -1,0 +1,199 @@
+"""Dialogs that start a class and join one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
+
+from app.classroom.addresses import EVERYWHERE, InterfaceAddress
+from app.words.language import mark, tr
+from engine.drill.running.modes import DrillMode
+
+MODES: Final = {
+    DrillMode.PRACTICE: mark("Practice"),
+    DrillMode.EXAM: mark("Exam"),
+    DrillMode.GUIDED: mark("Guided"),
+    DrillMode.LAB: mark("Free play"),
+}
+
+
+class StartClass(QDialog):
+    """Dialog for the drill and the settings of a class."""
+
+    wanted = Signal(str, str, str, bool, bool, bool)
+    """Name of the drill, mode, address to listen on, and three choices: everybody waits for the start, tests come
+    before and after, and people are asked what they think before points are shown."""
+    continued = Signal(str)
+    """The file of a class that was held before."""
+
+    def __init__(
+        self,
+        drills: Sequence[tuple[str, str]],
+        folder: str = "",
+        parent: QWidget | None = None,
+        addresses: Sequence[InterfaceAddress] = (),
+    ) -> None:
+        """Build the dialog.
+
+        Args:
+            drills: name and title of each.
+            folder: folder of earlier classes.
+            parent: window under the dialog.
+            addresses: addresses by which seats may reach this computer.
+        """
+        super().__init__(parent)
+        self._folder = folder
+        self.setWindowTitle(tr("Start a class"))
+        self.drill, self.mode = QComboBox(), QComboBox()
+        for name, title in drills:
+            self.drill.addItem(title, name)
+        for mode, word in MODES.items():
+            self.mode.addItem(tr(word), mode.value)
+        self.frozen = QCheckBox(tr("&Everybody waits until I start"))
+        self.frozen.setChecked(True)
+        self.tests = QCheckBox(tr("&Also test people before, after and some weeks later"))
+        self.tests.setToolTip(
+            tr(
+                "The class has four parts: pre-test, lesson, post-test and retention test. The tests are exams on the "
+                "same drill with new random values each time. “Next part” starts the next one."
+            )
+        )
+        form = QFormLayout(self)
+        form.addRow(tr("&Drill:"), self.drill)
+        form.addRow(tr("&Mode:"), self.mode)
+        self.address = QComboBox()
+        self._list_addresses(addresses)
+        form.addRow(tr("Seats &reach me at:"), self.address)
+        form.addRow(self.frozen)
+        form.addRow(self.tests)
+        self.reflect = QCheckBox(tr("&Ask what people think of their run before its points are shown"))
+        form.addRow(self.reflect)
+        self.earlier = QPushButton(tr("&Continue an earlier class…"))
+        self.earlier.setAutoDefault(False)
+        self.earlier.clicked.connect(self._ask_for_earlier)
+        form.addRow(self.earlier)
+        form.addRow(_buttons(self, tr("&Start the class")))
+        self.accepted.connect(
+            lambda: self.wanted.emit(
+                self.drill.currentData(),
+                self.mode.currentData(),
+                self.address.currentData(),
+                self.frozen.isChecked(),
+                self.tests.isChecked(),
+                self.reflect.isChecked(),
+            )
+        )
+
+    def _list_addresses(self, addresses: Sequence[InterfaceAddress]) -> None:
+        """Offer all addresses together, then each one."""
+        everything = ", ".join(one.address for one in addresses)
+        self.address.addItem(everything or tr("no network: only seats on this computer"), EVERYWHERE[0])
+        if len(addresses) > 1:
+            self.address.setItemText(0, tr("all addresses: {addresses}").format(addresses=everything))
+            for one in addresses:
+                self.address.addItem(f"{one.address} ({one.interface})", one.address)
+
+    def _ask_for_earlier(self) -> None:
+        kind = tr("Classes") + " (*.sqlite)"
+        name, _ = QFileDialog.getOpenFileName(self, tr("Continue an earlier class"), self._folder, kind)
+        if name:
+            self.reject()
+            self.continued.emit(name)
+
+    def choose(self, name: str) -> None:
+        """The drill *name*, if it is listed."""
+        self.drill.setCurrentIndex(max(0, self.drill.findData(name)))
+
+
+class JoinClass(QDialog):
+    """Code and name; stays open until the seat is in the class, and shows what is tried meanwhile."""
+
+    wanted = Signal(str, str, bool)
+    """Code with address, name, and whether the instructor may look."""
+    canceled = Signal()
+    """The attempt to join is given up."""
+
+    def __init__(
+        self, name: str, parent: QWidget | None = None, code: str = "", consent: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Join a class"))
+        self.code, self.name = QLineEdit(code), QLineEdit(name)
+        self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX")
+        self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
+        form = QFormLayout(self)
+        form.addRow(tr("&Code:"), self.code)
+        self.file = QPushButton(tr("&Without a network: open the file that you were given…"))
+        self.file.setAutoDefault(False)
+        self.file.clicked.connect(self._ask_for_file)
+        form.addRow("", self.file)
+        form.addRow(tr("Your &name:"), self.name)
+        self.consent = QCheckBox(tr("The &instructor may watch my screen"))
+        self.consent.setChecked(consent)
+        form.addRow(self.consent)
+        self.state = QLabel(tr("The code is on the instructor’s screen."))
+        self.state.setWordWrap(True)
+        self.state.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        form.addRow(self.state)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.join = buttons.addButton(tr("&Join"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.ask_to_join)
+        buttons.rejected.connect(self.reject)
+        form.addRow(buttons)
+
+    def ask_to_join(self) -> None:
+        if not self.code.text().strip():
+            self.show_problem(tr("Type the code from the instructor’s screen."))
+            self.code.setFocus()
+            return
+        self._enable(False)
+        self.show_progress(tr("Joining the class…"))
+        self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
+
+    def show_progress(self, text: str) -> None:
+        self.state.setText(text)
+
+    def show_problem(self, text: str) -> None:
+        """Show why the seat is not in the class; code and name can be changed again."""
+        self._enable(True)
+        self.state.setText(text)
+
+    def _enable(self, enabled: bool) -> None:
+        for part in (self.code, self.name, self.file, self.consent, self.join):
+            part.setEnabled(enabled)
+
+    def reject(self) -> None:
+        self.canceled.emit()
+        super().reject()
+
+    def _ask_for_file(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, tr("Open the file of the class"), "", seat_files())
+        if name:
+            self.code.setText(name)
+
+
+def seat_files() -> str:
+    """For a dialog that asks for one."""
+    return tr("Seats of a class") + " (*.seat)"
+
+
+def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
