@@ -40,8 +40,7 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
-from app.views.class_dialogs import JoinClass, StartClass
-from app.views.classroom import ClassBoard
+from app.views.classroom import ClassBoard, JoinClass, StartClass
 from app.widgets.notice import NoticeBar
 from app.words import language
 from app.words.language import mark, tr

@@ -27,7 +27,7 @@ from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.main_window.window_seat import WindowSeat
 from app.settings import WindowSettings
-from app.views.class_dialogs import StartClass
+from app.views.classroom import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
@@ -342,7 +342,8 @@ def test_an_earlier_class_goes_on(
         code = host.code.partition("@")[0]
     monkeypatch.setattr("app.main_window.classes.PORT", "0")
     monkeypatch.setattr(
-        "app.views.class_dialogs.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "class.sqlite"), "")
+        "app.views.classroom.dialogs.QFileDialog.getOpenFileName",
+        lambda *_: (str(tmp_path / "class.sqlite"), ""),
     )
     classes = classes_of(hands.window)
     dialog = classes.ask_to_start()

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.classroom.plan import KINDS
 from app.classroom.server_messages import DashboardUpdate, Tile
-from app.views.class_dialogs import seat_files
+from app.views.classroom.dialogs import seat_files
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.qr import QrCode
