@@ -36,13 +36,13 @@ class CheckResult:
 
 
 def from_line(line: str) -> CheckResult:
-    """Raises ValueError for what no `CheckResult` wrote."""
+    """Parse a line. Raises ValueError for one that no `CheckResult` wrote."""
     name, well, text = json.loads(line)
     return CheckResult(from_json(name), well, from_json(text))
 
 
 def examine() -> Iterator[CheckResult]:
-    """Every check in turn; each tells what to do where something is not well."""
+    """Yield every check, each with advice if it fails."""
     yield CheckResult(
         say("version"), True, f"Mirrordrill {program_version()}, Python {platform.python_version()}"
     )
@@ -54,7 +54,7 @@ def examine() -> Iterator[CheckResult]:
 
 
 def _simulation() -> CheckResult:
-    """Plain Python gives the same results: the installation is well in any case."""
+    """Check the compiled step; plain Python gives the same results, so the check always passes."""
     used = compiled.kernel()
     if used.reason:
         text = say("runs as plain Python, which gives the same results slowly: {reason}", reason=used.reason)
@@ -68,7 +68,7 @@ def _simulation() -> CheckResult:
 
 
 def _network() -> CheckResult:
-    """Classes can be joined without this: it is well in any case."""
+    """Check the network; classes can be joined without it, so the check always passes."""
     import asyncio  # a tenth of a second, which no start waits for
 
     from app.classroom import discovery
@@ -149,7 +149,7 @@ def _can_make(folder: Path) -> bool:
 
 @contextmanager
 def profile_if_any() -> Iterator[Profile | None]:
-    """The profile, opened; None where there is none yet or it cannot be opened (which `examine` has told)."""
+    """Open the profile; None if there is none or it cannot be opened (`examine` reports that)."""
     folder = default_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None

@@ -27,7 +27,7 @@ def install_command(packages: str) -> str:
 
 
 def missing_packages() -> str:
-    """Debian packages of Qt's libraries that this machine cannot load; all of them if it can load each."""
+    """Return the Debian packages of Qt libraries that fail to load; all of them if none fails."""
     packages = [line.split() for line in LIBRARIES.read_text(encoding="utf-8").splitlines()]
     return " ".join(
         [package for package, library in packages if not _can_load(library)]

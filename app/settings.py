@@ -183,7 +183,7 @@ _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 
 
 def _unescaped(line: bytes) -> bytes:
-    """As QSettings reads it: without quotes, and with the signs that are written as numbers."""
+    """Unescape as QSettings does: without quotes, and with numeric characters decoded."""
     plain = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda found: bytes([int(found[1], 16)]), line)
     return re.sub(rb"\\([0-7]{1,3})", lambda found: bytes([int(found[1], 8) & 255]), plain).replace(b'"', b"")
 

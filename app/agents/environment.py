@@ -64,7 +64,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def __init__(
         self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
     ) -> None:
-        """*scenario*: a name, a file or one that was read. Raises ScenarioNotFoundError, ScenarioError, ValueError."""
+        """Create the environment; *scenario*: a name, a file or a loaded one.
+
+        Raises ScenarioNotFoundError, ScenarioError, ValueError.
+        """
         self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
         if not self.scenario.scored:
             raise ValueError(f"{self.scenario.name} is not scored: nothing can be gained in it")
@@ -139,7 +142,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _is_resolvable(self, line: str) -> bool:
-        """It names things that are there: not every server has an instance."""
+        """Return whether the line names existing things: not every server has an instance."""
         try:
             simulator.resolve(self.drill.world, parse_line(line))
         except InputError:
@@ -198,7 +201,7 @@ def _cell(value: object) -> str:
 
 
 def _line(text: str) -> str:
-    """*text* as the space of observations takes it."""
+    """Return *text* in the form of the observation space."""
     return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
 
 

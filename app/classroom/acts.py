@@ -66,7 +66,7 @@ def is_rewind(entry: LogEntry) -> bool:
 
 
 def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
-    """The acts of *log* that the run has behind it, without those that were taken back."""
+    """Return the actions of *log* that are in effect, without rewound ones."""
     found: list[LogEntry] = []
     for one in log:
         if is_rewind(one):
@@ -77,7 +77,7 @@ def effective(log: Iterable[LogEntry]) -> list[LogEntry]:
 
 
 def answered(log: Sequence[LogEntry]) -> set[int]:
-    """Instructions that the run has behind it; one whose answer was taken back may come again, a way back may not."""
+    """Return the instructions that the run has answered; after a rewind they may come again, rewinds may not."""
     back = {one.instruction for one in log if is_rewind(one)}
     return back | {one.instruction for one in effective(log) if one.instruction}
 

@@ -37,7 +37,7 @@ class Admission:
         writer: RecordWriter,
         lines: dict[int, SeatState],
     ) -> None:
-        """*what*: what every seat plays. *lines*: the seats that the host knows, by number; new ones are added."""
+        """Begin; *what*: the content of every seat; *lines*: known seats by number, to which new ones are added."""
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._digest = what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
@@ -113,7 +113,7 @@ class Admission:
         return self._lines.setdefault(seat.id, state_of(seat))
 
     def _group_of(self, name: str) -> str:
-        """As the plan has it: by name, or drawn."""
+        """Return the group from the plan: by name, or drawn."""
         plan = self._plan
         if plan is None:
             return ""

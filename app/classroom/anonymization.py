@@ -21,7 +21,7 @@ SOMEBODY: Final = "somebody"
 
 
 def pairs(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
-    """Of seats by number, and of groups. Words of the *scenario* tell nothing of people and stay."""
+    """Return the replacements of seats by number, and of groups; words of the *scenario* stay."""
     own = {word.casefold() for word in re.findall(r"\w+", scenario)}
     whole = {name: f"seat_{number}" for number, name in people.items() if name}
     parts = [(part, f"seat_{number}") for number, name in people.items() for part in _parts(name)]

@@ -101,7 +101,7 @@ class Bus:
     """The connection of one host to the others of its class."""
 
     def __init__(self, url: str, the_class: str) -> None:
-        """*the_class*: its fingerprint; classes on one server do not hear one another."""
+        """Create the bus; *the_class*: its fingerprint, which separates classes on one server."""
         self.own = secrets.token_hex(4)
         """The name of this host among the others."""
         self._url = url
@@ -114,7 +114,7 @@ class Bus:
         """Number in the stream of the first message that was not heard yet."""
 
     async def dial(self) -> None:
-        """Raises BusUnavailableError."""
+        """Connect to the server. Raises BusUnavailableError."""
         try:
             import nats
         except ImportError as problem:
@@ -149,7 +149,7 @@ class Bus:
                 await asyncio.wait_for(self._client.close(), AGAIN_S)
 
     async def _open(self, stream: JetStreamContext) -> None:
-        """The stream is there, made if need be; where it goes on for us."""
+        """Open the stream, and create it if needed; continue at our position."""
         from nats.js.api import StreamConfig
 
         info = await stream.add_stream(StreamConfig(name=self._name, subjects=[self._name], max_age=KEPT_S))
@@ -157,7 +157,7 @@ class Bus:
         self._next = last + 1 if self._next is None else min(self._next, last + 1)
 
     async def tell(self, *said: News) -> None:
-        """In order; what the server does not take now is told later, but for how seats are, which is told anew."""
+        """Send messages in order; failed ones are sent later, except seat states, which are sent anew."""
         assert self._client is not None, "dialled"
         self._untold += [one.model_copy(update={"host": self.own}) for one in said]
         async with self._telling:

@@ -159,7 +159,7 @@ def _write_part(
 
 
 def _questions(run: Rerun) -> list[Row]:
-    """The questions of a run; none of one that cannot be reported."""
+    """Return the questions of a run; none for one that cannot be reported."""
     with suppress(InputError, UnplayableError), guarded():
         return run.drill.report()["questions"]
     return []
@@ -179,7 +179,10 @@ def build_handout(record: ClassRecord) -> bytes:
 
 
 def check_file(file: Path) -> Iterator[LogCheck]:
-    """Every run in *file*, played again. Raises InvalidSeatLogError, RunFileError for a file that holds none."""
+    """Replay every run in *file* and yield the results.
+
+    Raises InvalidSeatLogError, RunFileError for a file without runs.
+    """
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -300,7 +303,7 @@ def _object(raw: bytes) -> dict[str, object]:
 
 
 def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:
-    """*found* beside what the board in the same archive says of it."""
+    """Compare *found* with the dashboard in the same archive."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or result.verdict is None:
         return replace(result, problem=tr("it is not on the board"))
@@ -359,6 +362,6 @@ def _of_run(raw: bytes, file: str) -> LogCheck:
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
-    """Number and name of the seat, as a file says them."""
+    """Read number and name of the seat from a file."""
     seat, name = fields.get("seat"), fields.get("name")
     return seat if type(seat) is int else None, escape_invisible(str(name or scenario))

@@ -52,7 +52,7 @@ class ClassPort(socket.socket):
         return made, address
 
     def joined(self, number: int) -> None:
-        """The connection with this descriptor is a seat's or a console's now, or closed."""
+        """Note that the connection with this descriptor belongs to a seat or console, or is closed."""
         self.joining.pop(number, None)
 
     def _turn_away_oldest(self) -> None:

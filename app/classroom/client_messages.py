@@ -250,7 +250,7 @@ class ProtocolError(Exception):
 
 
 def read(raw: str | bytes) -> Request:
-    """Raises Garbage."""
+    """Parse a request. Raises Garbage."""
     try:
         return _REQUEST.validate_json(raw)
     except ValidationError as problem:

@@ -61,7 +61,7 @@ def dialled_here(host: str) -> str:
 
 
 def fingerprint(certificate: bytes) -> str:
-    """FINGERPRINT_LETTERS of the *certificate* in DER."""
+    """Return FINGERPRINT_LETTERS of the *certificate* in DER."""
     bits = int.from_bytes(hashlib.sha256(certificate).digest())
     return _letters(bits >> (256 - 5 * FINGERPRINT_LETTERS), FINGERPRINT_LETTERS)
 
@@ -79,7 +79,7 @@ def grouped(code: str) -> str:
 
 
 def invitation(text: str) -> Invitation:
-    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas.
+    """Parse `CODE@HOST:PORT`; a class with several hosts has more addresses after commas.
 
     Without an address the network is asked for it. Raises InvalidJoinCodeError.
     """

@@ -127,7 +127,7 @@ def _parse_ticks(text: str) -> int:
 
 @asynccontextmanager
 async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnection]:
-    """A console's connection to a host of *the_class*, on this computer or where it was last.
+    """Connect a console to a host of *the_class*, on this computer or at its last address.
 
     Raises HostUnavailableError.
     """
@@ -205,7 +205,7 @@ async def _steer(the_class: ClassPart, lines: TextIO, show: Callable[[str], obje
 async def _talk(
     socket: ClientConnection, typed: asyncio.Queue[str | None], show: Callable[[str], object]
 ) -> bool:
-    """Until there is nothing more to send, which is said, or the host has hung up."""
+    """Send until there is nothing more, which is announced, or the host has hung up."""
     open_requests, answered = 0, asyncio.Condition()
 
     async def hear() -> None:

@@ -43,7 +43,7 @@ async def send_message(socket: WebSocket, message: ToSeat | ToInstructor) -> Non
 
 
 async def send(socket: WebSocket, text: str) -> None:
-    """Raises WebSocketDisconnect, also for a connection that does not read."""
+    """Send a message. Raises WebSocketDisconnect, also for a connection that does not read."""
     try:
         async with asyncio.timeout(SEND_S):
             await socket.send_text(text)
@@ -52,7 +52,7 @@ async def send(socket: WebSocket, text: str) -> None:
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:
-    """A reason has 123 bytes at most [RFC 6455, 5.5]."""
+    """Close the connection; a reason has 123 bytes at most [RFC 6455, 5.5]."""
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(WebSocketDisconnect, RuntimeError):  # it has gone already
             await socket.close(code, reason.encode()[:123].decode(errors="ignore"))

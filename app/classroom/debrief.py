@@ -125,10 +125,10 @@ class ClassReview:
 
 
 def logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
-    """Of every seat, in the order of their numbers.
+    """Return the log of every seat, in the order of their numbers.
 
-    Without *names* seats and groups are called by their numbers, also in what was typed. *part*: instead of the
-    one that the class is at, with those alone who took part in it.
+    Without *names* seats and groups are called by their numbers, also in typed text. *part*: a former part,
+    with only the seats that took part in it.
     """
     one = part or record.the_class()
     if one is None:
@@ -299,12 +299,12 @@ def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
 
 
 def _acts(item: Input) -> bool:
-    """It is more than a look or a remark."""
+    """Return whether the line is more than an inspection or a remark."""
     return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
 
 
 def _key(item: Input) -> str:
-    """Equal for lines that do the same, in whatever window and however they are spaced."""
+    """Return a key that is equal for lines with the same effect, in any window and spacing."""
     if item.verb != "sql":
         return item.line_without_time
     server, batch = item.args[0].partition("#")[0], batches.normalize_sql(item.args[1], keep_literals=True)

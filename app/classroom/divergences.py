@@ -74,7 +74,7 @@ def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
 def _find_divergences(
     courses: Sequence[SeatHistory], depth: int, start_tick: Tick
 ) -> Iterator[ClassDivergence]:
-    """Of seats that have done the same *done* deeds; who is here has waited until *since*."""
+    """Find divergences of seats with the same *done* actions; those listed have waited until *since*."""
     left = [course for course in courses if len(course.deeds) > depth]
     if len(courses) < SEATS_MIN or not left:
         return

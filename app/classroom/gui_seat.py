@@ -79,7 +79,7 @@ class GuiSeat:
             self.phase = next_phase(self.phase, link_event)
 
     def begin(self, welcome: SeatWelcome) -> tuple[History, list[Input], Tick]:
-        """The run at its beginning, what was done in it so far, and how far it had come."""
+        """Return the run at its beginning, its inputs so far, and its position."""
         self.move(SeatEvent.REPLAY)
         kept = self._kept
         if kept.given is None:
@@ -96,7 +96,7 @@ class GuiSeat:
         return self._history, inputs, tick
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
-        """The run at its beginning, and what was done in it before *tick*."""
+        """Return the run at its beginning, and its inputs before *tick*."""
         self.move(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
@@ -105,7 +105,7 @@ class GuiSeat:
         return self._history, [parse_line(act.line, act.tick) for act in acts]
 
     def finish_rewind(self, number: int) -> None:
-        """The run that `rewind` began is at its moment."""
+        """Finish the rewind that `rewind` began."""
         drill = self._drill
         self.link.tick = drill.tick
         self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
@@ -161,7 +161,7 @@ class GuiSeat:
             self._note(self._drill.tick, line, self._drill.state_hash(), number)
 
     def read(self, number: int) -> None:
-        """A message was shown."""
+        """Note that a message was shown."""
         self.answered.add(number)
         self._note(self._drill.tick, "", "", number)
 
@@ -170,7 +170,7 @@ class GuiSeat:
         self.link.wake()
 
     def raise_hand(self, question: str | None) -> None:
-        """None lowers it."""
+        """Raise a hand with a question; None lowers it."""
         self.link.hand = question if question is None else question.strip()[:HAND_MAX]
         self.link.wake()
 

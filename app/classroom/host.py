@@ -72,7 +72,10 @@ class ClassHost:
     def __init__(
         self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
     ) -> None:
-        """*the_class*: the part that it is at, of which *record* speaks. *follow* is called once it is at another."""
+        """Create the host; *the_class*: the current part in *record*.
+
+        *follow* is called when the class moves to another.
+        """
         self._record, self._follow = record, follow
         self._parts = record.parts()
         self._bus = bus
@@ -110,7 +113,7 @@ class ClassHost:
             self._judge.add(number, self._record.acts(number))
 
     async def end(self) -> None:
-        """Everything acknowledged is on disk already; let go of the rest."""
+        """Stop the host; everything acknowledged is on disk already."""
         while tasks := list(self._tasks):
             for (
                 task
@@ -135,13 +138,13 @@ class ClassHost:
     # --- connections
 
     async def hang_up(self) -> None:
-        """Everybody is to dial again: seats for what they play next, consoles for its board."""
+        """Hang up, so that seats reconnect for the next part and consoles for its dashboard."""
         there = [line.socket for line in self._lines.values() if line.socket is not None]
         why = tr("the class goes on with its next part")
         await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
-        """One connection from its first word to its last."""
+        """Serve one connection from its first message to its last."""
         await socket.accept()
         try:
             await self._attend(socket, await self._receive_first_message(socket))
@@ -180,7 +183,7 @@ class ClassHost:
             raise RequestRefusedError(tr("say first who you are"))
 
     async def _hand_in(self, message: client_messages.HandIn) -> None:
-        """Acts from the log of a seat that came by file. Raises Refused, LogMismatchError."""
+        """Add actions from the log of a seat that came by file. Raises Refused, LogMismatchError."""
         line = await self._admission.admit_from_file(message)
         await self._append_entries(line, [acts.parse_entry(entry) for entry in message.acts])
         self._board.changed.add(line.number)
@@ -226,7 +229,7 @@ class ClassHost:
                 self._board.changed.add(line.number)
 
     def _initialize_seat(self, line: SeatState, log: Sequence[LogEntry]) -> None:
-        """*log* is all that the record has of it."""
+        """Initialize the seat with *log*, all that the record has of it."""
         line.letters = sum(len(act.line) for act in log)
         line.answered = answered(log, self._instructions.values())
 
@@ -267,14 +270,14 @@ class ClassHost:
             await self._writer.write_entries(line.number, new)
 
     def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """All of it is on disk."""
+        """Confirm that all of it is on disk."""
         for seat in seats:
             self._lines.setdefault(seat.id, state_of(seat))
         for number, new in logs.items():
             self._confirm_entries(self._lines[number], new)
 
     def _confirm_entries(self, line: SeatState, entries: Sequence[LogEntry]) -> None:
-        """*new* is on disk."""
+        """Confirm that *new* is on disk."""
         entries = [act for act in entries if act.number > line.acknowledged]
         if not entries:
             return
@@ -292,7 +295,7 @@ class ClassHost:
         return await self._writer.read(self._record.acts, number)
 
     async def _confirm_rewind(self, line: SeatState) -> None:
-        """The seat is at an earlier moment: what was prepared for later comes again, and who looks at it sees it."""
+        """Confirm the rewind of a seat: prepared instructions come again, and its observers see it."""
         log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
         line.answered = answered(log, self._instructions.values())
@@ -394,7 +397,7 @@ class ClassHost:
         await self._to_seats(self._tell_pace)
 
     async def _start_next_part(self) -> None:
-        """To the next part. Raises Refused."""
+        """Start the next part. Raises Refused."""
         if self._class.id == self._parts[-1].id:
             raise RequestRefusedError(tr("the class has no further part"))
         if self._class.state != OVER:
@@ -410,7 +413,7 @@ class ClassHost:
         await self._instruct(line)
 
     async def _rewind_seats(self, lines: Sequence[SeatState], message: client_messages.RewindSeats) -> None:
-        """Raises Refused."""
+        """Rewind seats. Raises Refused."""
         early = [line.name for line in lines if line.tick < message.tick]
         if early:
             raise RequestRefusedError(tr("{names} have not come so far yet").format(names=", ".join(early)))
@@ -424,7 +427,7 @@ class ClassHost:
     # --- one seat at a time
 
     async def _about_seat(self, console: WebSocket, message: client_messages.OfSeat) -> None:
-        """Raises Refused."""
+        """Execute a request about a seat. Raises Refused."""
         line = self._lines.get(message.seat) if message.seat is not None else None
         if message.seat is not None and line is None:
             raise RequestRefusedError(tr("there is no seat {number}").format(number=message.seat))
@@ -466,12 +469,12 @@ class ClassHost:
                 )
 
     async def _look_changed(self, line: SeatState) -> None:
-        """A console looks at it from now on, or no longer."""
+        """Note that a console begins or ceases to observe it."""
         self._neighbours.tell_of()
         await self._attend_to(line)
 
     async def _show_to_all(self, line: SeatState | None) -> None:
-        """Raises Refused."""
+        """Show a seat to all. Raises Refused."""
         if line is not None and DrillMode(self._class.mode) is DrillMode.EXAM:
             raise RequestRefusedError(tr("in an exam nobody is shown what another one does"))
         name = line.name if line is not None else None
@@ -519,7 +522,7 @@ class ClassHost:
     # --- other hosts
 
     async def _hear_anew(self) -> None:
-        """Something may have been missed."""
+        """Reload the record after a possible loss of messages."""
         await self._hear_changes()
         self._neighbours.tell(Hello(), self._neighbours.news(self._lines.values()))
 
@@ -560,7 +563,7 @@ class ClassHost:
         self._board.changed.add(line.number)
 
     async def _hear_changes(self) -> None:
-        """The record as it is now, and to the seats here what is new in it."""
+        """Load the record and send its changes to the seats here."""
         the_class = await self._writer.read(self._record.the_class)
         assert the_class is not None, "a host has begun it"
         if the_class.id != self._class.id:

@@ -64,7 +64,7 @@ def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
 
 
 def answered(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
-    """Instructions that a seat with *log* is not sent again."""
+    """Return instructions that a seat with *log* does not receive again."""
     known = {one.number: one for one in instructions}
     answers = [
         act._replace(instruction=0)

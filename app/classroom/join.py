@@ -81,7 +81,7 @@ def _play_seat(
     speed: float | None,
     show: Callable[[InstructionMessage], object],
 ) -> Participation:
-    """Raises JoinFailedError, PartMismatchError."""
+    """Play a seat. Raises JoinFailedError, PartMismatchError."""
     if seat_log.given is None:
         _begin(seat_log, link)
     run = SeatRun(seat_log, link, speed, show)
@@ -114,10 +114,7 @@ def _begin(seat_log: SeatLog, link: HostLink) -> None:
 
 
 def _play(run: SeatRun, player: Player) -> None:
-    """To the end of the run; from an earlier moment whenever the instructor sends the seat back.
-
-    Raises ClassEndedError.
-    """
+    """Play to the end of the run, from an earlier time after a rewind. Raises ClassEndedError."""
     while True:
         try:
             run.obey()

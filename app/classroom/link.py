@@ -81,7 +81,7 @@ class HostLink(threading.Thread):
         return self._invitation is not None
 
     def wake(self) -> None:
-        """There is something to tell. Safe from any thread."""
+        """Wake the sender; safe from any thread."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
@@ -222,7 +222,7 @@ class HostLink(threading.Thread):
 
 
 def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
-    """As many as go into one message; one at least."""
+    """Take as many actions as fit into one message; at least one."""
     found: list[LogEntry] = []
     letters = 0
     for act in acts[:ACTS_AT_ONCE]:

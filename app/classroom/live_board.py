@@ -25,7 +25,7 @@ class LiveBoard:
         instructions: Mapping[int, ClassInstruction],
         pace: ClassPace,
     ) -> None:
-        """*parts*: how many the class has. All others go on changing, and are read when the board is."""
+        """Create the board; *parts*: number of parts. Other values change and are read with the board."""
         self._class, self._parts, self._lines = the_class, parts, lines
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()
@@ -37,7 +37,7 @@ class LiveBoard:
         """The class is in another state since then."""
 
     def turn(self) -> None:
-        """The class is in another state."""
+        """Note that the class has changed."""
         self._turned = True
 
     def queue(self, line: SeatState) -> None:
@@ -73,7 +73,7 @@ class LiveBoard:
         return changed
 
     async def send(self, numbers: Sequence[int]) -> None:
-        """To every console."""
+        """Send the board to every console."""
         if self.consoles:
             text = json.dumps(self.build_dashboard(numbers), ensure_ascii=False)
             await asyncio.gather(

@@ -93,7 +93,7 @@ class ClassPace:
         return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
 
     def stops(self, line: Paced) -> bool:
-        """It should be frozen."""
+        """Return whether the seat should be frozen."""
         until = self.get_stop_tick(line)
         return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
 
@@ -104,7 +104,7 @@ class ClassPace:
         return max(0.0, self._end - line.tick) / TICKS_PER_S / speed
 
     def class_ends_in_s(self, lines: Iterable[Paced]) -> float | None:
-        """Of the seats that are connected and not over, the last."""
+        """Return the seconds until the last connected, unfinished seat ends."""
         ends = [end for line in lines if (end := self.ends_in_s(line)) is not None]
         return max(ends) + (self.break_s() or 0.0) if ends else None
 
@@ -131,7 +131,10 @@ class ClassPace:
     def plan_changes(
         self, message: client_messages.OfPace, lines: Sequence[Paced]
     ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
-        """New columns of the class, and of some of *lines*. Raises ValueError for what cannot be; the text says why."""
+        """Return new columns of the class, and of some of *lines*.
+
+        Raises ValueError for an impossible change, with the reason.
+        """
         if self._class.state == OVER:
             raise ValueError(tr("the class is over"))
         some, to_all = (

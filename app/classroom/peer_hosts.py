@@ -20,7 +20,7 @@ class PeerHosts:
         looks: Callable[[], set[int]],
         do: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
-        """*looks*: the seats that are looked at here; *do* begins what is not waited for."""
+        """Create the hosts; *looks*: seats observed here; *do* starts tasks that are not awaited."""
         self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
         self.own = bus.own if bus is not None else "own"
         """The name of this host among them."""
@@ -57,7 +57,7 @@ class PeerHosts:
         return any(number in seats for seats in self._their_looks.values())
 
     def process_news(self, message: News) -> set[int]:
-        """Another host has said something; the seats that it has begun or ceased to look at."""
+        """Process a message of another host; return the seats that it began or ceased to observe."""
         self._heard_at[message.host] = time.monotonic()
         if not isinstance(message, Seats):
             return set()
@@ -66,7 +66,7 @@ class PeerHosts:
         return now ^ before
 
     async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
-        """Again and again; a host that says nothing has gone, and its seats with it: *gone* hears of each."""
+        """Announce this host repeatedly; a silent host is gone with its seats: *gone* is called for each."""
         while True:
             self.tell_of()
             await asyncio.sleep(ALIVE_S)

@@ -46,9 +46,9 @@ def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
 
 
 def reference(run: SeatRun, input_count: int) -> None:
-    """The steps of the drill's own solution that the run has not had, then on to its end. Raises SolutionNotFoundError.
+    """Play the remaining steps of the drill's own solution, then to its end. Raises SolutionNotFoundError.
 
-    A seat of an exam is not given the solution; then it is that of the drill of this name on this computer.
+    An exam seat does not receive the solution; then the local drill of this name provides it.
     """
     drill = run.drill
     steps = drill.scenario.solution

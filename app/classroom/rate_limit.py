@@ -27,7 +27,7 @@ class RateLimiter:
         return self._count_remaining_tries(address) >= 1.0
 
     def record_failure(self, address: str) -> None:
-        """The code was wrong."""
+        """Record a wrong code."""
         if len(self._tries) >= ADDRESSES_MAX:
             self._tries = {
                 one: tries for one, tries in self._tries.items() if self._count_remaining_tries(one) < BURST

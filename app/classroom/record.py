@@ -112,7 +112,7 @@ class ClassRecord:
         return literal(self._only) if self._only is not None else _CURRENT
 
     def the_class(self) -> ClassPart | None:
-        """At the part that it is at now."""
+        """Return the current part of the class."""
         with Session(self._engine) as session:
             return session.scalar(select(ClassPart).where(ClassPart.current))
 
@@ -127,7 +127,7 @@ class ClassRecord:
             session.add_all(instructions)
 
     def start_next_part(self) -> bool:
-        """To the next part, in which no seat has done anything; False: there is none."""
+        """Start the next part, in which no seat has done anything; return False if there is none."""
         with Session(self._engine) as session, session.begin():
             there = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert there is not None
@@ -144,12 +144,12 @@ class ClassRecord:
             return True
 
     def change(self, **columns: str | int | float | bool | None) -> None:
-        """New values in columns of the class."""
+        """Change columns of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(ClassPart).where(ClassPart.id == self._part).values(columns))
 
     def change_addresses(self, change: Callable[[list[str]], list[str]]) -> None:
-        """The addresses of the hosts of the class, one after the other in its column."""
+        """Change the addresses of the hosts of the class, joined in one column."""
         with Session(self._engine) as session, session.begin():
             the_class = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert the_class is not None
@@ -158,7 +158,7 @@ class ClassRecord:
     # --- seats and their acts
 
     def change_seats(self, seats: Iterable[int], **columns: str | int | float | bool | None) -> None:
-        """New values in columns of *seats*."""
+        """Change columns of *seats*."""
         with self._engine.begin() as connection:
             connection.execute(update(Seat).where(Seat.id.in_(list(seats))).values(columns))
 
@@ -175,7 +175,7 @@ class ClassRecord:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
     def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """New *seats*, which get their numbers, and new acts of seats that were there: all of it or nothing."""
+        """Store new *seats*, which get their numbers, and new actions of existing seats, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
             part = session.scalar(current) if logs or self._only is not None else None
@@ -200,7 +200,7 @@ class ClassRecord:
                 )
 
     def acts(self, seat: int, first_number: int = 1, last_number: int | None = None) -> list[LogEntry]:
-        """The acts of a seat from number *first* to *last*."""
+        """Return the actions of a seat from number *first* to *last*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
         wanted = select(*columns).where(
             KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
@@ -217,7 +217,7 @@ class ClassRecord:
             session.merge(KeptReflection(seat_id=seat, part=part, **asdict(reflection)))
 
     def reflections(self) -> dict[int, Reflection]:
-        """By seat."""
+        """Return the reflections by seat."""
         with Session(self._engine) as session:
             wanted = select(KeptReflection).where(KeptReflection.part == self._part)
             return {
@@ -323,7 +323,7 @@ def _remove_names(plan: str, people: Mapping[int, str]) -> str:
 
 
 def _replace_names(text: str, people: Mapping[int, str]) -> str:
-    """*words* with a seat's number wherever the name of its person stood."""
+    """Replace the names of people in *words* by seat numbers."""
     for number, name in people.items():
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"seat {number}", text, flags=re.IGNORECASE)
     return text
@@ -359,7 +359,7 @@ def _create_engine(url: str, create: bool) -> Engine:
 
 @contextmanager
 def _lock_migration(engine: Engine) -> Iterator[None]:
-    """No other host migrates the same database meanwhile; one file of SQLite has one host."""
+    """Lock out migrations of the same database by other hosts; a SQLite file has one host."""
     if engine.dialect.name != "postgresql":
         yield
         return

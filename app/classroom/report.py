@@ -140,7 +140,7 @@ def _inline_svg(name: str, svg: str) -> Markup:
 
 
 def _referred_to(drawings: dict[str, str], name: str, svg: str) -> Markup:
-    """In a document that has its drawings apart."""
+    """Return a reference to a drawing in a separate file."""
     drawings[name] = svg
     return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
 
@@ -433,7 +433,7 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
 
 
 def _weighed(account: Account | None) -> tuple[float | None, float | None]:
-    """Accuracy, and the point of no return in seconds."""
+    """Return accuracy, and the point of no return in seconds."""
     if account is None:
         return None, None
     no_return = account.no_return

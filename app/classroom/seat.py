@@ -63,7 +63,7 @@ class Limit:
         self.until, self.clock, self._since = state["until"], state["clock"], time.monotonic()
 
     def reached(self, tick: Tick) -> bool:
-        """The seat stops there until the instructor lets it go on."""
+        """Return whether the seat has stopped there until the instructor releases it."""
         return self.until is not None and tick >= self.until
 
     def tick(self) -> Tick | None:
@@ -180,7 +180,7 @@ class SeatRun:
         self._link.wake()
 
     def raise_hand(self, line: str) -> bool:
-        """`hand`, `hand QUESTION` and `hand down` are said to the instructor; whether *line* was that."""
+        """Execute `hand`, `hand QUESTION` or `hand down`; return whether *line* was one of them."""
         word, _, question = line.partition(" ")
         if word.lower() != "hand":
             return False
@@ -207,7 +207,7 @@ class SeatRun:
         self._tell()
 
     def wait(self) -> None:
-        """The run is over: hear what it comes to. Raises SeatRewoundError."""
+        """Wait for the result of the finished run. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
             self._hear()
         self._rewind()
@@ -216,7 +216,7 @@ class SeatRun:
         return self._frozen or self._limit.reached(self.drill.tick)
 
     def _rewind(self) -> None:
-        """To the earlier moment to which the instructor sends the seat, if he does. Raises SeatRewoundError."""
+        """Rewind to an earlier time if the instructor requests it. Raises SeatRewoundError."""
         for number, (tick, one) in sorted(self._pending.items()):
             if one["what"] == BACK:
                 del self._pending[number]
@@ -233,7 +233,7 @@ class SeatRun:
                 raise SeatRewoundError
 
     def _hear(self) -> None:
-        """Raises ClassEndedError, PartMismatchError."""
+        """Process messages. Raises ClassEndedError, PartMismatchError."""
         while True:
             try:
                 said = self._link.incoming.get_nowait()
@@ -281,7 +281,7 @@ class SeatRun:
         self._show(InstructionMessage(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, number: int, instruction: InstructionMessage) -> None:
-        """An inject happens, a message is shown; the log says so, also of an inject that is refused."""
+        """Apply an inject or show a message; the log records it, also a refused inject."""
         self._answered.add(number)
         if instruction["what"] == INJECT:
             try:

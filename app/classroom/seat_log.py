@@ -103,7 +103,7 @@ def build_welcome(
 
 
 def parse_assignment(value: object) -> SeatAssignment:
-    """Raises InvalidSeatLogError."""
+    """Parse an assignment. Raises InvalidSeatLogError."""
     match value:
         case {
             "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
@@ -220,25 +220,25 @@ class SeatLog:
             ) from problem
 
     def turn_to(self, part: int) -> None:
-        """The class is at another part: the log of that one, if it was begun. Raises InvalidSeatLogError."""
+        """Open the log of another part, if it was begun. Raises InvalidSeatLogError."""
         if self.given is not None:
             self._open.close()
         self._take_up(part)
 
     def begin(self, assignment: SeatAssignment) -> None:
-        """The host has said what is played."""
+        """Begin the log with the content that the host announced."""
         self.given, self.file = assignment, self._file_of(assignment.part)
         self._open = self.file.open("wb")
         self._write(json.dumps(asdict(assignment)))
 
     def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
-        """One act more; on disk when this returns."""
+        """Append an action; it is on disk when this returns."""
         made = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
         self._write(format_entry(made))
         self.acts.append(made)
 
     def entries_after(self, number: int) -> Sequence[LogEntry]:
-        """The acts after *number*."""
+        """Return the actions after *number*."""
         return self.acts[number:]
 
     def close(self) -> None:
@@ -265,7 +265,7 @@ def token_of(file: Path) -> str:
 
 
 def _hold(file: Path) -> BinaryIO:
-    """A lock until the process ends. Raises InvalidSeatLogError where another process has it."""
+    """Lock the file until the process ends. Raises InvalidSeatLogError if another process has it."""
     opened = file.open("ab")
     try:
         if sys.platform == "win32":

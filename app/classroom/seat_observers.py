@@ -23,7 +23,7 @@ class SeatObservers:
         log_of: Callable[[int], Awaitable[list[LogEntry]]],
         changed: Callable[[SeatState], Awaitable[None]],
     ) -> None:
-        """*changed* is called with a seat that is looked at from now on, or no longer."""
+        """Create the observers; *changed* is called with a seat that gains its first or loses its last observer."""
         self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
         self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
         """Console -> the seat that it looks at, and what it has not been sent yet."""
@@ -41,7 +41,7 @@ class SeatObservers:
             self._looks[console][1].extend(entries)
 
     async def begin(self, console: WebSocket, line: SeatState) -> None:
-        """The seat is told of it before anything is seen."""
+        """Begin to observe; the seat is informed before it is seen."""
         await self.end(console)
         async with line.taking:  # nothing is taken in between what was read and what comes
             log = acts.effective(await self._log_of(line.number))
@@ -68,12 +68,12 @@ class SeatObservers:
             await self._changed(self._seats[before])
 
     async def begin_again(self, line: SeatState) -> None:
-        """The seat has gone back to an earlier moment."""
+        """Begin again after a rewind of the seat."""
         for console in self._who_look_at(line.number):
             await self.begin(console, line)
 
     async def forbid(self, line: SeatState) -> None:
-        """The seat allows it no more."""
+        """End the observation that the seat no longer allows."""
         for console in self._who_look_at(line.number):
             await self.end(console)
             text = tr("{name} has not allowed to be looked at").format(name=line.name)

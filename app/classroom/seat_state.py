@@ -88,7 +88,7 @@ class SeatState:
 
 
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
-    """*acknowledged*: the acts of it that are known here; None: all."""
+    """Return the state; *acknowledged*: number of actions known here; None: all."""
     known = seat.acknowledged if acknowledged is None else acknowledged
     return SeatState(
         seat.id, seat.name, seat.token_hash, known, seat.tick, 0, seat.tick, consent=seat.consent,

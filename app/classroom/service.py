@@ -119,7 +119,7 @@ def new_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> l
 
 
 def _drawn_seed(scenario: Scenario) -> int:
-    """Of a parallel variant that nobody can have seen: no test can be rehearsed."""
+    """Draw the seed of a parallel variant that nobody has seen, so that no test can be rehearsed."""
     for _ in range(DRAWS):
         seed = any_seed()
         with suppress(ScenarioError):  # that combination cannot be used
@@ -159,7 +159,7 @@ def find_or_begin_class(
 
 
 def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
-    """*drawn*: parts whose seed was drawn when the class was begun."""
+    """Identify a part; *drawn*: parts whose seed was drawn at the beginning of the class."""
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
@@ -209,7 +209,7 @@ class CurrentHost:
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
     async def begin(self) -> None:
-        """Raises BusUnavailableError."""
+        """Begin the service. Raises BusUnavailableError."""
         the_class = self._record.the_class()
         assert the_class is not None, "it was taken up"
         bus = None
@@ -232,7 +232,7 @@ class CurrentHost:
         await self._host.meet(socket)
 
     def _follow(self) -> None:
-        """The class is at another part."""
+        """Follow the class to another part."""
         if self._there.is_set():
             self._there.clear()
             self._following = asyncio.get_running_loop().create_task(self._begin_again())
@@ -280,7 +280,7 @@ async def _serve(
 
 
 def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
-    """The window that holds the class is gone, however it ended."""
+    """Stop when the window that holds the class has gone, however it ended."""
     for _ in owner_pipe:
         pass
     with suppress(RuntimeError):  # the host has ended before
@@ -310,9 +310,9 @@ def has_live_host(the_class: ClassPart) -> bool:
 def server_of(
     app: Starlette, certificate_pem: str, key: str, port: ClassPort | None = None
 ) -> _StoppableServer:
-    """Takes connections to *app* over TLS with that certificate and its key, both PEM.
+    """Build a server for *app* over TLS with that certificate and its key, both PEM.
 
-    *port* is told which of its connections have joined.
+    *port* is informed of connections that have joined.
     """
     context = own_certificate.context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES

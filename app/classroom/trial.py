@@ -159,7 +159,7 @@ def _honest(file: Path) -> list[LogCheck]:
 
 
 def _scores(checks: Iterable[LogCheck], by_seat: bool = False) -> Mapping[str, float]:
-    """Of those who took part; who did not come has no points."""
+    """Return the scores of participants; absent people have none."""
     return {
         str(one.seat) if by_seat else one.name.casefold(): score
         for one in checks
@@ -192,7 +192,7 @@ def _comparison(
 
 
 def _chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """By shuffling; the division that was drawn is one of those that count [Phipson and Smyth 2010]."""
+    """Return the chance by shuffling; the drawn division counts as one [Phipson and Smyth 2010]."""
     everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
     seen = abs(fmean(second_scores) - fmean(first_scores))
     beyond = 0

@@ -35,7 +35,7 @@ class Rerun:
     def __init__(
         self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
     ) -> None:
-        """*whole*: with what a debrief needs, which takes twice as long; the verdict is the same."""
+        """Create a replay; *whole*: with data for a debrief, which takes twice as long; the verdict is the same."""
         self._kind = Drill if whole else SearchDrill
         self._budget = budget
         self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
@@ -57,7 +57,7 @@ class Rerun:
         return self._player.drill
 
     def fork(self) -> Rerun:
-        """An independent run with the same past."""
+        """Fork an independent run with the same past."""
         twin = copy.copy(self)
         twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
         twin._log = list(self._log)
@@ -82,7 +82,7 @@ class Rerun:
             self.acts = act.number
 
     def _play(self, act: LogEntry) -> None:
-        """Raises UnplayableError where the run cannot be played further."""
+        """Play entries. Raises UnplayableError if the run cannot continue."""
         self._hash = None
         self._player.advance_to(act.tick)
         if self.drill.tick < act.tick:
@@ -119,12 +119,12 @@ class Rerun:
             self._restore(self._replay(self._log))
 
     def _rewind(self, tick: int) -> None:
-        """As it was at *tick*, before anything that was done then; what has parted once has parted."""
+        """Rewind to *tick*, before its inputs; a divergence stays."""
         self._restore(self._replay(act for act in self._log if act.tick < tick))
         self._sent_back += 1
 
     def _replay(self, log: Iterable[LogEntry]) -> Rerun:
-        """A new run with the acts of *log*, on what is left of the budget."""
+        """Replay the actions of *log* in a new run, with the remaining budget."""
         before = Rerun(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
         )
@@ -143,7 +143,7 @@ class Rerun:
             self._parted = (act.tick / TICKS_PER_S, reason)
 
     def verdict(self) -> LogVerdict:
-        """Result of the run as far as it can be played."""
+        """Return the result of the run as far as it can be played."""
         try:
             with guarded():
                 return self._verdict()

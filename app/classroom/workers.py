@@ -60,7 +60,7 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
 
 
 def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdict]:
-    """In a worker: the runs with the acts after those they have had, and what they come to now."""
+    """Replay new actions in a worker and return the verdicts."""
     global _busy
     _show_progress()
     _busy = True
@@ -71,7 +71,7 @@ def _replay_seats(logs: Mapping[int, Sequence[LogEntry]]) -> dict[int, LogVerdic
 
 
 def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> Rerun | None:
-    """None: the run has not had the acts before these."""
+    """Replay a seat; return None if earlier actions are missing."""
     assert _unplayed is not None, "a worker begins with it"
     if not acts or acts[0].number == 1:
         _runs[seat] = _unplayed.fork()
@@ -83,7 +83,7 @@ def _replay_seat(seat: int, acts: Sequence[LogEntry]) -> Rerun | None:
 
 
 def _reachable(seat: int) -> tuple[float, float] | None:
-    """In a worker: where a seat's run stands, in seconds, and the points that it can still reach; None: unknown."""
+    """Return a seat's position in seconds and its reachable points, in a worker; None: unknown."""
     from app.files import certificates
     from engine.drill.par.regret import compute_value
     from engine.drill.par.search_drill import SearchDrill
@@ -111,7 +111,7 @@ def _show_progress() -> None:
 
 
 def _end_if_stuck() -> None:
-    """In a worker: end it where one step of a seat's run does not come to an end, so that the host notices."""
+    """End a worker in which one step of a run does not finish, so that the host notices."""
     from app.files.guarded_player import progress
 
     while True:

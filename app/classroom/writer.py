@@ -35,7 +35,7 @@ class RecordWriter:
     def __init__(
         self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]
     ) -> None:
-        """*written* is called with seats and acts, by seat, that are on disk now."""
+        """Create a writer; *written* is called with seats and actions, by seat, that are on disk."""
         self._record, self._written = record, written
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[Waiting] = []
@@ -66,7 +66,7 @@ class RecordWriter:
                 await asyncio.sleep(RECORD_S)
 
     async def write_seat(self, new_seat: Seat) -> Seat:
-        """*made* with its number, or the one that was made before with the same token. Raises Refused."""
+        """Store *made* and return it with its number, or the existing seat with its token. Raises Refused."""
         if new_seat.token_hash not in self._joining:
             self._joining[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
             self._to_do.set()
@@ -75,7 +75,7 @@ class RecordWriter:
         return seat
 
     async def write_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
-        """Until acts of a seat are on disk. Raises Refused."""
+        """Store actions of a seat and wait until they are on disk. Raises Refused."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((number, entries, written))
         self._to_do.set()

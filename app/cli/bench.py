@@ -134,7 +134,7 @@ def _engine_rate(count: int) -> float:
 
 
 def _group_rate(groups: int, databases: int) -> float:
-    """Availability groups of so many databases: a synchronous and an asynchronous secondary each, under load."""
+    """Return the rate of availability groups of so many databases, each with two secondaries, under load."""
     count = groups * databases
     world = group_world(
         ("auto", "auto", "async"),

@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def problems_of(file: Path) -> list[Problem]:
-    """For `mirrordrill check`: what is wrong with a bundle, or with a drill in it."""
+    """Return the problems of a bundle, or of a drill in it, for `mirrordrill check`."""
     try:
         found = bundle.read(file)
     except BundleError as refused:
@@ -241,7 +241,7 @@ def _select_by_digest(entries: list[Accepted], beginnings: list[str]) -> list[Ac
 
 @contextmanager
 def _profile() -> Iterator[Profile | None]:
-    """The profile; None while there is none: looking makes none. Raises Unusable."""
+    """Open the profile; None if there is none, as reading creates none. Raises Unusable."""
     from app.storage import StorageError, open_profile
     from app.storage.database import FILE_NAME
 

@@ -186,7 +186,7 @@ def _locate_database(options: argparse.Namespace) -> str:
 
 
 def _show(code: str) -> None:
-    """The invitation as a line; who reads it in a terminal gets it as a QR code too."""
+    """Print the invitation as a line, in a terminal also as a QR code."""
     print(code, flush=True)
     if sys.stderr.isatty():
         import segno
@@ -289,7 +289,7 @@ def _team(options: argparse.Namespace) -> int:
 
 
 def _member(options: argparse.Namespace) -> int:
-    """`class join --role`: a role in the world of a team."""
+    """Run `class join --role`: a role in the world of a team."""
     from app.classroom.code import InvalidJoinCodeError, invitation
     from app.classroom.join import JoinFailedError
     from app.classroom.team.member import TeamMember, play_role

@@ -39,7 +39,7 @@ def add_to(command: SubcommandFactory) -> None:
 
 
 def _rank(job: tuple[str, str, int | None]) -> Ranking:
-    """In a process of its own: a scenario by its name and text."""
+    """Rank a scenario, given by name and text, in a separate process."""
     from engine.drill.judging import agents
 
     name, text, seed = job

@@ -109,7 +109,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
 def _spread(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[Spread | None]:
-    """None: one process is enough."""
+    """Return a spread over processes; None: one process is enough."""
     from app.cli.trials import over_processes
 
     several = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
@@ -162,7 +162,7 @@ def _regret(options: argparse.Namespace) -> int:
 
 
 def _format_account(account: Account) -> list[str]:
-    """A row for each act, and for each wait that lost something."""
+    """Format a row for each action, and for each wait that lost something."""
     rows = ["   from s      to s  before   after  label       act"]
     for move in account.moves:
         if move.line or move.regret >= LEAST:

@@ -19,7 +19,7 @@ def add_on(command: argparse.ArgumentParser) -> None:
 
 
 def use_cluster(scheduler: str) -> AbstractContextManager[object]:
-    """While it is open, joblib gives its work to the Dask scheduler at *on*; nothing for `local`."""
+    """Let joblib use the Dask scheduler at *on* in this context; do nothing for `local`."""
     stack = ExitStack()
     if scheduler == "local":
         from joblib.externals.loky import get_reusable_executor
@@ -48,7 +48,7 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
 
 
 def _check(client: Any, scheduler: str) -> None:
-    """That the cluster can work: what its scheduler or a worker cannot read would be waited for in vain."""
+    """Check that the cluster works: jobs that scheduler or worker cannot read would never end."""
     try:
         client.wait_for_workers(1, timeout=WAIT_S)
     except TimeoutError as error:

@@ -135,7 +135,7 @@ def input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
 
 def _read_lines(file: str) -> str:
-    """All of *file* unless it is too much. Raises OSError, UnicodeDecodeError, Unusable."""
+    """Read *file* unless it is too long. Raises OSError, UnicodeDecodeError, Unusable."""
     if file == "-":
         text = sys.stdin.read(INPUTS_MAX + 1)
     else:
@@ -162,7 +162,7 @@ def _play_solution(drill: Drill) -> None:
 
 
 def _export(drill: Drill, options: argparse.Namespace) -> None:
-    """The debrief in whatever forms were asked for."""
+    """Export the debrief in all requested forms."""
     if not any((options.html, options.pdf, options.csv, options.runbook)):
         return
     from app.export.page import page
@@ -198,7 +198,7 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
 
 
 def _format_run(drill: Drill) -> list[str]:
-    """The run in a few lines for people."""
+    """Format the run in a few lines for people."""
     report = drill.report()
     why = f" ({drill.ended_by})" if drill.ended_by else ""
     lines = [
@@ -234,7 +234,7 @@ def _format_run(drill: Drill) -> list[str]:
 
 
 def recorded_run(file: str) -> tuple[Report, Drill]:
-    """The report in *file* and its run, played again."""
+    """Return the report in *file* and its replayed run."""
     from app.files import run_files
     from app.files.guarded_player import UnplayableError
 

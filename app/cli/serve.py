@@ -96,7 +96,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def of_version(scenario: Scenario, year: int) -> Scenario:
-    """*scenario* with SQL Server *year* at every instance."""
+    """Return *scenario* with SQL Server *year* at every instance."""
     document = tomlkit.parse(scenario.text)
     for kind in ("server", "instance"):
         for table in document.get(kind, ()):
@@ -113,7 +113,7 @@ def _hand_out(file: str | None, certificate: str) -> None:
 
 
 def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
-    """The report, in place of what was written down on the way. Where that is not whole it stays."""
+    """Write the report in place of the journal, unless that is incomplete."""
     if record is not None:
         record.close()
         if record.problem:

@@ -94,7 +94,7 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
 
 
 def limit_of(text: str) -> tuple[str, float]:
-    """`failover_s=10`. Raises Unusable."""
+    """Parse a limit such as `failover_s=10`. Raises Unusable."""
     measure, _, number = text.partition("=")
     check_measure(measure)
     try:
@@ -114,7 +114,7 @@ def check_measure(name: str) -> None:
 
 
 def seeds_of(text: str) -> range:
-    """`1-50`, or one seed. Raises Unusable."""
+    """Parse seeds such as `1-50`, or one seed. Raises Unusable."""
     first, dash, last = text.partition("-")
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
@@ -133,7 +133,7 @@ def jobs_of(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range)
 
 
 def play_job(job: Job) -> RunOutcome:
-    """In a process of its own, here or on another computer."""
+    """Play a job in a separate process, here or on another computer."""
     from engine.drill.judging import sweep
 
     name, text, player, seed = job

@@ -25,7 +25,7 @@ class SubcommandFactory(Protocol):
 
 
 def loaded(name_or_path: str) -> Scenario:
-    """Raises ScenarioNotFoundError, ScenarioError."""
+    """Load a scenario. Raises ScenarioNotFoundError, ScenarioError."""
     return scenario_files.find(name_or_path).load()
 
 
@@ -58,7 +58,7 @@ def write_json(value: object, file: str) -> None:
 
 
 def check_file(file: str) -> None:
-    """Before work whose result goes to *file*: whether it can be written there, as far as can be told."""
+    """Check, before work with a result in *file*, that it can be written, as far as possible."""
     if file == "-":
         return
     there = Path(file)

@@ -46,9 +46,9 @@ else. Assumed: each gets work in one of three; what it has missed it tries once 
 
 @contextmanager
 def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
-    """A spread over this process and further ones, *workers* in all, None: and the Dask cluster that is open.
+    """Spread over this process and others, *workers* in all, or (None) the open Dask cluster.
 
-    Further ones start before the search, and get work as soon as they are ready.
+    The others start before the search, and get work when they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -88,7 +88,7 @@ class Round:
     """Those of them that nobody has begun."""
 
     def next_job(self, parts: int) -> TrialJob | None:
-        """None: all are done, or somebody is at work on them. A further decision is split into so many *parts*."""
+        """Return the next job; None: all are done or under way. A further decision is split into so many *parts*."""
         if not self.left and self.decisions:
             decision = self.decisions.popleft()
             self.jobs.append([TrialJob(decision, (part, parts)) for part in range(parts)])
@@ -149,7 +149,7 @@ class Crew:
     def spread(
         self, decisions: Sequence[Decision], rules: Rules, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
-        """As `Spread`, for one round."""
+        """Run `Spread` for one round."""
         found = self._found.setdefault(rules, [])
         self._rounds.append((rules, len(found)))
         now = Round(rules, known_states, deque(decisions))

@@ -30,7 +30,7 @@ class TerminalProgress:
         return time.monotonic() - self._begun
 
     def tell(self, text: str, total_text: str = "") -> None:
-        """After how long, *of* how much, and what is *said*; not more often than is worth reading."""
+        """Report progress: elapsed time, *of* how much, and the text *said*; at a readable rate."""
         if sys.stderr.isatty() and time.monotonic() - self._told >= TOLD_EVERY_S:
             self._told = time.monotonic()
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
@@ -48,7 +48,7 @@ def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> D
 
 
 def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
-    """*coming*, of which *count* are awaited; how many are there and how long the others may take is told meanwhile."""
+    """Yield *coming*, of which *count* are expected, and report progress and remaining time."""
     progress = None  # the first one waits for processes to start
     for before, each in enumerate(coming):
         yield each

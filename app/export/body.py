@@ -422,5 +422,5 @@ def _fidelity(source: ExportSource) -> str:
 
 
 def title(source: ExportSource) -> str:
-    """For the head of a document."""
+    """Return the title for the head of a document."""
     return escape_text(tr("Debrief: {title}").format(title=source.review.title))

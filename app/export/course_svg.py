@@ -157,7 +157,7 @@ def _lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> 
 
 
 def axis(top: float, end_tick: Tick) -> str:
-    """Times of the run below what ends just above *top*."""
+    """Draw times of the run below a drawing that ends just above *top*."""
     step = _step(end_tick)
     parts = []
     for tick in range(0, end_tick + 1, step):

@@ -52,7 +52,7 @@ def draw(account: Account, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def draw_small(account: Account, end_tick: Tick) -> str:
-    """Only its shape, with the point of no return, over the time up to *until*: for many beside one another."""
+    """Draw only the shape, with the point of no return, up to *until*, as one of many."""
 
     def format_point(point: tuple[Tick, float]) -> str:
         x, y = point[0] / end_tick, 1.0 - point[1] / 100.0
@@ -120,7 +120,7 @@ def _no_return(account: Account, end_tick: Tick) -> Iterator[str]:
 
 
 def _marks(account: Account, end_tick: Tick, choices: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Dots of acts, and the numbers of all that the table below explains."""
+    """Yield dots of actions, and the numbers that the table below explains."""
     known = list(enumerate(value_curve.find_stops(account), 1))
     taken: list[float] = []
     shown: set[int] = set()
@@ -156,7 +156,7 @@ def _middle(move: RunSegment) -> Tick:
 
 
 def _legend(top: float) -> Iterator[str]:
-    """In as many rows as it needs; each row is one text."""
+    """Yield the legend in as many rows as needed; each row is one text."""
     row, x, y = "", float(LEFT), top
     for tone, words in value_curve.legend():
         room = SAMPLE + 6 + len(words) * LETTER + 16

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def escape_text(content: object) -> str:
-    """*words* as they are, with line breaks kept."""
+    """Escape *words* and keep line breaks."""
     return html.escape(str(content)).replace("\n", "<br>")
 
 

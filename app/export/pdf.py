@@ -127,7 +127,7 @@ def _printed(
 
 
 def _application() -> QGuiApplication:
-    """Fonts need an application; on a machine without a display it is one that shows nothing."""
+    """Create an application for fonts; without a display it shows nothing."""
     named = any(os.environ.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
     if sys.platform == "linux" and not named:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -135,7 +135,7 @@ def _application() -> QGuiApplication:
 
 
 def _first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
-    """Page one with as many mistakes as it holds."""
+    """Lay out page one with as many mistakes as fit."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
@@ -165,12 +165,12 @@ def _screen_width(writer: QPdfWriter) -> int:
 
 
 def _dots_per_pixel() -> float:
-    """Of a screen, which Qt's HTML counts in."""
+    """Return the dots per screen pixel, the unit of Qt's HTML."""
     return DOTS_PER_INCH / QGuiApplication.primaryScreen().logicalDotsPerInchX()
 
 
 def _drawing(svg: str, width: float | None = None) -> QImage:
-    """As wide as *width*, in dots; None: as it says itself, in pixels."""
+    """Draw an image as wide as *width*, in dots; None: its own size in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:
@@ -208,7 +208,7 @@ def _document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> 
 
 
 def _keep_together(document: QTextDocument) -> None:
-    """Headings go to the next page with what they head, and rows of tables whole; Qt breaks wherever a page ends."""
+    """Move headings to the page of their text, and keep table rows whole; Qt breaks anywhere."""
     for table in document.rootFrame().childFrames():
         if isinstance(table, QTextTable):
             for row in range(table.rows()):
@@ -234,7 +234,7 @@ def _headed(heading: QTextBlock) -> QTextBlock:
 
 
 def _page_of(document: QTextDocument, block: QTextBlock) -> int:
-    """Of the end of its first line."""
+    """Return the page of the end of its first line."""
     if not block.isValid():
         return document.pageCount() - 1
     top = document.documentLayout().blockBoundingRect(block).top()
@@ -243,7 +243,7 @@ def _page_of(document: QTextDocument, block: QTextBlock) -> int:
 
 
 def _keep_row(document: QTextDocument, table: QTextTable, row: int) -> None:
-    """Space above the row, so that it begins on the page on which it ends."""
+    """Add space above the row, so that it begins on the page on which it ends."""
     layout, height = document.documentLayout(), document.pageSize().height()
     cells = [table.cellAt(row, column) for column in range(table.columns())]
     tops = [layout.blockBoundingRect(cell.firstCursorPosition().block()).top() for cell in cells]

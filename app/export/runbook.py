@@ -57,7 +57,10 @@ def _steps(
     reasons: Mapping[int, str],
     answers: Mapping[tuple[float, str], str],
 ) -> Iterator[str]:
-    """Numbered steps. *reasons* by place; *answers* of the servers that refused, by second and window."""
+    """Yield numbered steps.
+
+    *reasons* by place; *answers* of refusing servers, by second and window.
+    """
     asked = read_choices(source)
     number = 0
     for place, item in enumerate(items):

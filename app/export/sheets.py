@@ -37,7 +37,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def sheets(source: ExportSource) -> dict[str, str]:
-    """File name -> content."""
+    """Return the sheets: file name -> content."""
     report = source.report
     found = {
         "run.csv": as_csv(RUN_COLUMNS, [_of_run(source)]),

@@ -30,12 +30,12 @@ class ExportSource:
 
 
 def source_of(drill: Drill) -> ExportSource:
-    """Plays the drill and its reference again; a fraction of a second."""
+    """Replay the drill and its reference, in a fraction of a second."""
     return ExportSource(drill, review(drill), drill.report())
 
 
 def read_choices(source: ExportSource) -> dict[str, list[str]]:
-    """Question -> its choices."""
+    """Return question -> choices."""
     return map_choices(source.report["questions"])
 
 

@@ -74,7 +74,7 @@ def _axes(measure: str, maximum: float) -> Iterator[str]:
 
 
 def _step(maximum: float) -> float:
-    """1, 2 or 5 of a power of ten, so that there are TICKS marks at most."""
+    """Return 1, 2 or 5 times a power of ten, for at most TICKS marks."""
     power = 10.0 ** math.floor(math.log10(maximum / TICKS))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICKS)
 

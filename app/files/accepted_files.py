@@ -49,19 +49,19 @@ def list_foreign(entries: Iterable[Accepted]) -> list[Accepted]:
 
 
 def add_entry(entries: Iterable[Accepted], entry: Accepted) -> list[Accepted]:
-    """*known* and *one*, dated today, in the place of an older one with the same text."""
+    """Return *known* with *one*, dated today, which replaces an older one with the same text."""
     dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_today())
     return [*(other for other in entries if other.sha256 != entry.sha256), dated][-ACCEPTED_MAX:]
 
 
 def remove_entries(entries: Iterable[Accepted], digests: Iterable[str]) -> list[Accepted]:
-    """*known* without what has these SHA-256."""
+    """Return *known* without entries with these SHA-256."""
     gone = set(digests)
     return [one for one in entries if one.sha256 not in gone]
 
 
 def save_entries(profile: Profile, entries: Iterable[Accepted]) -> None:
-    """Raises StorageError; then what was kept before is still kept."""
+    """Save the entries. Raises StorageError, and then the former file is intact."""
     profile.settings.set(ACCEPTED, json.dumps([asdict(one) for one in entries]))
 
 

@@ -16,10 +16,10 @@ ENDING: Final = ".unfinished"
 
 
 def write(file: Path, content: bytes | str) -> None:
-    """*content* into *file*, on disk when this returns; text as UTF-8. Raises OSError, whose `strerror` is words.
+    """Write *content* to *file*, on disk when this returns; text as UTF-8.
 
-    It is written aside, in the same folder, and then put in place. A link is not followed but replaced; what is
-    write-protected, or no file, is left alone.
+    The new file is written in the same folder and then put in place. A link is replaced, not followed; a
+    write-protected file and other objects are left alone. Raises OSError, whose `strerror` is text for people.
     """
     # Half a character, as Qt's texts may have, is no reason to lose the rest.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
@@ -58,7 +58,7 @@ def _mode(file: Path) -> int | None:
 
 
 def _settle(folder: Path) -> None:
-    """That the new file has the old one's name shall survive a power cut, too; where folders can be asked for it."""
+    """Make the rename survive a power cut, on systems that can sync folders."""
     if os.name == "nt":
         return
     with suppress(OSError):  # the file is there and whole

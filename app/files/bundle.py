@@ -201,13 +201,13 @@ def _build_error(file: str, text: str) -> BundleError:
 
 
 def _escape_name(name: str) -> str:
-    """A stranger's name for a sentence: short, on one line, every character seen."""
+    """Return a stranger's name for a message: short, on one line, every character visible."""
     short = name if len(name) <= SHOWN_MAX else name[:SHOWN_MAX] + "…"
     return escape_invisible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
 def _check_end(raw: bytes, file: str) -> None:
-    """Looks at the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
+    """Check the last bytes before anything reads the directory, whose length alone could exhaust the memory."""
     if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not begin as a zip archive with members"))
     signature, disk, first, here, count, size, place, comment = _END.unpack(raw[-_END.size :])
@@ -305,7 +305,7 @@ def _get_size_limit(name: str) -> int:
 
 
 def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: Add) -> bytes | None:
-    """The bytes of a member unless there are more than *most*; zipfile compares their checksum at their end."""
+    """Return the bytes of a member, or None above *most*; zipfile compares their checksum at their end."""
     name = entry.orig_filename
     try:
         with archive.open(entry) as opened:

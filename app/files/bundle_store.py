@@ -108,7 +108,7 @@ def _short(problem: Problem) -> str:
 
 
 def run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
-    """Each run of the bundle as it says of itself; none is played."""
+    """Yield each run of the bundle as it describes itself; none is played."""
     for name, raw in opened_bundle.runs.items():
         yield _run_offer(name, raw)
 

@@ -28,7 +28,7 @@ class _Span:
 
 
 def move_entry(text: str, key: str, index: int, target: int) -> str:
-    """*text* with entry *at* of the list *key* at place *to*; those between make room. Raises ScenarioEditError."""
+    """Return *text* with entry *at* of the list *key* moved to place *to*. Raises ScenarioEditError."""
 
     def order(entries: list[Any]) -> None:
         entries.insert(target, entries.pop(index))
@@ -44,7 +44,7 @@ def move_entry(text: str, key: str, index: int, target: int) -> str:
 
 
 def copy_entry(text: str, key: str, index: int) -> str:
-    """*text* with a copy of entry *at* right behind it, under a name of its own. Raises ScenarioEditError."""
+    """Return *text* with a copy of entry *at* directly after it, with its own name. Raises ScenarioEditError."""
     lines, spans = _split_entries(text, key)
     if not 0 <= index < len(spans):
         raise ScenarioEditError(tr("There is no such entry in the list."))
@@ -62,9 +62,9 @@ def copy_entry(text: str, key: str, index: int) -> str:
 
 
 def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
-    """*text* with one more entry right behind the last; a comment that follows stays with what it is above of.
+    """Return *text* with one more entry after the last. Raises ScenarioEditError.
 
-    Raises ScenarioEditError.
+    A following comment stays with the text below it.
     """
     if not scenario_edit.value_at(text, (key,)):
         return scenario_edit.add_table(text, key, values)
@@ -77,7 +77,7 @@ def add_entry(text: str, key: str, values: Mapping[str, object]) -> str:
 
 
 def remove_entry(text: str, key: str, index: int) -> str:
-    """*text* without entry *at*, the comment above it and the blank lines below. Raises ScenarioEditError."""
+    """Return *text* without entry *at*, the comment above it and the blank lines below. Raises ScenarioEditError."""
     try:
         lines, spans = _split_entries(text, key)
     except ScenarioEditError:  # of a list in one line an entry can be taken away, though it has no lines
@@ -93,7 +93,7 @@ def remove_entry(text: str, key: str, index: int) -> str:
 
 
 def _find_free_name(name: str, used_names: list[object]) -> str:
-    """*name* with the first number that makes it another one, joined as its words are."""
+    """Return *name* with the first number that makes it unique, joined in the style of its words."""
     bare = re.sub(r"[ _-]\d+$", "", name)
     joint = " " if " " in bare else "_" if bare.isupper() else "-"
     return next(found for n in count(2) if (found := f"{bare}{joint}{n}") not in used_names)
@@ -152,7 +152,7 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
 
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
-    """*made*, if it says what *change* makes of the list and nothing else has become another."""
+    """Return *made*, if it makes *change* to the list and changes nothing else."""
     wanted: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(wanted[key])
     change(entries)

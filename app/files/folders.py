@@ -22,10 +22,7 @@ def no_file(path: Path) -> bool:
 
 
 def keep_private(file: Path) -> None:
-    """No other user of the computer reads what was played; *file* is made, empty, where there is none.
-
-    Where the file system has no such permissions there is nothing to do.
-    """
+    """Make *file*, created empty if missing, unreadable for other users; do nothing without such permissions."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if (

@@ -42,7 +42,7 @@ class Budget:
     events_max: int = 2_000_000
 
     def allowed_s(self, tick: Tick) -> float:
-        """Processor time of a run that has come to *tick*."""
+        """Return the processor time allowed for a run up to *tick*."""
         return min(self.most_s, self.base_s + self.share * tick / TICKS_PER_S)
 
 
@@ -70,7 +70,7 @@ class GuardedPlayer:
     """A run that is played within a budget."""
 
     def __init__(self, drill: Drill, budget: Budget, spent_s: float = 0.0) -> None:
-        """*spent_s*: processor time that the run has used before."""
+        """Create a player; *spent_s*: processor time that the run has used before."""
         self.drill = drill
         self.spent_s = spent_s
         self._budget = budget
@@ -151,7 +151,7 @@ def guarded() -> Iterator[None]:
 
 
 def resident_bytes() -> int:
-    """Memory of this process; 0 where the system does not tell it cheaply (all but Linux)."""
+    """Return the memory of this process in bytes; 0 except on Linux, where the system reports it cheaply."""
     if sys.platform != "linux":
         return 0
     try:

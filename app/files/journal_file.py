@@ -25,7 +25,7 @@ class JournalFile:
     """A recorder into a file of its own: an input is in it, with the hashes so far, before its answer is given."""
 
     def __init__(self, drill: Drill, file: str) -> None:
-        """Nothing is touched before the run begins."""
+        """Create a journal; the file is not touched before the run begins."""
         self._drill, self._name = drill, file
         self._told = 0
         """Hashes that are in the file."""
@@ -43,7 +43,7 @@ class JournalFile:
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
-        """The report, which the owner of the run writes, takes the place of the file."""
+        """Replace the file by the report, which the owner of the run writes."""
         self.close()
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class JournalFile:
         self._write({"tick": tick, "line": line, "hashes": hashes})
 
     def _write(self, entry: dict[str, object]) -> None:
-        """In one piece, which is in the file when this returns, whatever becomes of this program."""
+        """Write in one piece, which is in the file when this returns, whatever happens to this program."""
         try:
             if self._file is None:
                 self._file = Path(self._name).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
@@ -72,9 +72,9 @@ class JournalFile:
 
 
 def read(raw: bytes) -> dict[str, object]:
-    """Inputs, end and hashes of a run that was cut off, as its report has them; nothing is played.
+    """Read inputs, end and hashes of an interrupted run, in the form of its report; nothing is played.
 
-    Raises ValueError, KeyError and TypeError for what is none; a last line that is not whole does not count.
+    Raises ValueError, KeyError and TypeError for other content; an incomplete last line is ignored.
     """
     first, *entries = [json.loads(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     begun = first["begun"]

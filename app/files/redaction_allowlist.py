@@ -60,7 +60,7 @@ class NameMasks:
         self._numbers: dict[str, int] = {}
 
     def mask_name(self, name: str) -> str:
-        """*name* itself where a shipped drill has it."""
+        """Return *name* itself if a shipped drill has it, else a mask."""
         if name.casefold() in shipped_names():
             return name
         return f"name_{self._numbers.setdefault(name.casefold(), len(self._numbers) + 1)}"
@@ -96,7 +96,7 @@ def number(text: str) -> str:
 
 
 def sql(text: str, names: NameMasks) -> str:
-    """T-SQL with its keywords, what every server has, and figures; no texts, remarks, or arguments of sqlcmd."""
+    """Redact T-SQL: keep keywords, product names and figures; no texts, comments, or arguments of sqlcmd."""
     return "".join(_token(found, names) for found in _SQL.finditer(text))
 
 
@@ -227,7 +227,7 @@ _MARKS: Final = ".,;:!?()'\"“”„*#…-"
 
 @cache
 def _our_words() -> frozenset[str]:
-    """Of the sentences that findings are made of, in the language of the interface too."""
+    """Return the words of messages in findings, also in the language of the interface."""
     said = [text for place in SPEAKERS for text in _read_string_literals(place)]
     texts = [*said, *map(tr, said), _SQLITE_SAYS]
     found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}

@@ -157,14 +157,14 @@ def _is_event(entry: object) -> bool:
 
 
 def _is_figure(value: object, maximum: float) -> bool:
-    """A number from 0 to *most*: not a truth value, and not what is no number at all."""
+    """Return whether the value is a number from 0 to *most*; booleans and NaN are not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
 def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
-    """The run of *report*, played again within *budget*; *text*: of its scenario.
+    """Replay the run of *report* within *budget*; *text*: of its scenario.
 
-    Raises ScenarioError, InputError for lines that are no inputs, and UnplayableError.
+    Raises ScenarioError, InputError for invalid lines, and UnplayableError.
     """
     with guarded():
         scenario = load_scenario(text, f"{report['scenario']}.toml")
@@ -177,7 +177,7 @@ def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
 
 
 def _text(file: str, report: Report) -> str:
-    """The scenario comes with the run; of older files it is looked for by its name."""
+    """Return the scenario in the run; for older files find it by its name."""
     text = report.get("scenario_text")
     if isinstance(text, str):
         return text

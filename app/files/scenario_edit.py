@@ -52,7 +52,7 @@ def value_in(data: Mapping[str, object], path: Path) -> Any:
 
 
 def set_value(text: str, path: Path, value: object) -> str:
-    """*text* with *value* (None: nothing) at *path*. Raises ScenarioEditError."""
+    """Return *text* with *value* (None: nothing) at *path*. Raises ScenarioEditError."""
     if value is None:
         return remove(text, path)
     return _in_its_table(text, path, lambda table, inner: _set(table, inner, value)) or _set(
@@ -61,7 +61,7 @@ def set_value(text: str, path: Path, value: object) -> str:
 
 
 def remove(text: str, path: Path) -> str:
-    """*text* without what stands at *path*. Raises ScenarioEditError."""
+    """Return *text* without the value at *path*. Raises ScenarioEditError."""
     return _in_its_table(text, path, _remove) or _remove(text, path)
 
 
@@ -88,9 +88,9 @@ def _remove(text: str, path: Path) -> str:
 
 
 def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
-    """*text* with *change* made in the lines of its table alone: in a long text many times as fast as in all of it.
+    """Return *text* with *change* made in the lines of its table alone, which is much faster in a long text.
 
-    None where the table is no block of lines by itself, where nothing changes, or if more became another.
+    Return None if the table is no separate block of lines, nothing changes, or more than the table changed.
     """
     length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
     table = tuple(path[:length])
@@ -122,7 +122,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
 
 
 def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
-    """*text* with one more [[name]] behind those that there are, or at the end. Raises ScenarioEditError."""
+    """Return *text* with one more [[name]] after the existing ones, or at the end. Raises ScenarioEditError."""
     document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
     table = tomlkit.table()
     for key, value in values.items():
@@ -140,7 +140,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
-    """*text* with one more table in the list at *path* inside of another table. Raises ScenarioEditError."""
+    """Return *text* with one more table in the list at *path* in another table. Raises ScenarioEditError."""
     document, place = _parent(text, path)
     found = place.get(path[-1])
     if found is None:

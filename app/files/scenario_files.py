@@ -46,7 +46,7 @@ class ScenarioFile:
     """Title of the bundle in which it came; empty for shipped ones and the user's own."""
 
     def load(self) -> Scenario:
-        """Raises ScenarioError."""
+        """Load the scenario. Raises ScenarioError."""
         return load_scenario(self.text, self.file)
 
 
@@ -64,7 +64,7 @@ def bundles_folder() -> Path:
 
 
 def all_files() -> tuple[list[ScenarioFile], list[str]]:
-    """Shipped ones, the user's own, those of bundles, each by name; and a sentence for each that cannot be read."""
+    """Return shipped files, the user's own, and those of bundles, by name; and a message for each unreadable one."""
     found, problems = list(_shipped()), []
     for path in (*sorted(own_folder().glob("*.toml")), *sorted(bundles_folder().glob("*/*.toml"))):
         try:
@@ -81,7 +81,7 @@ def all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 
 def is_shipped_name(name: str) -> bool:
-    """A file of that name would take the place of a shipped scenario, or never be found beside it."""
+    """Return whether a file of that name would hide a shipped scenario, or be hidden by it."""
     return any(shipped.name == name for shipped in _shipped())
 
 

@@ -69,7 +69,7 @@ def results_as_csv(results: Results) -> str:
 
 
 def results_as_text(results: Results, messages: Iterable[str]) -> str:
-    """As "results to text" shows them, but all of it; then the messages."""
+    """Format results like "results to text", without a limit; then the messages."""
     tables = (formatting.text_table(list(columns), [*map(_cells, rows)]) for columns, rows in results)
     return "\n\n".join((*tables, *messages)) + "\n"
 

@@ -69,7 +69,7 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
 
 
 def _summary(entry: Mapping[str, Any]) -> ScenarioSummary:
-    """Raises ValueError unless *entry* is one."""
+    """Read a summary. Raises ValueError unless *entry* is one."""
     if {name: type(value) for name, value in entry.items()} != _IN_FILE:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])

@@ -57,7 +57,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
 
 
 def versions() -> dict[str, str]:
-    """Of the program, what it runs on and what it is made of; the name of the computer is not among them."""
+    """Return the versions of the program, its platform and its libraries, without the computer's name."""
     found = {
         "mirrordrill": program_version(),
         "python": platform.python_version(),
@@ -74,7 +74,7 @@ def versions() -> dict[str, str]:
 
 
 def _version(text: str) -> str:
-    """Without what a distribution or a company appends."""
+    """Return the version without suffixes of a distribution or company."""
     found = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
     return found[0] if found is not None else HIDDEN
 

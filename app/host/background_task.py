@@ -19,7 +19,10 @@ class BackgroundTask:
         failed: Callable[[Exception], None],
         faults: tuple[type[Exception], ...],
     ) -> None:
-        """*stopped*: the user does not want to wait. *faults*: what may hinder it; anything else is a defect."""
+        """Begin a task.
+
+        *stopped*: the user cancels. *faults*: expected exceptions; any other one is a defect.
+        """
         self._slices = slices
         self._then, self._failed = then, failed
         self._faults = faults
@@ -29,7 +32,7 @@ class BackgroundTask:
         self._told: Callable[[], None] | None = None
 
     def run_slices(self, in_time: Callable[[], bool]) -> bool:
-        """At least one slice, and more while it is *in_time*; True: it is over, and `tell` says what came of it."""
+        """Run at least one slice, and more while *in_time*; return True when done, and `tell` has the result."""
         try:
             self.share = next(self._slices)
             while in_time():
@@ -48,5 +51,5 @@ class BackgroundTask:
         self._told()
 
     def give_up(self) -> None:
-        """No further slice; what it holds is let go."""
+        """Stop before the next slice and release resources."""
         self._slices.close()

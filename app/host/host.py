@@ -50,7 +50,7 @@ class Host:
     """The one holder of a run. `on_frame` is all that drives it: a timer, a loop, or a test calls it."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        """*clock*: wall time in seconds."""
+        """Create a host; *clock*: wall time in seconds."""
         self.drill_changed: HostSignal[Drill | None] = HostSignal()
         """Another drill, or another moment of it: show it from the start."""
         self.world_changed: HostSignal[World] = HostSignal()
@@ -288,7 +288,7 @@ class Host:
             self.speed_changed.emit(self._pace.speed)
 
     def step(self) -> None:
-        """One tick (10 ms) further."""
+        """Advance one tick (10 ms)."""
         self.pause()
         if self.drill is not None and self._stands_still(self.drill):
             self.refused.emit(tr(ANSWER_FIRST))
@@ -353,7 +353,7 @@ class Host:
         return not problem
 
     def _do(self, line: str, request: Request | None = None) -> str:
-        """`do`, with why it cannot be done, or nothing; *request* gets its answer once it is done."""
+        """Run `do` and return the reason of a refusal, or ""; *request* gets its answer when it is done."""
         history = self.history
         if history is None:
             return tr(NO_RUN)
@@ -399,7 +399,7 @@ class Host:
                 break
 
     def _take_back(self, history: History) -> None:
-        """The last line was done but not recorded: go on from the drill without it."""
+        """Restore the drill before the last line, which was applied but not recorded."""
         self._set_running(False)
         history.undo_last_input()
         self.drill_changed.emit(history.drill)
@@ -424,7 +424,7 @@ class Host:
         self._say_lag(self._pace.reached(done, due, elapsed_ms))
 
     def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
-        """`_advance`; in an exam each second of it is on disk before the next, so that a kill gives no time back."""
+        """Run `_advance`; in an exam each second is on disk before the next, so that a kill gains no time."""
         if self.live is None or self.live.terms.rewind or self._past is not None:
             return self._advance(ticks, slice_ticks, stop)
         done, until = 0, self._clock() + BUDGET_S
@@ -470,7 +470,7 @@ class Host:
         return ticks if self._at_the_end() else drill.tick - start
 
     def _at_the_end(self) -> bool:
-        """There is nothing more to come of what is on screen."""
+        """Return whether the shown run is at its end."""
         if self._past is not None:
             return self._past.has_finished
         return self.history is None or self.history.drill.finished
@@ -502,7 +502,7 @@ class Host:
         self.finished.emit(report)
 
     def _hold(self) -> None:
-        """A question makes time stand still; if it ran, it goes on with the answer."""
+        """Stop the time for a question; a running clock continues with the answer."""
         ran = self._running
         self.pause()
         self._drop()

@@ -71,7 +71,7 @@ class Inbox:
                 return
 
     def await_end(self, request: Request, item: Input) -> None:
-        """The answer to *request* comes with the next event of the kind in ENDS of its window."""
+        """Let the next event in ENDS of its window answer *request*."""
         self._waiting.setdefault((ENDS[item.verb], item.args[0]), deque()).append((request, item))
 
     def happened(self, events: list[Event]) -> None:
@@ -84,7 +84,7 @@ class Inbox:
                 request.answer.set_result(RequestResult(item, event))
 
     def drop(self, reason: str) -> None:
-        """The run is no more: every request that waits is refused, as a broken connection is."""
+        """Refuse every waiting request like a broken connection, because the run is gone."""
         for request in self.take_requests():
             request.answer.set_result(RequestResult(refused=reason))
         for waiting in self._waiting.values():

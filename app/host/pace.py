@@ -31,7 +31,7 @@ class RunPace:
         return changed
 
     def reset(self) -> None:
-        """Nothing is owed."""
+        """Reset the time owed."""
         self._owed_ticks = 0.0
 
     def due_ticks(self, elapsed_ms: float) -> int:

@@ -16,16 +16,16 @@ class Recorder(Protocol):
     """Writes down one run. Every call may raise RecordingError; when it returns, what was said is safe."""
 
     def line(self, tick: int, line: str) -> None:
-        """An input line, with its time, was done at *tick*."""
+        """Record that an input line, with its time, was applied at *tick*."""
 
     def heartbeat(self, tick: int) -> None:
-        """The run has come as far as *tick*."""
+        """Record that the run has reached *tick*."""
 
     def checkpoint(self, tick: int, state_hash: str) -> None:
-        """The world had this hash at *tick*."""
+        """Record the world's hash at *tick*."""
 
     def finish(self, report: Report) -> None:
-        """The run is over, with this report (as of `run --json`)."""
+        """Record the end of the run, with this report (as of `run --json`)."""
 
 
 class NoRecorder:
@@ -59,7 +59,7 @@ class RecordingSchedule:
         self._since_checkpoint_ms = 0.0
 
     def advance(self, drill: Drill, elapsed_ms: float) -> None:
-        """*elapsed_ms* more of wall time have gone by."""
+        """Count *elapsed_ms* more of wall time."""
         self._since_heartbeat_ms += elapsed_ms
         self._since_checkpoint_ms += elapsed_ms
         if self._since_checkpoint_ms >= CHECKPOINT_MS:
@@ -69,6 +69,6 @@ class RecordingSchedule:
             self.beat(drill)
 
     def beat(self, drill: Drill) -> None:
-        """A heartbeat now."""
+        """Write a heartbeat now."""
         self._since_heartbeat_ms = 0.0
         self.recorder.heartbeat(drill.tick)

@@ -18,7 +18,7 @@ class HostSignal(Generic[Said]):
         self._guests.append(guest)
 
     def disconnect(self, guest: Callable[[Said], object]) -> None:
-        """Raises ValueError for a guest that was not connected."""
+        """Disconnect a listener. Raises ValueError for one that was not connected."""
         self._guests.remove(guest)
 
     def emit(self, message: Said) -> None:

@@ -135,12 +135,12 @@ def _count_days(start: datetime, end: datetime) -> float:
 
 
 def _convert_to_utc(moment: datetime) -> datetime:
-    """FSRS takes no other zone; days between two moments are the same in each."""
+    """Convert to UTC, the only zone of FSRS; the distance of two times is equal in each zone."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _repeated(memory: _Memory, run: Practised) -> _Memory:
-    """*memory* after one more run."""
+    """Return *memory* after one more run."""
     faded = memory.level * memory.estimate_recall(run.at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again
@@ -180,7 +180,7 @@ def _standing(skill: Skill, runs: Sequence[Practised], current_time: datetime) -
 
 
 def _is_proved(runs: Sequence[Practised]) -> bool:
-    """By runs in order of time. The first drill of a skill transfers nothing."""
+    """Return whether runs in order of time prove the skill; the first drill of a skill proves no transfer."""
     passes = [run for run in runs if run.is_unaided_pass]
     apart = bool(passes) and _count_days(passes[0].at, passes[-1].at) >= APART_DAYS
     seen: set[str] = set()

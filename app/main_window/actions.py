@@ -49,7 +49,7 @@ class Actions(QObject):
     """All of them by name, made at once; what each does is connected as its part is made."""
 
     def __init__(self, owner: QWidget) -> None:
-        """They work anywhere in the window of *owner*."""
+        """Create actions that work anywhere in the window of *owner*."""
         super().__init__(owner)
         self.by_name: dict[str, QAction] = {}
         for row in keys.COMMANDS:
@@ -70,14 +70,14 @@ class Actions(QObject):
                 action.setEnabled(on_desk)
 
     def show_theme(self, colours: ThemeTokens) -> None:
-        """Icons in the colours of the theme in use, and tool tips that name the keys."""
+        """Show icons in the colors of the current theme, and tooltips that name the keys."""
         for name, drawing in ICONS.items():
             self.by_name[name].setIcon(theme.icon(drawing, colours))
         show_keys(self.by_name.values())
 
 
 def show_keys(actions: Iterable[QAction]) -> None:
-    """Tool tips that name the key."""
+    """Show tooltips that name the key."""
     for action in actions:
         shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         text = action.text().rstrip("…")

@@ -36,7 +36,7 @@ class Announcer(QObject):
     """Signal with the announced text."""
 
     def __init__(self, session: HostSession, play: RunController, notice: NoticeBar, window: QWidget) -> None:
-        """*window*: what speaks."""
+        """Create announcements; *window*: their source."""
         super().__init__(window)
         self._session, self._notice, self._window = session, notice, window
         self._events: list[Event] = []
@@ -76,7 +76,7 @@ class Announcer(QObject):
             self._announce_time(_paused(drill))
 
     def _show_progress(self, share: float) -> None:
-        """The end of a search is where time stands then."""
+        """Announce progress; the end of a search is the current time."""
         was, self._searching = self._searching, share >= 0.0
         drill = self._session.drill
         if was and not self._searching and drill is not None and not drill.finished:
@@ -90,7 +90,7 @@ class Announcer(QObject):
             self._announce_time(said.format(moment=moment, now=now))
 
     def _show_end(self, report: Report) -> None:
-        """The debrief is on screen: what it says first."""
+        """Announce the beginning of the debrief that is shown."""
         self._forget()
         score = report["score"]
         words = describe_result(report)
@@ -122,7 +122,7 @@ class Announcer(QObject):
             self._gap.start(GAP_MS)
 
     def _forget(self) -> None:
-        """Another run, or none: what happened in the last one is not said any more."""
+        """Forget the events of the last run, because another run or none is shown."""
         self._events, self._time, self._searching = [], "", False
 
     def announce_state(self) -> None:

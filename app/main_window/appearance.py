@@ -107,7 +107,7 @@ class Appearance(QObject):
         self.apply()
 
     def set_language(self, choice: str) -> None:
-        """Kept for the next start: words that are on screen already stay as they are."""
+        """Store the language for the next start; shown texts stay."""
         self._store.set(settings.LANGUAGE, choice)
         self._tick("language", choice)
 
@@ -121,7 +121,7 @@ class Appearance(QObject):
         self.apply()
 
     def step_font(self, step: int) -> None:
-        """Text one step larger (1) or smaller (-1)."""
+        """Step the text size up (1) or down (-1)."""
         scales, now = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
         near = min(range(len(scales)), key=lambda index: abs(scales[index] - now))
         wanted = scales[max(0, min(len(scales) - 1, near + step))]
@@ -129,7 +129,7 @@ class Appearance(QObject):
             self.set_font_scale(wanted)
 
     def toggle_contrast(self) -> None:
-        """High contrast, or back to the theme of before."""
+        """Toggle high contrast and the previous theme."""
         before = self._store.get(settings.BEFORE_CONTRAST)
         if self.theme != theme.CONTRAST:
             self._store.set(settings.BEFORE_CONTRAST, self.theme)
@@ -138,7 +138,7 @@ class Appearance(QObject):
             self.set_theme(before if before in theme.CHOICES and before != theme.CONTRAST else theme.SYSTEM)
 
     def follow_system(self) -> None:
-        """The desktop has changed its colours."""
+        """Follow changed colors of the system."""
         if self._store.get(settings.THEME) == theme.SYSTEM:
             self.apply()
 
@@ -223,7 +223,7 @@ class Appearance(QObject):
 
 
 def apply_theme(store: WindowSettings) -> None:
-    """Theme and text size as they are kept."""
+    """Apply the stored theme and text size."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     theme.apply(app, store.get(settings.THEME), store.get(settings.FONT_SCALE))

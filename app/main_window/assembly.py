@@ -182,7 +182,7 @@ class Assembly(QObject):
         return self._actions.by_name | {name: views[name] for name in views if name in keys.BY_NAME}
 
     def _connect_navigation(self) -> None:
-        """From page to page, and what is kept on the way."""
+        """Connect the navigation between pages, and what is stored on the way."""
         window = self._window
         self._drafts = QueryDrafts(self._console, self._profile, self._play, window)
         self._cards = TopologyLayout(self._topology, self._store, window)
@@ -205,7 +205,7 @@ class Assembly(QObject):
         )
 
     def _begin(self, drill: Drill) -> None:
-        """A run comes on screen."""
+        """Begin to show a run."""
         self._drafts.begin(drill)
         self._notice.clear()
         self._cards.put(drill)
@@ -265,7 +265,7 @@ class Assembly(QObject):
             wanted.connect(self._files.open)
 
     def _make_auxiliary_parts(self) -> None:
-        """First run and help, what is said aloud, the palette, and what looks after the installation."""
+        """Create first run and help, announcements, the palette, and checks of the installation."""
         window, page, notice = self._window, self._desk_page, self._notice
         self._first_run = FirstRun(
             page, self._navigation, self._session, self._play, self._library, self._irrevocable, self._store,
@@ -410,7 +410,7 @@ class Assembly(QObject):
         self._session.progress.connect(lambda _: self._window.show_status_bar())
 
     def _connect_window(self) -> None:
-        """Last of all: what the window and its start page want is done from now on."""
+        """Connect the requests of the window and its start page; this comes last."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
         picker.fresh_wanted.connect(self._choice.make_new)
@@ -467,7 +467,7 @@ class Assembly(QObject):
         save_charts(self._desk.part(Charts), self._notice, self._window)
 
     def _classes_of_window(self) -> Classes:
-        """Brought in when it is first asked for: few starts need a network."""
+        """Import classes on first use, as few starts need a network."""
         if self._classes is None:
             from app.main_window.classes import Classes
 
@@ -484,7 +484,7 @@ class Assembly(QObject):
         return self._classes
 
     def _teams_of_window(self) -> Teams:
-        """Brought in when it is first asked for, as few starts need it."""
+        """Import teams on first use, as few starts need them."""
         if self._teams is None:
             from app.main_window.teams import Teams
 
@@ -519,7 +519,7 @@ class Assembly(QObject):
             self._classes.stop()
 
     def _client_ports(self) -> ClientPorts:
-        """Brought in when it is first asked for, as few starts need it."""
+        """Import client ports on first use, as few starts need them."""
         if self._ports is None:
             from app.main_window.sql_clients import ClientPorts
 
@@ -528,7 +528,7 @@ class Assembly(QObject):
         return self._ports
 
     def _describe_leave_consequence(self) -> str:
-        """If it is left now."""
+        """Describe the consequence of leaving now."""
         if self._play.attending:
             return confirmations.IN_CLASS
         return confirmations.NOT_KEPT if self._play.run_id is None else confirmations.KEPT
@@ -540,5 +540,5 @@ class Assembly(QObject):
 
 
 def _put(menu: QMenu, text: str, do: Callable[[], None]) -> None:
-    """An entry without a name or key; the palette finds it by its English words, too."""
+    """Add an entry without a name or key; the palette also finds it by its English words."""
     menu.addAction(tr(text), do).setProperty(ALSO, text.replace("&", ""))

@@ -73,7 +73,7 @@ class Bundling(QObject):
             self.write(named, replace=named == file)  # the dialog has asked about the name that it gave
 
     def write(self, file: Path, replace: bool) -> None:
-        """The bundle that the dialog describes into *file*; what stands against it is said."""
+        """Write the described bundle to *file*; show problems."""
         maker = self.maker
         assert maker is not None
         try:

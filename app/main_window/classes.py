@@ -164,7 +164,7 @@ class Classes(QObject):
             self._parent.show()
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
-        """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""
+        """Start `mirrordrill class` in a process; *hear* receives each line of its standard output."""
         process = QProcess(self)
 
         def read() -> None:
@@ -185,7 +185,7 @@ class Classes(QObject):
         return process
 
     def _start(self, process: QProcess, command: str, *words: str) -> None:
-        """`mirrordrill class` on the class that this window holds."""
+        """Start `mirrordrill class` for the class that this window holds."""
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.start(
             sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
@@ -210,7 +210,7 @@ class Classes(QObject):
             self._update_seat_view(said)
 
     def _show_seat_run(self, message: ObservedRun) -> None:
-        """The run of a seat is on the desk, to look at."""
+        """Show the run of a seat on the desk."""
         scenario, mode = loaded(message["text"], message["scenario"]), DrillMode(message["mode"])
         if (
             mode is DrillMode.EXAM
@@ -238,7 +238,7 @@ class Classes(QObject):
             self._console.write(f"{line}\n".encode())
 
     def _export_seat_file(self, file: Path) -> None:
-        """The file with which seats without a network begin."""
+        """Export the file with which seats without a network begin."""
         try:
             with closing(ClassRecord(str(self._database), new=False)) as record:
                 atomic_write.write(file, class_files.build_handout(record))
@@ -254,7 +254,7 @@ class Classes(QObject):
             )
 
     def _report(self, name: str, names: bool) -> None:
-        """The debrief of the class as it stands, from a process of its own: every run is played again."""
+        """Build the debrief of the class in a separate process, which replays every run."""
         process = QProcess(self)
         said = [""]
 

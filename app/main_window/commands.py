@@ -85,7 +85,7 @@ class PaletteCommands(QObject):
 
 
 def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
-    """Actions of the table of keys are found by their English words in any language."""
+    """Return the actions of the key table, which are found by their English words in any language."""
     found = []
     for name, action in named:
         if name in keys.BY_NAME:

@@ -151,7 +151,10 @@ class Confirmations(QObject):
         watching: Callable[[], bool],
         describe_consequence: Callable[[], str],
     ) -> None:
-        """*watching*: what is on screen is the reference solution. *kept*: what becomes of the run that is left."""
+        """Create confirmations.
+
+        *watching*: the reference solution is shown. *kept*: what happens to a run that is left.
+        """
         super().__init__(parent)
         self._parent, self._session = parent, session
         self._watching, self._kept = watching, describe_consequence
@@ -177,7 +180,7 @@ class Confirmations(QObject):
             callback()
 
     def confirm_input(self, line: str, callback: Callable[[str], object]) -> None:
-        """An input line of a panel: asked about if it has a price or ends the run, else done at once."""
+        """Apply an input line of a panel, after a question if it has a price or ends the run."""
         verb, _, words = line.partition(" ")
         cost = _hint_cost(self._session.live, words) if verb == "hint" else None
         if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
@@ -186,7 +189,7 @@ class Confirmations(QObject):
             self.confirm(LINES[verb], lambda: callback(line), points=formatting.plain_number(cost or 0.0))
 
     def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
-        """A line of the board of a class, for *who*: asked about if seats cannot go on where they were."""
+        """Send a dashboard line for *who*, after a question if seats cannot continue from their state."""
         act = CLASS_LINES.get(line.partition(" ")[0])
         if act is None:
             callback(line)

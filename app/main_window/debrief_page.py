@@ -150,7 +150,7 @@ class Debriefing(QObject):
             self.moment.hold(describe_result(report), lambda: self._show(report))
 
     def show_stored(self, run_id: int) -> None:
-        """The debrief of a finished run of the profile."""
+        """Show the debrief of a finished run of the profile."""
         self._asks = False
         profile = self._profile
         if profile is None:
@@ -236,7 +236,7 @@ class Debriefing(QObject):
         self._show(report, callback)
 
     def return_to_debrief(self) -> None:
-        """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
+        """Return from a finished run on the desk to its debrief, else to the drills."""
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
@@ -303,7 +303,7 @@ class Debriefing(QObject):
         self._waiting = []
 
     def show_page(self) -> None:
-        """Another page is on screen: when it is not the debrief, the analysis is cancelled."""
+        """Cancel the analysis when another page than the debrief is shown."""
         if self._navigation.shows(self._page) or not self._analysis.running:
             return
         self._analysis.cancel()
@@ -383,7 +383,7 @@ class Debriefing(QObject):
             return None
 
     def _reflected(self, reflection: Reflection | None) -> None:
-        """The person has said what they think, or nothing: now the points are shown."""
+        """Show the points after the person's reflection or its refusal."""
         self._asks = False
         self._play.reflected.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
@@ -398,7 +398,7 @@ class Debriefing(QObject):
     # --- what can be done with it -----------------------------------------------------------------------------
 
     def _begin_with_new_seed(self) -> None:
-        """The same drill with numbers that nobody knows yet."""
+        """Begin the same drill with an unknown seed."""
         if self._scenario is not None and self._report is not None:
             self._play.begin(self._scenario, self._report["mode"])
 
@@ -510,7 +510,7 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 
 def _in_all_languages(recorded: Report, replayed: Report) -> Report:
-    """*recorded*, with the parts of *replayed* that are equal: sentences that were read back are but their English."""
+    """Return *recorded*, with equal parts of *replayed*: messages that were read back exist only in English."""
     again: Mapping[str, object] = replayed
     said = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
     return cast(Report, said)

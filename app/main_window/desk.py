@@ -154,7 +154,7 @@ class Desk(QMainWindow):
         return next(part for part in self.widgets().values() if isinstance(part, kind))
 
     def widgets(self) -> dict[str, QWidget]:
-        """The views by their names, as widgets."""
+        """Return the views by their names, as widgets."""
         return {name: widget(view) for name, view in self.views.items()}
 
     def _add_dock(self, dock_spec: Dock, view: DeskView) -> None:
@@ -196,9 +196,10 @@ class Desk(QMainWindow):
             view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
-        """Views that nobody sees are left out; they catch up when they are opened.
+        """Update the visible views; hidden ones follow when they are opened.
 
-        While a large world goes fast the others take turns, one in a frame: all of them are several times one frame.
+        While a large world runs fast the others take turns, one a frame, because all together take several
+        frames.
         """
         self._world = world
         seen = [view for view in self.views.values() if widget(view).isVisible()]
@@ -260,7 +261,7 @@ class Desk(QMainWindow):
                 dock.setVisible(True)
 
     def _catch_up(self, visible: bool) -> None:
-        """A dock is seen again, or no longer."""
+        """Update a dock that became visible or hidden."""
         self._show_title_bars()
         if visible and self._world is not None:
             name = self.sender().objectName()
@@ -294,7 +295,7 @@ class Desk(QMainWindow):
         return next((name for name, view in self.views.items() if has_keys(widget(view))), None)
 
     def zoom(self, name: str) -> None:
-        """The panel *name* over the whole desk; once more puts everything back where it stood."""
+        """Show the panel *name* over the whole desk; a second call restores the layout."""
         if self._zoomed is not None:
             self.unzoom()
             return
@@ -326,7 +327,7 @@ class Desk(QMainWindow):
         return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
 
     def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:
-        """Area and group; on a narrow desk all stand together."""
+        """Return area and group; on a narrow desk all are together."""
         return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.group)
 
     def arrange(self, profile: str) -> None:
@@ -399,12 +400,12 @@ class Desk(QMainWindow):
         return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
 
     def _size_titles(self) -> None:
-        """Qt draws the title of a dock that has the program's own font in the size in which the program began."""
+        """Set the size of dock titles: with the program's own font, Qt keeps that of the start."""
         for dock in self.docks.values():
             dock.setFont(_title_font(self))
 
     def _keep_floating_readable(self) -> None:
-        """A dock that is a window of its own cannot be made a mere frame."""
+        """Give a floating dock a minimum size; it cannot be a mere frame."""
         for dock in self.docks.values():
             if dock.isFloating():
                 keep_readable(dock, *FLOATING_UNITS)
@@ -412,7 +413,7 @@ class Desk(QMainWindow):
                 dock.setMinimumSize(0, 0)
 
     def _keep_left_readable(self) -> None:
-        """With larger text the left area becomes wider, also in a layout that was stored."""
+        """Widen the left area for larger text, also in a restored layout."""
         for place in PLACES:
             if place.area == _LEFT and place.name in self.views:
                 least = 0 if self.narrow else self._left_px()
@@ -445,7 +446,7 @@ class Desk(QMainWindow):
         self.resizeDocks(heads, heights, Qt.Orientation.Vertical)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A separator was dragged: nothing else of the desk is free."""
+        """Update sizes after the drag of a separator."""
         super().mouseReleaseEvent(event)
         self._shares_due = True
         self._settling.start()
@@ -465,7 +466,7 @@ class Desk(QMainWindow):
         self._hide_stray_tabs()
 
     def _hide_stray_tabs(self) -> None:
-        """Tabs above no panel: Qt leaves a row of them standing where places are restored while it lays them out."""
+        """Hide tab bars without panels, which Qt leaves after restoring a layout."""
         below = {dock.geometry().topLeft() for dock in self.docks.values() if dock.isVisible()}
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             place = bar.geometry()
@@ -480,7 +481,7 @@ class Desk(QMainWindow):
             self._look_for_room()
 
     def _show_title_bars(self) -> None:
-        """A dock among tabs has its title on the tab; a bar with the same words would only take room."""
+        """Show title bars only for docks without tabs, whose title is on the tab."""
         for dock in self.docks.values():
             tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
             plain = dock.titleBarWidget() is not None
@@ -520,7 +521,7 @@ class Desk(QMainWindow):
             bar.ensurePolished()  # Qt would do it when it is shown: too late for a text size that changes next
 
     def expect_restore(self, state: QByteArray, size: QSize) -> None:
-        """The window is about to take a size again in which everything stood so."""
+        """Prepare for the window's return to a size whose layout was stored."""
         self._comes_back = state, size
         self._forgetting.start()
 

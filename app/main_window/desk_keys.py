@@ -21,7 +21,10 @@ class DeskKeys(QObject):
         wanted: Callable[[], bool],
         acts: Mapping[str, Callable[[], object]],
     ) -> None:
-        """*wanted*: the desk is on screen. *acts*: rows of `app.widgets.keys` -> what their keys do."""
+        """Create the keys.
+
+        *wanted*: the desk is shown. *acts*: rows of `app.widgets.keys` -> functions.
+        """
         super().__init__(window)
         self._wanted = wanted
         self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}

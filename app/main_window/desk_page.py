@@ -193,7 +193,7 @@ class DeskConnection(QObject):
         self._irrevocable.confirm_input(line, self.do_typed)
 
     def do_typed(self, line: str) -> None:
-        """A whole line that was typed; a notice about something else is out of date by then."""
+        """Apply a typed line, and remove an outdated notice."""
         self._notice.clear()
         self._session.do(line)
 
@@ -205,7 +205,7 @@ class DeskConnection(QObject):
         console.clear_expected()
 
     def _show_moment(self, drill: Drill) -> None:
-        """The run as it stands, or a past moment of it."""
+        """Show the current state of the run, or a past one."""
         if self._session.looking_back:
             self._page.desk.show_moment(drill)
         else:
@@ -214,7 +214,7 @@ class DeskConnection(QObject):
         self._act_line.show_drill(drill)
 
     def _show_questions(self, events: list[Event]) -> None:
-        """A question that makes time stand still is brought to the front."""
+        """Show a question that stops the time in front."""
         if any(event.kind == "question" and event.get("pause") for event in events):
             brief = self._page.desk.docks["brief"]
             brief.show()

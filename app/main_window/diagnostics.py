@@ -77,7 +77,7 @@ class Doctor(QObject):
         self._notice.show_info(said.format(file=file, members=", ".join(members)))
 
     def stop(self) -> None:
-        """The window goes."""
+        """Stop the checks when the window closes."""
         process, self._process = self._process, None
         if process is not None:
             process.blockSignals(True)

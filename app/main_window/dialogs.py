@@ -15,14 +15,14 @@ from app.words.language import tr
 
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
-    """A remark for the run, as an input line."""
+    """Ask for a remark, as an input line."""
     text = ask_text(parent, tr("Note"), tr("Note for the run:"))
     if text and text.strip():
         do(f"note {text.strip()}")
 
 
 def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
-    """A moment to come, in seconds since the start."""
+    """Ask for a future time, in seconds since the start."""
     to_s, said = QInputDialog.getDouble(
         parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
     )

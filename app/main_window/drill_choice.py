@@ -48,7 +48,7 @@ class DrillChoice(QObject):
 
     @show_busy_cursor()
     def choose(self, name: str) -> None:
-        """The brief of the scenario *name*."""
+        """Show the brief of the scenario *name*."""
         scenario = self._library.scenario(name)
         if scenario is not None:
             self.show(scenario)
@@ -56,11 +56,11 @@ class DrillChoice(QObject):
             self._notice.warn(tr("{name} can no longer be opened.").format(name=name))
 
     def ask_to_choose(self, name: str) -> None:
-        """The same in the middle of a run, perhaps: that asks first."""
+        """Show it after a question, as a run may be under way."""
         self._irrevocable.confirm_if_needed("leave", partial(self.choose, name))
 
     def show(self, scenario: Scenario) -> None:
-        """The brief of *scenario*."""
+        """Show the brief of *scenario*."""
         self._navigation.leave_run()
         self._library.scenarios[scenario.name] = scenario
         self._show(*self._play.prepared(scenario))
@@ -71,7 +71,7 @@ class DrillChoice(QObject):
         self._navigation.show_page(self._brief, scenario.title)
 
     def make_new(self, level: str) -> None:
-        """The brief of a drill that is made by chance and proved first, between two frames."""
+        """Show the brief of a generated drill, which is proved first, between frames."""
         made = [scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None]
 
         def show(generated: GeneratedDrill | None) -> None:
@@ -96,7 +96,7 @@ class DrillChoice(QObject):
 
     @show_busy_cursor()
     def restart(self) -> None:
-        """The same once more, with the same seed."""
+        """Restart the drill with the same seed."""
         drill = self._session.live
         if drill is not None and not self._play.watching:
             self._play.begin(drill.scenario, drill.mode.value, drill.seed)

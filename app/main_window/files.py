@@ -58,7 +58,7 @@ class Files(QObject):
             self.open(name)
 
     def ask_for_run(self) -> None:
-        """The same for recorded runs alone."""
+        """Ask for a recorded run."""
         title, kinds = tr("Open a recorded run"), tr("Runs (*.json)")
         name, _ = QFileDialog.getOpenFileName(self._parent, title, "", kinds)
         if name:

@@ -44,7 +44,7 @@ class FinishMoment(QObject):
         self._timer.start(round(1000 * WAIT_S))
 
     def drop(self) -> None:
-        """The desk was left by another way."""
+        """Cancel, because the desk was left differently."""
         self._timer.stop()
         self._then = None
 

@@ -88,7 +88,7 @@ class FirstRun(QObject):
             self._forget()
 
     def _note(self, drill: Drill) -> None:
-        """A run comes on screen: the introduction, or another one, which ends it."""
+        """Note the shown run: the introduction, or another one, which ends it."""
         self._forget()
         if self._play.introducing:
             self._drill = drill

@@ -16,7 +16,7 @@ class FullScreen(QObject):
     """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:
-        """*window*: what fills the screen."""
+        """Create the mode; *window* fills the screen."""
         super().__init__(window)
         self._desk, self._window = desk, window
         self._before: tuple[QByteArray, QSize] | None = None
@@ -38,7 +38,7 @@ class FullScreen(QObject):
         self._window.setWindowState(self._window.windowState() ^ full)
 
     def look(self) -> None:
-        """The panels are at rest: whatever changes from now on the user has changed."""
+        """Take the sizes at rest: later changes are the user's."""
         self._within = self._state()
 
     def _state(self) -> QByteArray:

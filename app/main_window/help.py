@@ -15,7 +15,7 @@ class HelpKey(QObject):
     """The help is made when it is first asked for."""
 
     def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
-        """*panels*: name in the table of help pages -> what has to have the keyboard."""
+        """Create help; *panels*: name in the table of help pages -> widget with the keyboard focus."""
         super().__init__(parent)
         self._panels, self._pages, self._parent = panels, pages, parent
         self._help: Help | None = None

@@ -98,7 +98,7 @@ class Library:
             self.problems.append(str(problem))
 
     def _load_begun_scenarios(self) -> frozenset[str]:
-        """Scenarios of which a run was ever begun, finished or not."""
+        """Load the names of scenarios with a run that was ever begun."""
         try:
             return self._profile.list_started_scenarios() if self._profile is not None else frozenset()
         except StorageError as problem:
@@ -152,7 +152,7 @@ class Library:
         )
 
     def runs(self) -> list[FinishedRun]:
-        """Finished runs, newest first."""
+        """Return finished runs, newest first."""
         return [
             FinishedRun(
                 run_id=row.run_id,

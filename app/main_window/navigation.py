@@ -47,25 +47,25 @@ class Navigation(QObject):
         return self.shows(self._desk_page)
 
     def shows(self, page: QWidget) -> bool:
-        """*page* is on screen."""
+        """Return whether *page* is shown."""
         return self._pages.currentWidget() is page
 
     @show_busy_cursor()
     def show_home(self) -> None:
-        """The drills to choose from. A run that is left here can be taken up again."""
+        """Show the drill list; the run that is left can be resumed."""
         self.leave_run()
         self._start_page.fill()
         self._pages.show_page(self._start_page.picker, "")
         self._start_page.picker.take_focus()
 
     def show_desk(self) -> None:
-        """The drill in the session."""
+        """Show the drill in the session."""
         live = self._session.live
         if live is not None:
             self.open_desk(live.scenario.title)
 
     def open_desk(self, title: str) -> None:
-        """The desk, for a drill called *title*; the picture has the keyboard."""
+        """Open the desk for a drill called *title*; the topology has the keyboard."""
         self.desk_wanted.emit()
         self._pages.show_page(self._desk_page, title)
         self._desk_page.topology.setFocus()
@@ -75,7 +75,7 @@ class Navigation(QObject):
         guard().appeared(self._desk_page)
 
     def return_from_page(self) -> None:
-        """From a page that was opened beside a run back to it; without one to the drills."""
+        """Return from a page to the run, or without one to the drills."""
         live = self._session.live
         if live is not None and not live.finished:
             self.show_desk()
@@ -88,7 +88,7 @@ class Navigation(QObject):
         self._pages.show_page(self._history, tr("History"))
 
     def show_page(self, page: QWidget, title: str) -> None:
-        """Any other page."""
+        """Show any other page."""
         self._pages.show_page(page, title)
 
     def leave_run(self) -> None:
@@ -97,7 +97,7 @@ class Navigation(QObject):
         self._play.leave()
 
     def pause_run(self) -> None:
-        """Before another page comes: time stands still, and where the cards stand is kept."""
+        """Pause the run and store the card positions before another page is shown."""
         if self._session.drill is not None:
             self._session.pause()
             self._cards.keep(self._session.drill)

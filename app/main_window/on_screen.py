@@ -34,7 +34,7 @@ class ScreenFitter(QObject):
         return False
 
     def fit(self) -> None:
-        """No larger than the room that the screen leaves, and inside of it."""
+        """Fit the window into the available screen."""
         window = self._window
         if window.isMaximized() or window.isFullScreen() or not window.isVisible():
             return
@@ -52,7 +52,7 @@ class ScreenFitter(QObject):
 
 
 def constrain_rect(frame: QRect, room: QRect) -> QRect:
-    """*frame*, made smaller and moved as far as it has to be to lie inside *room*."""
+    """Shrink and move *frame* to lie inside *room*."""
     size = frame.size().boundedTo(room.size())
     left = max(room.left(), min(frame.left(), room.right() - size.width() + 1))
     top = max(room.top(), min(frame.top(), room.bottom() - size.height() + 1))

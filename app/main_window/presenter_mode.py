@@ -24,7 +24,7 @@ class PresenterMode(QObject):
     def __init__(
         self, appearance: Appearance, topology: Topology, store: WindowSettings, window: QWidget
     ) -> None:
-        """*window*: what fills the screen."""
+        """Create the mode; *window* fills the screen."""
         super().__init__(window)
         self._appearance, self._topology = appearance, topology
         self._store, self._window = store, window
@@ -53,7 +53,7 @@ class PresenterMode(QObject):
         self._topology.setFocus()
 
     def stop(self) -> None:
-        """Layout and text as they were."""
+        """Restore layout and text."""
         before = self._store.get(settings.BEFORE_PRESENTING)
         if not before:
             return

@@ -49,7 +49,7 @@ class QuarantineGate(QObject):
         notice: NoticeBar,
         parent: QWidget,
     ) -> None:
-        """*picker*: there the drills of a bundle are found after it was taken in."""
+        """Create the guard; *picker* then lists the drills of an accepted bundle."""
         super().__init__(parent)
         self._profile, self._navigation, self._picker = profile, navigation, picker
         self._session, self._notice, self._parent = session, notice, parent
@@ -72,7 +72,7 @@ class QuarantineGate(QObject):
             self._ask(file, facts_of(contents(scenario)), scenario.text, one, callback)
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
-        """The same for a recorded run: known are those that this profile has finished itself."""
+        """Admit a recorded run; those that this profile has finished are known."""
         lines: list[str] = report["inputs"]
         whole = _join_replay_text(report, scenario.text)
         if self._finished_here(str(report.get("state_hash", ""))) or self._knows_hash(sha256(whole)):
@@ -142,7 +142,7 @@ class QuarantineGate(QObject):
         self._notice.show_info(told.format(title=escape_invisible(bundle.manifest.title), what=what))
 
     def trust(self, text: str) -> None:
-        """*text* was written here by the user."""
+        """Trust *text*, which the user wrote here."""
         self._remember([Accepted(sha256(text), own=True)])
 
     def knows(self, text: str) -> bool:
@@ -235,7 +235,7 @@ class QuarantineGate(QObject):
             self.listed = None
 
     def forget(self, digests: list[str]) -> None:
-        """The texts with these SHA-256 are shown again before they open."""
+        """Forget the texts with these SHA-256, so that they are shown again before they open."""
         self._keep(accepted_files.remove_entries(self._accepted, digests))
         self._fill()
         still = len(set(digests) & _collect_local_hashes())
@@ -285,7 +285,7 @@ def _run_title(scenario: Scenario) -> str:
 
 
 def _join_replay_text(report: Report, text: str) -> str:
-    """All of a recorded run that decides what it does, with the *text* of its scenario."""
+    """Join all parts of a recorded run that decide its replay, with the *text* of its scenario."""
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 
 

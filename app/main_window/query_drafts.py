@@ -82,7 +82,7 @@ class QueryDrafts(QObject):
         self._console.drafts_changed.connect(self._due.changed)
 
     def begin(self, drill: Drill) -> None:
-        """Another run comes on screen: its windows with their texts. A branch of the same run keeps its own."""
+        """Open the windows of another run with their texts; a branch of the same run keeps its own."""
         tree = self._play.branches
         if tree is not None and tree is self._of:
             return

@@ -38,7 +38,7 @@ class Recent(QObject):
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
     def add(self, file: str) -> None:
-        """*file* was opened."""
+        """Add *file*, which was opened."""
         path = Path(file).resolve()
         self._keep([path, *(other for other in self.files() if other != path)][:KEPT])
 
@@ -49,7 +49,7 @@ class Recent(QObject):
         self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
 
     def _fill(self) -> None:
-        """One entry a file, with its folder where two are called the same."""
+        """Add one entry a file, with its folder if names are equal."""
         menu, files = self.menu, self.files()
         menu.clear()
         names = [file.name for file in files]

@@ -47,7 +47,7 @@ class ProfileRecorder:
 
 
 def begin(profile: Profile, drill: Drill) -> ProfileRecorder:
-    """A new run in *profile* for *drill*, with whatever its journal already holds. Raises RecordingError."""
+    """Begin a run in *profile* for *drill*, with its journal so far. Raises RecordingError."""
     text = drill.scenario.text
     with _translate_storage_errors():
         run_id = profile.begin_run(
@@ -67,7 +67,7 @@ class LateRecorder:
     """A Recorder for a run that could not be recorded when it began: all of it is as soon as it can be."""
 
     def __init__(self, begin: Callable[[], ProfileRecorder]) -> None:
-        """*begin* records all of the run so far, or raises RecordingError."""
+        """Create a recorder; *begin* records the run so far, or raises RecordingError."""
         self._begin = begin
         self._run: ProfileRecorder | None = None
 
@@ -90,7 +90,7 @@ class LateRecorder:
             self._run.checkpoint(tick, state_hash)
 
     def finish(self, report: Report) -> None:
-        """Raises RecordingError if it is too late now."""
+        """Record the end. Raises RecordingError if it is too late."""
         try:
             self._run = self._run or self._begin()
         except RecordingError as problem:
@@ -100,7 +100,7 @@ class LateRecorder:
         self._run.finish(report)
 
     def _start_recording(self) -> None:
-        """That it is not recorded was told at its beginning."""
+        """Start recording; a failure was reported at the beginning."""
         with suppress(RecordingError):
             self._run = self._begin()
 

@@ -91,9 +91,9 @@ class Replay(QObject):
             self._scrub.start()
 
     def to_mark(self, forward: bool) -> None:
-        """To the next mark of the time line, or to the one before.
+        """Go to the next or the previous mark of the timeline.
 
-        A key that is held comes faster than moments can be shown: of what has come meanwhile only the last is.
+        A held key repeats faster than times can be shown: of pending requests only the last is served.
         """
         drill = self._session.drill
         if drill is None:
@@ -112,7 +112,7 @@ class Replay(QObject):
             self._show_moment(wanted_s)
 
     def _show_moment(self, t_s: float) -> None:
-        """At once; what is asked for before Qt has seen to all that came meanwhile waits for `_catch_up`."""
+        """Show a time at once; a request before Qt has finished waits for `_catch_up`."""
         if math.isinf(t_s):
             self._session.look_at_now()
         else:
@@ -125,7 +125,7 @@ class Replay(QObject):
             self._show_moment(wanted_s)
 
     def step(self, offset: int) -> None:
-        """Of the reference solution, to the step before or to the next one."""
+        """Go to the next or previous step of the reference solution."""
         drill, whole = self._session.drill, self._session.live
         if drill is None or whole is None:
             return
@@ -136,7 +136,7 @@ class Replay(QObject):
             self._session.look(whole.journal[done - 1].tick)
 
     def continue_from_moment(self) -> None:
-        """A branch from the moment on screen."""
+        """Start a branch from the shown time."""
         drill = self._session.drill
         if drill is None or not self._session.looking_back:
             return
@@ -146,14 +146,14 @@ class Replay(QObject):
             self._play.branch_at(drill.tick)
 
     def _announce_position(self, tick: int, details: str) -> None:
-        """*of_it*: what else is to be said of that moment."""
+        """Announce the position; *of_it*: additional text."""
         said = tr("You go on from {moment}. The clock stands still until you press Run.")
         here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
         self._told = f"{here} {details}".rstrip()
         self._notice.show_info(self._told, for_ms=0)
 
     def forget_where(self) -> None:
-        """The clock runs, or the desk was left."""
+        """Forget the position, because the clock runs or the desk was left."""
         if self._told and self._notice.text == self._told:
             self._notice.clear()
         self._told = ""
@@ -177,7 +177,7 @@ class Replay(QObject):
             self._shown = (id(live), len(live.events))
 
     def _show_world(self, _: World | None) -> None:
-        """The bar and the time line's mark follow the moment on screen."""
+        """Show the bar and the timeline mark of the shown time."""
         drill, live = self._session.drill, self._session.live
         looking = self._session.looking_back and drill is not None and live is not None
         if not looking or drill is None or live is None:

@@ -22,7 +22,7 @@ NAME_MAX: Final = 60
 
 
 def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
-    """Its story is no secret: an exam has to be over. Otherwise that is said."""
+    """Return whether the story may be shown (an exam must be over); show the reason if not."""
     if visibility.is_truth_hidden(drill):
         notice.warn(tr("An exam can only be saved as a scenario after its end."))
         return False

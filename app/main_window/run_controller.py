@@ -96,9 +96,9 @@ class RunController(QObject):
     # --- beginning ------------------------------------------------------------------------------------------
 
     def seed_for(self, scenario: Scenario) -> int:
-        """The seed of a new run: the file's own for free play and for the first run, later one that nobody knows.
+        """Return the seed of a new run: the file's own for free play and the first run, else a random one.
 
-        So a class begins with the same numbers, and a repeated drill has other ones.
+        So a class begins with equal numbers, and a repeated drill has others.
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
@@ -117,7 +117,7 @@ class RunController(QObject):
         return select_variant(scenario, seed), seed
 
     def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
-        """A new run of *scenario*. *seed* None: as `seed_for` chooses; the same one again repeats a run's numbers."""
+        """Begin a run of *scenario*; *seed* None: as `seed_for` chooses; an equal seed repeats a run's numbers."""
         self.leave()
         history = History(Drill(scenario, self.seed_for(scenario) if seed is None else seed, DrillMode(mode)))
         self._begun.add(scenario.name)
@@ -125,9 +125,9 @@ class RunController(QObject):
         self._open(history, self._record(history.drill))
 
     def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
-        """A run of a class, which *recorder* alone records; nobody goes back in it.
+        """Begin a run of a class, which *recorder* alone records and which has no rewinds.
 
-        *reflects*: the person is asked what they think of it before its points are shown.
+        *reflects*: ask the person for a reflection before the points are shown.
         """
         self.leave()
         self.attending, self.reflects = True, reflects
@@ -198,10 +198,7 @@ class RunController(QObject):
         )
 
     def retry(self, t_s: float, message: str = "") -> None:
-        """The run once more from *t_s* on, where *said* is told; from the start it is a run of its own.
-
-        An exam becomes practice.
-        """
+        """Retry the run from *t_s* on and show *said*; from the start it is a new run. An exam becomes practice."""
         if self.branches is None:
             return
         self._slow_down()
@@ -365,7 +362,7 @@ class RunController(QObject):
         self._session.work(watched.forking(tick), forked, on_error=self._report_problem)
 
     def _slow_down(self) -> None:
-        """To a speed at which a person can do something: a run is often watched faster than it is played."""
+        """Slow down to a speed at which a person can act: a run is often watched faster than it is played."""
         self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
 
     def look_back(self, tick: Tick = 0) -> None:
@@ -419,7 +416,7 @@ class RunController(QObject):
         self._open(history, self._recorder_of(run_id))
 
     def _take_tree(self, history: History, run_id: RunId | None) -> None:
-        """The tree to which a run of the profile belongs, with *history* as its current branch."""
+        """Load the tree of a run of the profile, with *history* as its current branch."""
         stored: list[StoredBranch] = []
         if run_id is not None and self._profile is not None:
             try:
@@ -436,7 +433,7 @@ class RunController(QObject):
         self.branches_changed.emit()
 
     def _record(self, drill: Drill) -> Recorder:
-        """A new run of the profile for the current branch."""
+        """Create a run of the profile for the current branch."""
         assert self.branches is not None
         if self._profile is None:
             return NoRecorder()
@@ -489,7 +486,7 @@ def _give_up_branch(profile: Profile, run_id: RunId) -> None:
 
 
 def _keep_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
-    """*ids*: of the run, of the first run of its tree, of its parent."""
+    """Store a branch; *ids*: of the run, of the first run of its tree, of its parent."""
     profile.keep_branch(*ids, name, root.tick, root.inputs)
 
 

@@ -15,7 +15,7 @@ from engine.drill.running.drill import Drill
 
 
 def examples(drill: Drill) -> list[str]:
-    """Conditions about what this drill has; the goals' own are not given away."""
+    """Return conditions about this drill's objects, without the goals' own."""
     world = drill.world
     databases, servers = world.databases(), list(world.instances)
     found = [f"{database} is SYNCHRONIZED" for database in databases[:1]]

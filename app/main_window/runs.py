@@ -41,7 +41,7 @@ class FinishedRuns(QObject):
         history.deleted.connect(self._ask)
 
     def compare(self, left_run_id: int, right_run_id: int) -> None:
-        """Two runs of the profile side by side."""
+        """Compare two runs of the profile."""
         profile = self._profile
         if profile is None:
             return
@@ -100,7 +100,7 @@ class FinishedRuns(QObject):
             self.delete([run.run_id for run in runs])
 
     def delete(self, run_ids: Sequence[int]) -> None:
-        """Without a question. What is still open of a run is let go of: nobody goes on from what is no more."""
+        """Delete a run without a question, and close it: it can no longer be resumed."""
         profile = self._profile
         if profile is None:
             return

@@ -121,7 +121,7 @@ class Editing(QObject):
             self.open_file(chosen)
 
     def open_file(self, name: str) -> None:
-        """The scenario of that name or at that path; of one that is shipped or came in a bundle a copy."""
+        """Open the scenario of that name or path; a shipped one or one of a bundle as a copy."""
         try:
             file = scenario_files.find(name)
         except ScenarioNotFoundError as problem:
@@ -140,7 +140,7 @@ class Editing(QObject):
             self.open_file(name)
 
     def copy_drill(self) -> None:
-        """A copy of the drill on screen to be changed; nothing is written until it is saved."""
+        """Copy the drill on screen for changes; nothing is written until it is saved."""
         scenario = self._choice.scenario
         if scenario is None:
             self._notice.show_info(tr("Choose a drill first: its text is copied."))
@@ -160,7 +160,7 @@ class Editing(QObject):
             self._last_run = drill
 
     def take_last_run(self) -> None:
-        """The run that was on the desk last: faults become the timeline, repairs the solution."""
+        """Build a scenario from the last run: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
             self._notice.show_info(tr("Play in the lab first: your actions there become the scenario."))
@@ -193,7 +193,7 @@ class Editing(QObject):
             self.write(file)
 
     def write(self, file: Path) -> None:
-        """The text as it stands into *file*, wholly or not at all."""
+        """Write the text to *file*, completely or not at all."""
         self.page.form.finish()
         if not self._saver.write(file, self.page.text.toPlainText()):
             return

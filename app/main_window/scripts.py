@@ -50,7 +50,7 @@ class Scripts(QObject):
             self.open(Path(name))
 
     def open(self, file: Path) -> None:
-        """Its text in a new query window, on the server of the one in front."""
+        """Open a script in a new query window, on the server of the front one."""
         console, drill = self._console, self._session.drill
         if drill is None:
             self._notice.show_info(tr("Start a drill first: a script opens on one of its servers."))
@@ -66,7 +66,7 @@ class Scripts(QObject):
             console.tabs.name_after(opened, escape_invisible(file.name))
 
     def save(self) -> None:
-        """The text of the window in front."""
+        """Save the text of the front window."""
         window = self._console.current
         if window is not None:
             text = window.editor.toPlainText()

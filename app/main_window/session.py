@@ -39,7 +39,10 @@ class HostSession(QObject):
         clock: Callable[[], float] = time.perf_counter,
         use_timer: bool = True,
     ) -> None:
-        """*clock*: wall time in seconds. *by_itself*: frames come from a timer; else the caller calls `on_frame`."""
+        """Create a session; *clock*: wall time in seconds.
+
+        *by_itself*: a timer makes frames; else the caller calls `on_frame`.
+        """
         super().__init__(parent)
         self.host = host = Host(clock)
         self._by_itself = use_timer

@@ -29,7 +29,7 @@ class SettingsWriter(QObject):
         store.changed = self._due.start
 
     def write(self) -> None:
-        """Onto the disk now; a new problem is told, one that goes on is not told again."""
+        """Write to disk now; show a new problem once."""
         problem = self._store.problem
         if problem and not self._told:
             self._notice.warn(problem)
@@ -41,6 +41,6 @@ class SettingsWriter(QObject):
         self._store.changed = lambda: None
 
     def begin(self) -> None:
-        """At the start, when there is still time to mend it."""
+        """Write at the start, when a problem can still be fixed."""
         self._store.set(settings.GEOMETRY, self._window.saveGeometry())
         self.write()

@@ -40,7 +40,7 @@ class SlotErrors:
         log: Path | None = None,
         is_recorded: Callable[[], bool] = lambda: True,
     ) -> None:
-        """*usual* prints an error; *log* is the file, by default in the folder of the profile."""
+        """Create a handler; *usual* prints an error; *log* is the file, by default in the profile folder."""
         self._is_recorded = is_recorded
         self._window, self._usual = window, original_hook
         self._log = log
@@ -86,7 +86,7 @@ class SlotErrors:
         self._box = None
 
     def _stop(self, error: BaseException, details: str) -> None:
-        """Without its parts the window is of no use: say so and end with code 1."""
+        """Show a message and end with code 1: the window is useless without its parts."""
         sys.excepthook = self._usual
         said = tr("Mirrordrill has an internal error and has to stop: {error!r}.").format(error=error)
         box = QMessageBox(QMessageBox.Icon.Critical, TITLE, said)

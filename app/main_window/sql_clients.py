@@ -99,12 +99,12 @@ class ClientPorts(QObject):
             self.window = None
 
     def stop(self) -> None:
-        """The window goes."""
+        """Stop when the window closes."""
         self.close()
         self._loop.close()
 
     def _follow_run(self) -> None:
-        """Another run is on screen, or a past moment of this one, where nobody answers."""
+        """Follow another run, or a past time of this one, where no server answers."""
         if self.listener is not None and self._session.history is not self._history:
             self.close()
 
@@ -136,7 +136,7 @@ class ClientPorts(QObject):
             self._notice.show_info(tr("SQL clients are connected: the run keeps real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
-        """A search would pass hours in a moment."""
+        """Refuse to search, which would skip hours at once."""
         if share >= 0.0 and not self._session.loading and self._connections():
             self._session.cancel()
             self._notice.warn(tr("SQL clients are connected: the run keeps real time."))

@@ -54,7 +54,7 @@ class Start(QObject):
     """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
-        """*profile* is called once, when the database can be opened; it may raise StartCancelledError."""
+        """Create the start; *profile* is called once the database can be opened, and may raise StartCancelledError."""
         super().__init__(window)
         self._window, self._profile = window, profile
         self._importing: threading.Thread | None = None
@@ -71,7 +71,7 @@ class Start(QObject):
         self._timer.start(0)
 
     def end(self) -> None:
-        """The program ends, perhaps before everything was there."""
+        """End the program, perhaps before all parts exist."""
         self._timer.stop()
         if self._importing is not None:
             self._importing.join()
@@ -116,7 +116,7 @@ class Start(QObject):
         yield from assembly.steps(self._window, profile)
 
     def _import_in_thread(self, names: Sequence[str]) -> Iterator[None]:
-        """Imported by a thread; what it raises the window's own import raises once more."""
+        """Import modules in a thread; the window's own import raises their errors again."""
         self._importing = threading.Thread(target=_import, args=(names,), daemon=True)
         self._importing.start()
         while self._importing.is_alive() and not self._hurried:

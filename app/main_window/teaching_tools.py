@@ -37,7 +37,7 @@ class TopologyNotes(QObject):
         pages.currentChanged.connect(lambda _: self.keep())
 
     def _put(self, drill: Drill) -> None:
-        """The notes of this scenario, and no light that was for another one."""
+        """Show the notes of this scenario and clear spotlights of another one."""
         self._scenario = drill.scenario.name
         self._topology.put_notes(_notes(self._store).get(self._scenario, []))
         self._topology.light(())

@@ -52,7 +52,7 @@ class Teams(QObject):
         return dialog
 
     def hold(self, source: str, name: str) -> None:
-        """The world of a team in a process; its code comes some seconds later, and with it the choice of a role."""
+        """Hold the world of a team in a process; its code arrives some seconds later and opens the choice of a role."""
         self._stop_process()
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
@@ -161,7 +161,7 @@ class Teams(QObject):
             self._process = None
 
     def stop(self) -> None:
-        """The window goes; what was done is on disk."""
+        """Stop when the window closes; all inputs are on disk."""
         self._leave()
         self._stop_process()
 

@@ -22,7 +22,7 @@ class TimeSelection(QObject):
     def __init__(
         self, views: Sequence[object], session: HostSession, play: RunController, parent: QObject
     ) -> None:
-        """*views*: any; those that show or choose a time say so by the protocols of `app.widgets.docks`."""
+        """Connect *views*; those that show or select a time implement the protocols of `app.widgets.docks`."""
         super().__init__(parent)
         self.time_s: float | None = None
         self.span: Span | None = None
@@ -51,12 +51,12 @@ class TimeSelection(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """Nothing is chosen any more."""
+        """Clear the selection."""
         self.choose_span(None)
         self.look_at(None)
 
     def _show_again(self) -> None:
-        """Another moment of the run is on screen; what was chosen stays."""
+        """Show another time of the run and keep the selection."""
         if self.span is not None:
             self.choose_span(self.span)
         if self.time_s is not None:

@@ -33,7 +33,7 @@ class ToolPages(QObject):
         self._navigation.show_page(self.planner, tr("Link planner"))
 
     def show_fidelity(self) -> None:
-        """Worked out while the page is open."""
+        """Show the comparison, which is computed while the page is open."""
         self._navigation.pause_run()
         if self.fidelity is None:
             from app.views.fidelity import FidelityView
@@ -43,6 +43,6 @@ class ToolPages(QObject):
         self._navigation.show_page(self.fidelity, tr("Fidelity"))
 
     def stop(self) -> None:
-        """The window goes."""
+        """Stop when the window closes."""
         if self.fidelity is not None:
             self.fidelity.stop()

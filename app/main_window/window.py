@@ -48,7 +48,7 @@ class MainWindow(QMainWindow):
     """The window goes; what works in the background stops."""
 
     def __init__(self, store: WindowSettings) -> None:
-        """The start page with what is known of it."""
+        """Create the start page with the known drills."""
         super().__init__()
         self.store = store
         self.is_ready = False
@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
             self.statusBar().showMessage(tr("One moment: the program is still loading."))
 
     def be_ready(self) -> None:
-        """Everything is there: what was asked for meanwhile is done."""
+        """Execute requests that waited for the window's parts."""
         self.is_ready = True
         self.statusBar().clearMessage()
         self.ready.emit()

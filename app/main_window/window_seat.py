@@ -127,7 +127,7 @@ class WindowSeat(QObject):
         return self._attendance.link.hand
 
     def raise_hand(self, question: str | None) -> None:
-        """None lowers it."""
+        """Raise a hand with a question; None lowers it."""
         self._attendance.raise_hand(question)
         self._emit_state()
         if question is None:
@@ -189,7 +189,7 @@ class WindowSeat(QObject):
             self.said.emit(label)
 
     def _show(self, message: RunShown) -> None:
-        """The run of another seat, or one's own again."""
+        """Show the run of another seat, or one's own."""
         history = self._history
         if history is None:
             return
@@ -419,7 +419,7 @@ class WindowSeat(QObject):
                 self._session.play()
 
     def _rewind(self, number: int, instruction: InstructionMessage) -> None:
-        """To the earlier moment to which the instructor sends the seat."""
+        """Rewind to the time that the instructor requests."""
         tick = instruction["tick"] or 0
         history, inputs = self._attendance.rewind(tick)
         self._history = history

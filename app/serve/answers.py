@@ -39,7 +39,7 @@ def encode_answer(
     end: StatementEnd | None = None
 
     def flush_end() -> None:
-        """The statement before is not the last."""
+        """Write the end of a statement that is not the last."""
         nonlocal end
         if end is not None:
             out.extend(end.encode(inner, tokens.MORE, tds))
@@ -88,7 +88,7 @@ class StatementEnd(NamedTuple):
     """It has a result, whose rows are still to be counted."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
-        """The last of a batch has its count, too: FreeTDS knows no other."""
+        """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""
         return tokens.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
 
 
@@ -104,7 +104,7 @@ def _encode_return_values(request: SqlRequest, result: Said | None, tds: int) ->
 
 
 def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said]:
-    """Messages and grids are one stream, see `Result.after_messages`."""
+    """Yield messages and grids as one stream, see `Result.after_messages`."""
     told = 0
     for result in results:
         yield from messages[told : result["after_messages"]]
@@ -114,9 +114,9 @@ def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said
 
 
 def _is_unsupported(message: Said) -> bool:
-    """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state.
+    """Return whether the message says that a statement was not executed.
 
-    Options that drivers set by habit at each login are no reason to turn them away.
+    Messages without severity and state do not count, nor options that drivers set at each login.
     """
     told = bool(message.get("severity") or message.get("state"))
     about = message["text"].removeprefix(NOT_SIMULATED)

@@ -44,7 +44,7 @@ certificates are told to trust it. SqlClient's form also suits Management Studio
 
 
 def format_connection_string(tool: str, address: Address) -> str:
-    """For one of TOOLS."""
+    """Format the connection string for one of TOOLS."""
     return TOOLS[tool].format(
         host=address.host,
         port=address.port,

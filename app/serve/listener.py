@@ -51,7 +51,7 @@ class PortUnavailableError(Exception):
 
 
 def state(world: World, name: str) -> PortState:
-    """As clients meet the instance now, or the listener: its address is nowhere while it is offline."""
+    """Return the state of the instance, or listener, for clients; an offline listener has no address."""
     server = world.listeners.get(name, name)
     if server is None:
         return PortState.DARK
@@ -68,7 +68,7 @@ class BlackholePort:
     """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
 
     def __init__(self, port: int) -> None:
-        """Raises OSError."""
+        """Open the port. Raises OSError."""
         self._sockets = [socket.socket() for _ in range(3)]
         listening, *filling = self._sockets
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -164,17 +164,17 @@ class Listener:
                 self._changed.notify_all()
 
     def _drop_packets(self) -> None:
-        """Nothing reaches a computer without power or network, of an open connection either."""
+        """Drop packets of a computer without power or network, also in open connections."""
         for session in self.sessions:
             session.drop_packets(state(self.world, session.server or session.name) is PortState.DARK)
 
     def _moved_from(self, session: TdsSession) -> bool:
-        """The listener by which the client has come has left the instance, which is there to say so."""
+        """Return whether the client's listener has left the instance."""
         there = session.server and self.world.listeners.get(session.name, session.server)
         return there != session.server and self._state(session.server) is PortState.ANSWERS
 
     def _state(self, name: str) -> PortState:
-        """A run that is paused answers no client."""
+        """Return the state; a paused run answers no client."""
         return state(self.world, name) if self._host.running else PortState.SILENT
 
     @staticmethod

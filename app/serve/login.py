@@ -83,7 +83,7 @@ def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> b
 
 
 def build_of(product: str) -> tuple[int, int, int]:
-    """Major, minor and build number of a product version such as 9.00.5000.00."""
+    """Return major, minor and build number of a product version such as 9.00.5000.00."""
     major, minor, number = (int(part) for part in product.split(".")[:3])
     return major, minor, number
 
@@ -126,7 +126,7 @@ _LENGTHS: Final = (
 
 
 def read_login(body: bytes) -> LoginPacket:
-    """Raises Malformed."""
+    """Parse a login packet. Raises Malformed."""
     reader = PacketReader(body)
     length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
     if length != len(body) or length < 86:

@@ -145,5 +145,5 @@ class PacketReader:
         return self.take(2 * characters).decode("utf-16-le", "replace")
 
     def short_text(self) -> str:
-        """B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+        """Read B_VARCHAR [MS-TDS 2.2.5.1.2]."""
         return self.text(self.number("B"))

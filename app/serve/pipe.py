@@ -25,7 +25,7 @@ class Pipe(asyncio.Protocol):
     """Read by one task at a time."""
 
     def __init__(self, accepted: Callable[[Pipe], object]) -> None:
-        """*accepted* is called once the connection is there."""
+        """Create a pipe; *accepted* is called when the connection exists."""
         self._accepted = accepted
         self._transport: asyncio.Transport | None = None
         self._come = bytearray()
@@ -87,7 +87,7 @@ class Pipe(asyncio.Protocol):
         return data
 
     async def write(self, data: bytes) -> None:
-        """Raises ConnectionResetError if the client is gone."""
+        """Write bytes. Raises ConnectionResetError if the client is gone."""
         if self.transport.is_closing():
             raise ConnectionResetError
         self.transport.write(data)
@@ -95,7 +95,7 @@ class Pipe(asyncio.Protocol):
             await self._room
 
     def end(self) -> None:
-        """The reader need not wait any longer."""
+        """End the stream, so that the reader stops waiting."""
         self._over = True
         self._wake()
 

@@ -56,14 +56,14 @@ class InvalidParameterError(Exception):
 
 
 def _past_headers(reader: PacketReader, tds: int) -> None:
-    """ALL_HEADERS [MS-TDS 2.2.5.3], which TDS 7.2 brought in: nothing in them is needed here."""
+    """Skip ALL_HEADERS [MS-TDS 2.2.5.3] of TDS 7.2 and later, which are not needed here."""
     if tds >= TDS_7_2:
         length = reader.number("I")
         reader.take(length - 4)
 
 
 def read_batch(body: bytes, tds: int) -> SqlRequest:
-    """SQLBatch. Raises Malformed."""
+    """Parse SQLBatch. Raises Malformed."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
     return SqlRequest(reader.text(reader.remaining_bytes // 2))
@@ -155,7 +155,7 @@ _BETWEEN: Final = (0x80, 0xFF)
 
 
 def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[SqlRequest]:
-    """RPC: the calls of a message, in their order. Raises Malformed, NotSimulated."""
+    """Parse RPC: the calls of a message, in their order. Raises Malformed, NotSimulated."""
     reader = PacketReader(body)
     _past_headers(reader, tds)
     asked = [_read_call(reader, prepared)]
@@ -252,7 +252,7 @@ _OF_CURSOR: Final = {
 
 
 def _build_cursor_request(procedure: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:
-    """The call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
+    """Build the call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
     names = _OF_CURSOR[procedure]
     place = {name: number for number, name in enumerate(names) if number < len(parameters)}
     declared = _text(parameters[place["declared"]]) if "declared" in place else ""
@@ -304,7 +304,7 @@ def _text(parameter: RpcParameter) -> str:
 def _build_execute(
     text: str, declared: str, parameters: list[RpcParameter], first_index: int, handle: int | None = None
 ) -> SqlRequest:
-    """The values of the statement's own parameters are *given* from the place *first* on."""
+    """Build the request; the statement's own parameters are *given* from index *first* on."""
     if not declared:
         return SqlRequest(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
     before, arguments, outputs = _arguments(parameters, first_index)
@@ -315,7 +315,7 @@ def _build_execute(
 def _build_call(
     name: str, parameters: list[RpcParameter], first_index: int = 0, handle: int | None = None
 ) -> SqlRequest:
-    """The parameters of the procedure are *given* from the place *first* on."""
+    """Build the request; the procedure's parameters are *given* from index *first* on."""
     before, arguments, outputs = _arguments(parameters, first_index)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
     text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")

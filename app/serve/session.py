@@ -56,7 +56,7 @@ class ServerContext(Protocol):
         """Have *line* done by the run; what is over at once is there at once."""
 
     async def answering(self, name: str) -> str:
-        """Returns as soon as packets of the clients of this instance or listener get an answer: the instance."""
+        """Wait until packets of the clients of this instance or listener get an answer; return the instance."""
 
     def address(self, server: str) -> tuple[str, int]:
         """Host and port of an instance."""
@@ -73,7 +73,7 @@ class TdsSession:
     """A client's connection, from its first byte to its last."""
 
     def __init__(self, door: ServerContext, name: str, number: str, pipe: Pipe) -> None:
-        """*name*: of the instance or listener whose port it is; *number*: of the connection, as in SERVER_A#tds5."""
+        """Create a session; *name*: instance or listener; *number*: of the connection, as in SERVER_A#tds5."""
         self.door, self.name, self.number = door, name, number
         self.server = ""
         """The instance that answers, once it does."""
@@ -120,7 +120,7 @@ class TdsSession:
             self._wire.close()
 
     def end(self, reason: str) -> None:
-        """The instance has ended the session: what waits here for a packet need not wait any longer."""
+        """End the session by the instance, so that the wait for a packet ends."""
         self.ended = reason
         self._wire.end()
 
@@ -129,7 +129,7 @@ class TdsSession:
         self._wire.reset()
 
     def drop_packets(self, dropped: bool) -> None:
-        """True while nothing from the client arrives, so nothing is acknowledged."""
+        """Drop packets from the client while True, so that nothing is acknowledged."""
         if dropped != self._dropping:
             self._dropping = dropped
             self._wire.drop_packets(dropped)
@@ -153,7 +153,7 @@ class TdsSession:
         return self._messages.pop(0)
 
     async def _fade(self) -> None:
-        """The session is lost: at once where the instance still answers, else as soon as it does. Raises Gone."""
+        """End the lost session, at once or as soon as the instance answers. Raises Gone."""
         await self.door.answering(self.server)
         self.reset()
         raise ConnectionClosedError

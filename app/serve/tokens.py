@@ -32,7 +32,7 @@ TEXT_MAX: Final = 8000
 
 
 def short(text: str) -> bytes:
-    """B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+    """Encode B_VARCHAR [MS-TDS 2.2.5.1.2]."""
     raw = text[:255].encode("utf-16-le", "surrogatepass")
     return bytes([len(raw) // 2]) + raw
 
@@ -45,9 +45,9 @@ def _long(text: str) -> bytes:
 def encode_done(
     kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2, changes: bool = False
 ) -> bytes:
-    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8].
+    """Encode DONE and related tokens [MS-TDS 2.2.7.6 to 2.2.7.8].
 
-    *changes*: the count is of an INSERT, UPDATE or DELETE, which JDBC tells from a SELECT alone.
+    *changes*: the count is of an INSERT, UPDATE or DELETE, by which JDBC distinguishes it from a SELECT.
     """
     status |= 0 if count is None else COUNT
     command = 0 if count is None else INSERT if changes else SELECT
@@ -55,7 +55,7 @@ def encode_done(
 
 
 def encode_message(message_row: Row, server: str, tds: int) -> bytes:
-    """ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message as `sql_done` has it."""
+    """Encode ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message of `sql_done`."""
     error = message_row["severity"] > 10
     number = message_row["number"] or (50000 if error else 0)
     body = struct.pack(
@@ -70,14 +70,14 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
 
 
 def encode_routing(host: str, port: int) -> bytes:
-    """ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
+    """Encode ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
     told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # 0: over TCP
     body = bytes([ROUTING]) + struct.pack("<H", len(told)) + told + b"\0\0"
     return struct.pack("<BH", 0xE3, len(body)) + body
 
 
 def encode_environment(kind: int, new_value: str | bytes, old_value: str | bytes = "") -> bytes:
-    """ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
+    """Encode ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
     body = bytes([kind])
     for value in (new_value, old_value):
         body += short(value) if isinstance(value, str) else bytes([len(value)]) + value
@@ -85,7 +85,7 @@ def encode_environment(kind: int, new_value: str | bytes, old_value: str | bytes
 
 
 def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
-    """LOGINACK [MS-TDS 2.2.7.14]."""
+    """Encode LOGINACK [MS-TDS 2.2.7.14]."""
     body = b"\x01" + struct.pack(">I", tds) + short("Microsoft SQL Server") + struct.pack(">BBH", *build)
     return struct.pack("<BH", 0xAD, len(body)) + body
 
@@ -102,13 +102,13 @@ def columns_of(result: Row, tds: int) -> list[WireColumn]:
 
 
 def grid(result: Row, tds: int) -> bytes:
-    """COLMETADATA [MS-TDS 2.2.7.4] and its rows."""
+    """Encode COLMETADATA [MS-TDS 2.2.7.4] and its rows."""
     columns = columns_of(result, tds)
     return _metadata(result["columns"], columns, tds) + _rows(columns, result["rows"], tds)
 
 
 def _metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
-    """COLMETADATA; the last *hidden* columns are for the driver alone."""
+    """Encode COLMETADATA; the last *hidden* columns are for the driver alone."""
     out = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for place, (name, one) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if place >= len(columns) - hidden else NULLABLE
@@ -174,12 +174,12 @@ def _bits(row: Sequence[object]) -> bytes:
 
 
 def encode_return_status(status: int) -> bytes:
-    """RETURNSTATUS [MS-TDS 2.2.7.18]."""
+    """Encode RETURNSTATUS [MS-TDS 2.2.7.18]."""
     return struct.pack("<Bi", 0x79, status)
 
 
 def encode_return_value(ordinal: int, name: str, type_name: str, value: Scalar, tds: int) -> bytes:
-    """RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
+    """Encode RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
     one = column(type_name, [value], tds, parameter=True)
     head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
     return head + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0) + one.info + one.value(value)

@@ -31,7 +31,7 @@ class Tls:
 
 
 def tls(address: str) -> Tls:
-    """With a certificate that is made now, for clients that connect to *address*."""
+    """Create TLS with a new certificate, for clients that connect to *address*."""
     certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
     inside = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
     inside.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -64,7 +64,7 @@ class Wire:
                 raise MalformedPacketError(f"TLS: {problem.reason}") from None
 
     async def send(self, body: bytes, size: int, spid: int) -> None:
-        """A response, in packets of *size* bytes at most; with TLS each in a record of its own."""
+        """Send a response in packets of up to *size* bytes; with TLS each is one record."""
         whole = packets(body, size, spid)
         if self._tls is not None:
             for at in range(0, len(whole), size):
@@ -100,7 +100,7 @@ class Wire:
         self._tls = tls
 
     def end_tls(self) -> None:
-        """The login alone was to be hidden: go on in the clear."""
+        """End TLS, which encrypted only the login."""
         self._tls = None
 
     @property
@@ -108,14 +108,14 @@ class Wire:
         return self._tls is not None
 
     def end(self) -> None:
-        """Nothing more is to be read."""
+        """End reading."""
         self._pipe.end()
 
     def close(self) -> None:
         self._pipe.close()
 
     def drop_packets(self, dropped: bool) -> None:
-        """As if the cable between client and server were pulled, or plugged in again."""
+        """Drop packets, as if the cable between client and server were unplugged, or stop dropping them."""
         self._pipe.drop_packets(dropped)
 
     def reset(self) -> None:

@@ -49,7 +49,7 @@ def forget(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
-    """Every run of the tree to which *run_id* belongs, in the order in which they began; empty if to none."""
+    """Return the runs of the tree of *run_id*, in the order in which they began; empty without a tree."""
     found = db.execute(
         "SELECT branch.*, run.mode, run.tick AS until_tick FROM branch JOIN run ON run.id = branch.run_id"
         " WHERE tree_id = (SELECT tree_id FROM branch WHERE run_id = ?) ORDER BY run.id",

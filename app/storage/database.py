@@ -37,7 +37,7 @@ class ProfileDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it on disk at the end, or nothing. Faults of file and disk are StorageProblems."""
+        """Run a transaction; errors of file and disk become StorageProblems."""
         if _identity(self.file) != self.identity:  # written to, but never found again
             raise build_missing_error(self.file)
         with _said_plainly(self.file):
@@ -164,7 +164,7 @@ def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _refuse(fault: str | None, file: Path) -> None:
-    """A damaged profile, with what is *fault* about it; None: it is sound."""
+    """Refuse a damaged profile because of *fault*; None: it is sound."""
     if fault is not None:
         backups = [backup for backup in backup_files(file) if backup.exists()]
         remedy = (

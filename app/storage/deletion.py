@@ -51,6 +51,6 @@ def _leave_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _abandon(db: sqlite3.Connection, run_ids: list[int]) -> None:
-    """Runs that had been left for the one that goes: the next start does not offer to go on with them."""
+    """Abandon runs that had been left for the deleted one, so that the next start does not offer them."""
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))

@@ -94,7 +94,7 @@ def _refuse(copy: sqlite3.Connection, file: Path) -> None:
 
 
 def _tables(copy: sqlite3.Connection) -> list[str]:
-    """Ordinary tables only: a view or a virtual table could run what another program wrote."""
+    """Return ordinary tables only: a view or virtual table could run code of another program."""
     found = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [name for name, sql in found if sql and "VIRTUAL" not in sql.upper()[:20]]
 

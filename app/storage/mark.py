@@ -54,6 +54,6 @@ def read(folder: Path) -> Mark | None:
 
 
 def remove(folder: Path) -> None:
-    """A new database knows nothing of the runs of an old one."""
+    """Remove the mark: a new database does not know the runs of an old one."""
     with contextlib.suppress(OSError):
         (folder / NAME).unlink()

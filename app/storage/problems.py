@@ -42,7 +42,7 @@ def refuse_no_file(*files: Path) -> None:
 
 
 def build_missing_error(file: Path) -> StorageError:
-    """The profile is open, and is not where it was opened."""
+    """Build the error of an open profile whose file has moved."""
     sentence = tr(
         "The profile {file} was moved or removed while Mirrordrill was running: your latest "
         "actions are not saved. Put it back, or start Mirrordrill again."

@@ -132,17 +132,17 @@ class Profile:
             return runs.find_lost_runs(db, self._marked)
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
-        """The input lines of any run, in the order in which they were given."""
+        """Return the input lines of any run, in their order."""
         with self._database.transaction() as db:
             return runs.journal(db, run_id)
 
     def last_run(self) -> RunId | None:
-        """The run that was begun last, however it ended; None before the first one."""
+        """Return the run that was begun last, however it ended; None before the first one."""
         with self._database.transaction() as db:
             return runs.find_last_run_id(db)
 
     def results(self) -> list[ResultRow]:
-        """Every finished run, newest first."""
+        """Return every finished run, newest first."""
         with self._database.transaction() as db:
             return results.history(db)
 
@@ -152,7 +152,7 @@ class Profile:
             return results.answers(db)
 
     def best(self, scenario_name: str) -> ResultRow | None:
-        """The best scored run of a scenario: most points, then least downtime."""
+        """Return the best scored run of a scenario: most points, then least downtime."""
         with self._database.transaction() as db:
             return results.best(db, scenario_name)
 
@@ -162,7 +162,7 @@ class Profile:
             return results.finished_with(db, state_hash)
 
     def report(self, run_id: RunId) -> str:
-        """The JSON report of a finished run."""
+        """Return the JSON report of a finished run."""
         with self._database.transaction() as db:
             return results.report(db, run_id)
 
@@ -199,7 +199,7 @@ class Profile:
             branches.forget(db, run_id)
 
     def branches(self, run_id: RunId) -> list[StoredBranch]:
-        """Every run of the tree to which a run belongs, parents first; empty if it belongs to none."""
+        """Return the runs of the tree to which a run belongs, parents first; empty without a tree."""
         with self._database.transaction() as db:
             return branches.tree(db, run_id)
 
@@ -209,7 +209,7 @@ class Profile:
             reflections.keep(db, run_id, reflection)
 
     def reflection(self, run_id: RunId) -> Reflection | None:
-        """None: the person was not asked, or passed it over."""
+        """Return the reflection; None: the person was not asked, or skipped it."""
         with self._database.transaction() as db:
             return reflections.of_run(db, run_id)
 

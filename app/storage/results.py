@@ -91,12 +91,12 @@ def finish(
 
 
 def history(db: sqlite3.Connection) -> list[ResultRow]:
-    """Every finished run, newest first."""
+    """Return every finished run, newest first."""
     return [_row(row) for row in db.execute(f"{_RESULTS} ORDER BY run_id DESC")]
 
 
 def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
-    """The run with most points that did not go back; among equals the shortest downtime, then the earliest."""
+    """Return the run with most points and no rewind; of equals the shortest downtime, then the earliest."""
     row = db.execute(
         f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
         " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
@@ -112,7 +112,7 @@ def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
 
 
 def answers(db: sqlite3.Connection) -> list[Row]:
-    """Rows of `questions` of all reports in which it was said how sure an answer is; a run that went back knew more."""
+    """Return the rows of `questions` with a confidence in all reports of runs without a rewind."""
     wanted = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
     found: list[Row] = []
     for row in db.execute(wanted, ('"sure_percent"',)):
@@ -123,7 +123,7 @@ def answers(db: sqlite3.Connection) -> list[Row]:
 
 
 def report(db: sqlite3.Connection, run_id: RunId) -> str:
-    """The JSON report of a finished run. LookupError if it is not finished."""
+    """Return the JSON report of a finished run. LookupError if it is not finished."""
     found = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
     if found is None:
         raise LookupError(f"run {run_id} has no report")
@@ -131,9 +131,9 @@ def report(db: sqlite3.Connection, run_id: RunId) -> str:
 
 
 def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
-    """One sentence for each finished run whose record contradicts itself: rows that were changed from outside.
+    """Return a message for each finished run (or *run_id*) whose record contradicts itself: changed from outside.
 
-    *run_id*: only of that run. Whether a report follows from its inputs only playing it again can tell.
+    Only a replay shows whether a report follows from its inputs.
     """
     rows = db.execute(
         "SELECT * FROM run JOIN result ON run_id = id WHERE id = ? OR ? IS NULL ORDER BY id", (run_id, run_id)

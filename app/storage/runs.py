@@ -73,7 +73,7 @@ def begin(
 
 
 def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
-    """Returns how many lines the run has now."""
+    """Append lines; return the number of lines of the run."""
     reach(db, run_id, tick)
     run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
     count: int = run["line_count"] + 1
@@ -111,7 +111,7 @@ def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
-    """LookupError where there is no such run."""
+    """Return the status. LookupError if there is no such run."""
     found = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
     if found is None:
         raise LookupError(f"there is no run {run_id}")
@@ -166,7 +166,7 @@ def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
 
 
 def damaged(db: sqlite3.Connection) -> list[str]:
-    """One sentence for each run whose journal is not the one that was written."""
+    """Return a message for each run whose journal is not the one that was written."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
     problems = [_problem(run, journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
@@ -198,7 +198,7 @@ def _link(chain: int, tick: int, text: str) -> int:
 
 
 def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
-    """A shorter or other journal would play another drill and say nothing, so it is refused."""
+    """Return the problem of a changed journal, which is refused: it would silently play another drill."""
     where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
     every = max(run["line_count"], minimum_lines)
     if len(lines) != every:

@@ -31,7 +31,7 @@ class ProfileSettings:
         return value if type(value) is type(key.default) else key.default
 
     def everything(self) -> dict[str, object]:
-        """All stored values by name, None for what cannot be read, for the support bundle."""
+        """Return all stored values by name, None for an unreadable one, for the support bundle."""
         with self._database.transaction() as db:
             return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
 

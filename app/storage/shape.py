@@ -32,7 +32,7 @@ _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 
 
 def strange_parts(connection: sqlite3.Connection) -> list[str]:
-    """Triggers, views and virtual tables, of which a profile has none."""
+    """Return triggers, views and virtual tables, of which a profile has none."""
     found = connection.execute(
         "SELECT type || ' ' || name FROM sqlite_master "
         "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY 1"

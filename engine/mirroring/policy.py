@@ -110,7 +110,7 @@ class MirroringPolicy(groups.GroupPolicy):
         """Redo at the mirror needs no lock: nobody reads there."""
 
     def count_routed(self, world: World, copy: DatabaseCopy) -> None:
-        """Nothing is routed."""
+        """Count nothing: mirroring routes no connections."""
 
     def preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
         return preconditions.preconditions(world, database)

@@ -188,7 +188,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
 
 
 def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
-    """*peer* mirrors the database in a newer session and rejects this principal, which then lacks quorum.
+    """Return whether *peer* mirrors the database in a newer session and rejects this principal, which lacks quorum.
 
     Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever see".
     """

@@ -69,7 +69,7 @@ def _offline(world: World, key: Key, value: str) -> None:
 
 
 def _emergency(world: World, key: Key, value: str) -> None:
-    """The database is open to sysadmin alone, and nothing writes its log."""
+    """Open the database to sysadmin alone, without writing its log."""
     copy = world.copies[key]
     if copy.disk_failed or copy.db_state not in (DbState.ONLINE, DbState.EMERGENCY):
         raise UnsimulatedOptionError("ALTER DATABASE … SET EMERGENCY of a database that is not online")

@@ -61,7 +61,7 @@ _PLACES: Final = {
 
 
 def __getattr__(name: str) -> object:
-    """Called once for each name: from then on it stands here."""
+    """Load a name on its first use and keep it in this module."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

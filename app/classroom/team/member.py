@@ -39,7 +39,7 @@ class TeamMember(threading.Thread):
     """A connection that dials again after every break; each line is done once, in the order in which it was said."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
-        """Without a *role* the roles are asked for, no more. *instead*: also of a member who is not connected."""
+        """Create a member; without a *role* it only asks for the roles. *instead*: replace a disconnected member."""
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToMember] = SimpleQueue()
         self.role = role

@@ -208,7 +208,7 @@ def _settle(
 
 
 def _load_credentials(file: Path) -> dict[str, str]:
-    """Secret, certificate, key and address of the team: made once."""
+    """Load or create secret, certificate, key and address of the team."""
     if file.exists():
         found: dict[str, str] = json.loads(file.read_text("utf-8"))
         return found

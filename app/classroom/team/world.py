@@ -55,7 +55,7 @@ class RoleTable:
         """Role -> the member's name and the SHA-256 of its token."""
 
     def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
-        """Raises NotDone where another member has the role, unless it is taken *instead*. Raises OSError."""
+        """Take a role; raises NotDone if another member has it, unless taken *instead*, and OSError."""
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._taken.get(role)
         if there is not None and there[1] != mine and not instead:
@@ -101,7 +101,7 @@ class TeamWorld:
         return self._run.drill.scenario if self._run is not None else None
 
     def do(self, role: str, number: int, line: str) -> Future[None]:
-        """Done, and in the log, when the future has come; it raises NotDone."""
+        """Request an input; the future completes when it is applied and logged, or raises NotDone."""
         answer: Future[None] = Future()
         if self._run is not None and self._run.frozen:
             answer.set_exception(InputRejectedError(say("the class is frozen")))
@@ -110,7 +110,7 @@ class TeamWorld:
         return answer
 
     def ask(self, name: str, question: str | None) -> None:
-        """A hand is raised for the whole team; None lowers it."""
+        """Raise a hand for the whole team; None lowers it."""
         if self._run is not None:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
@@ -127,12 +127,12 @@ class TeamWorld:
         ]
 
     def take(self, role: str, name: str, token: str, instead: bool) -> None:
-        """The member of *token* has *role*, *instead* of one who is not connected. Raises NotDone, OSError."""
+        """Give *role* to the member of *token*, *instead* of a disconnected one. Raises NotDone, OSError."""
         free = instead and all(viewer.role != role for viewer in self.viewers)
         self.table.take(role, name, token, free)
 
     def welcome(self, key: str) -> MemberWelcome:
-        """Raises InputError for a role that is not there."""
+        """Return the welcome message. Raises InputError for an unknown role."""
         scenario = self._playing.drill.scenario
         role = find_role(scenario.team, key)
         return {
@@ -142,16 +142,16 @@ class TeamWorld:
         }  # fmt: skip
 
     def tell(self, message: ToMember) -> None:
-        """To all members."""
+        """Send to all members."""
         for viewer in list(self.viewers):
             viewer.tell(message)
 
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """A player, as app/classroom/join.py has them.
+        """Return a player for app/classroom/join.py; the world begins with the first member.
 
-        The world begins with the first member. Raises JoinFailedError.
+        Raises JoinFailedError.
         """
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team"))
@@ -169,7 +169,7 @@ class TeamWorld:
             self._show(run)
 
     def _granted(self, run: SeatRun) -> bool:
-        """One wish of a member is done or refused; whether there was one."""
+        """Apply or refuse one request of a member; return whether there was one."""
         try:
             role, number, line, answer = self._wishes.get_nowait()
         except Empty:
@@ -188,7 +188,7 @@ class TeamWorld:
         return True
 
     def _play_vacant_role(self, run: SeatRun) -> bool:
-        """A line of a role that no member has; whether there was one."""
+        """Play a line of a vacant role; return whether there was one."""
         free = {seat["key"] for seat in self.roles() if seat["taken_by"] is None}
         line = find_due_line(run.drill, free, self._vain)
         if line is None:
@@ -209,7 +209,7 @@ class TeamWorld:
         return self._run
 
     def _show(self, run: SeatRun) -> None:
-        """To each member what its role sees now."""
+        """Send each member the current view of its role."""
         self._shown_at, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
             seen = view(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
@@ -225,21 +225,21 @@ class TeamWorld:
 
 
 def _check_role(line: str) -> str:
-    """*line* without a role: a member speaks as its own. Raises InputError."""
+    """Return *line* without a role: a member speaks as its own. Raises InputError."""
     if parse_line(line).by:
         raise InputError(say("you speak as your own role: leave out @ and what follows"))
     return line
 
 
 def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
-    """The team is a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
+    """Play as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
 ) -> Participation:
-    """The team plays without a class; its log can be verified all the same. Raises JoinFailedError."""
+    """Play without a class; the log can still be verified. Raises JoinFailedError."""
     if seat_log.given is None:
         seat_log.begin(assignment)
     run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_passed_on, world))

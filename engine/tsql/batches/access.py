@@ -31,7 +31,7 @@ def mode_of(world: World, server: str, database: str) -> str:
 
 
 def forget(world: World, server: str, database: str) -> None:
-    """The database is gone: one of its name begins as MULTI_USER."""
+    """Forget the mode of a dropped database: a new one of its name begins as MULTI_USER."""
     ledger.remove(world, server, "user access", lambda row: str(row["name"]).lower() == database.lower())
 
 

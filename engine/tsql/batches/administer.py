@@ -154,7 +154,7 @@ def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome
 
 
 def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
-    """25704 and 25705: it is stopped, or runs, already; 15151: there is none of that name."""
+    """Start or stop the session; 25704, 25705 if it is stopped or runs already; 15151 if there is none."""
     context, server = machine.context, machine.context.server
     known = [one for one in event_sessions.sessions(context) if one.name.lower() == statement.name.lower()]
     if not known:
@@ -229,7 +229,7 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
 
 
 def _sid(value: object) -> int | None:
-    """0x0102… as the number by which logins and users are matched."""
+    """Return 0x0102… as the number by which logins and users are matched."""
     if value is None:
         return None
     digits = str(value).lower().removeprefix("0x")
@@ -299,7 +299,7 @@ FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FIL
 
 
 def _growth(text: str | None) -> dict[str, Any]:
-    """FILEGROWTH: 10 %, 64 MB, or 512 (MB)."""
+    """Read FILEGROWTH: 10 %, 64 MB, or 512 (MB)."""
     if text is None:
         return {}
     number, _, unit = text.partition(" ")
@@ -457,7 +457,7 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
 
 
 def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
-    """33102 in a system database."""
+    """Create the key; 33102 in a system database."""
     database = machine.session.database
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(33102)

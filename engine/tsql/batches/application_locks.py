@@ -122,7 +122,7 @@ def _owner(context: Context, owner: Scalar) -> str:
 
 
 def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None) -> Scalar:
-    """APPLOCK_MODE: the mode in which the caller holds the lock, or NoLock."""
+    """Evaluate APPLOCK_MODE: the mode in which the caller holds the lock, or NoLock."""
     place = place_of(context, context.session.database, to_text(principal), to_text(resource))
     lock = find(context.session, place, _owner(context, owner))
     return NAMES[lock.mode] if lock is not None else "NoLock"
@@ -131,7 +131,7 @@ def mode_of(context: Context, principal: Scalar, resource: Scalar, owner: Scalar
 def is_grantable(
     context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
-    """APPLOCK_TEST: 1 if the lock could be granted now."""
+    """Evaluate APPLOCK_TEST: 1 if the lock could be granted now."""
     asked = MODES.get(to_text(mode).lower())
     if asked is None:
         raise UnsimulatedFeatureError(f"the lock mode {to_text(mode)}")

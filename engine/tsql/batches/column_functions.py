@@ -140,7 +140,7 @@ def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scal
 
 
 def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
-    """NULL, as where statistics have not been built yet: nothing builds any here."""
+    """Return NULL, as for statistics that have not been built: nothing builds any here."""
     return None
 
 

@@ -49,7 +49,7 @@ def _generate_name(table: str, item: Constraint) -> str:
 
 
 def default_name(table: str, column: ColumnDefinition) -> str:
-    """The name of a column's DEFAULT: as it is written, or made as the product makes it."""
+    """Return the name of a column's DEFAULT: as written, or generated as the product does."""
     number = objects.object_id(f"default {objects.object_id(table)} {column.name}")
     return column.default_name or f"DF__{table.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
 
@@ -66,9 +66,10 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
 def check_definition(
     machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
-    """Every column and table that *new* names is there. Raises 1911, 1909, 1919, 1767 or 1776, and 1750.
+    """Check that every column and table that *new* names exists. Raises 1911, 1909, 1919, 1767 or 1776, and 1750.
 
-    Raises Unsimulated for a CHECK, DEFAULT or computed column that could not be evaluated when a row is put in.
+    Raises Unsimulated for a CHECK, DEFAULT or computed column that could not be evaluated when a row is
+    inserted.
     """
     texts = [
         f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END"
@@ -112,7 +113,7 @@ def check_definition(
 
 
 def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
-    """Both sides of a foreign key are of one type (1778), length and scale (1753)."""
+    """Check that both sides of a foreign key have one type (1778), length and scale (1753)."""
     for place, there in zip(find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False):
         own, other = table.columns[place], parent.columns[there]
         kinds = [parse_type(column.type) for column in (own, other)]
@@ -154,9 +155,9 @@ def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | Non
 def enforce_constraints(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
-    """*after*, with its computed columns filled, if it keeps to every constraint.
+    """Return *after* with computed columns, if it satisfies every constraint. Raises 2627, 2601, 547.
 
-    Raises 2627, 2601, 547; a duplicate that IGNORE_DUP_KEY lets pass is left out, with 3604.
+    IGNORE_DUP_KEY leaves a duplicate out, with 3604.
     """
     old = dict(zip(old_table.ids, old_table.rows, strict=True))
     new = [
@@ -317,7 +318,7 @@ def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
 def _enforce_references(
     machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> None:
-    """No row of another table still names what is gone."""
+    """Check that no row of another table refers to a deleted row."""
     for kept, child in objects.list_objects(machine.context):
         own = kept.key == objects.key_of(ref.parts)
         table = new_table if own else child

@@ -92,7 +92,7 @@ class Context:
         return known.get(number)
 
     def database_shown(self, name: str) -> str:
-        """The name of a database as this server writes it."""
+        """Return the name of a database as this server writes it."""
         copy = self.copy_named(name)
         return copy.database if copy is not None else name
 
@@ -101,7 +101,7 @@ class Context:
         return snapshots.find(self.world, self.session.server, name)
 
     def open_database(self, name: str) -> str:
-        """The name as this server writes it; raises 911, 954, 955 … if it cannot be opened."""
+        """Return the name as this server writes it; raises 911, 954, 955 and others if it cannot be opened."""
         inside = name.lower() == self.session.database.lower()
         statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
         known = self.copy_named(name)
@@ -111,7 +111,7 @@ class Context:
         return picture.name if picture is not None else name.lower()
 
     def sessions(self) -> Iterable[tuple[str, SqlSession]]:
-        """Windows with an open connection to this server, and the connection; one's own as it is at this moment."""
+        """Yield windows with an open connection to this server, and the connection, one's own in its current state."""
         for name, window in sorted(self.world.sessions.items()):
             session = window.session
             if session is None or session.server != self.session.server:

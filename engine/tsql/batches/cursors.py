@@ -42,7 +42,7 @@ def find(machine: Machine, name: str) -> tuple[str, SqlCursor]:
 
 
 def forget_local(machine: Machine) -> None:
-    """A local cursor ends with its batch or procedure. Documented [DOC: DECLARE CURSOR]."""
+    """Remove local cursors at the end of their batch or procedure. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
     kept = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
     if len(kept) < len(machine.session.cursors):

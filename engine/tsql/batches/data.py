@@ -319,7 +319,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Counts of rows of a statement whose commit still waits: the client gets them when it is done."""
 
     def __repr__(self) -> str:
-        """Without what decides nothing that is to come: the state's hash reads it."""
+        """Return the text for the state's hash, without fields that do not affect the future."""
         said = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
         return f"Run({', '.join(said)})"
 

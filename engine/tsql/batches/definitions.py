@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
-    """Raises 2714, 2705, 2715, and what its constraints do: 1767, 1911, 8110."""
+    """Create a table. Raises 2714, 2705, 2715, and the errors of its constraints: 1767, 1911, 8110."""
     made = table_of(machine, TableRef(statement.name), statement.columns)
     sources.create_table(machine, TableRef(statement.name), made)
     machine.note(error=0, rowcount=0)
@@ -72,7 +72,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
 
 
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
-    """Raises 1088 for a table that is not there, 1913 for a name it has, 1911, 1902, 1505 for duplicates."""
+    """Create an index. Raises 1088 for a missing table, 1913 for a name it has, 1911, 1902, 1505 for duplicates."""
     ref = TableRef(statement.table)
     table = sources.find_user_table(machine, ref)
     if table is None:
@@ -98,7 +98,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
 
 
 def drop_index(machine: Machine, statement: s.DropIndex) -> None:
-    """Raises 3701 for an index that is not there, 3723 for that of a constraint."""
+    """Drop an index. Raises 3701 for a missing one, 3723 for that of a constraint."""
     for name, parts in statement.indexes:
         ref = TableRef(parts)
         table = sources.find_user_table(machine, ref)
@@ -118,7 +118,7 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
 
 
 def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
-    """The table with other constraints, if its rows keep to them."""
+    """Store the table with other constraints, if its rows satisfy them."""
     asked = tuple(rule for rule in new_table.constraints if isinstance(rule, Key) or rule.trusted)
     try:
         constraints.enforce_constraints(
@@ -199,7 +199,7 @@ def _alter_column(table: Table, text: str, ref: TableRef) -> Table:
 
 
 def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
-    """Raises 1781 for a column that has one."""
+    """Add a default. Raises 1781 for a column that has one."""
     (place,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
     if columns[place].default:
@@ -209,7 +209,7 @@ def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef)
 
 
 def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
-    """New columns hold their default, or NULL, in old rows; 4901 for one that may be neither."""
+    """Add columns, with their default or NULL in old rows; 4901 for one that allows neither."""
     columns, rules = parse_table(text)
     if unchecked:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)

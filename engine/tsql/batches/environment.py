@@ -42,7 +42,7 @@ def version_text(context: Context) -> str:
 def _has_perms(
     context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
-    """1: every login is sysadmin here. NULL for a permission, 0 for a database that there is not."""
+    """Return 1, as every login is sysadmin here; NULL for an unknown permission, 0 for an unknown database."""
     asked = to_text(permission).upper()
     if permission is None or asked not in PERMISSIONS | {"ANY"}:
         return None
@@ -52,7 +52,7 @@ def _has_perms(
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
-    """Ids of temp tables, procedures and views that exist here; NULL for all others, and for one of another type."""
+    """Return the id of an existing temp table, procedure or view; NULL for others, and for another type."""
     number = None if name is None else catalog.object_id(context, to_text(name))
     if number is None or kind is None:
         return number
@@ -102,7 +102,7 @@ def _error(name: str) -> Callable[[Context], Scalar]:
 
 
 def _rand(context: Context, seed: Scalar = None) -> Scalar:
-    """With a seed always the same number, as the examples show; by the generator of L'Ecuyer [DOC: RAND]."""
+    """Evaluate RAND by the generator of L'Ecuyer; a seed gives the same number as in the examples [DOC: RAND]."""
     if seed is None:
         return context.world.chance.uniform()
     number = (40014 * (_to_integer(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
@@ -110,7 +110,7 @@ def _rand(context: Context, seed: Scalar = None) -> Scalar:
 
 
 def _next_value_for(context: Context, name: Scalar) -> Scalar:
-    """Nobody can make a sequence here (CREATE SEQUENCE says so)."""
+    """Reject NEXT VALUE FOR: no sequence can be created here (CREATE SEQUENCE says so)."""
     raise SqlError(208, name)
 
 
@@ -130,7 +130,7 @@ def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar
 
 
 def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
-    """FILE_NAME, FILE_ID and their kin: a file of the current database."""
+    """Build FILE_NAME, FILE_ID and related functions of a file of the current database."""
 
     def find(context: Context, value: Scalar) -> Scalar:
         for row in catalog.rows_of(context, "sys.database_files"):
@@ -145,7 +145,7 @@ _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": 
 
 
 def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
-    """FILEPROPERTY; SpaceUsed in pages: the used part of a log, and a data file is full here."""
+    """Evaluate FILEPROPERTY; SpaceUsed in pages is the used part of a log, and all of a data file."""
     asked = to_text(wanted).lower()
     for row in catalog.rows_of(context, "sys.database_files"):
         if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
@@ -217,7 +217,7 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
-    """1: every login here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
+    """Return 1, as every login is sysadmin here; 0 for other fixed roles, NULL for an unknown role or login."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
     known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
@@ -454,7 +454,7 @@ def _options(context: Context) -> int:
 
 
 def _cursor_rows(context: Context) -> int:
-    """Of the cursor opened last; -1 for one that is dynamic. Documented [DOC: @@CURSOR_ROWS]."""
+    """Return the rows of the cursor opened last; -1 for a dynamic one. Documented [DOC: @@CURSOR_ROWS]."""
     opened = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
     if not opened:
         return 0

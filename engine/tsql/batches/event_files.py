@@ -101,7 +101,7 @@ _WORDS: Final = tuple(ReplicaWord)
 
 
 def _state_change(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
-    """Numbers of the states follow the order of their words. Assumed."""
+    """Return the state change; the numbers of the states follow the order of their names. Assumed."""
     known = {word.value: number for number, word in enumerate(_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
     states = tuple((name, known.get(word, 0), word) for name, word in words)

@@ -98,7 +98,7 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Ma
 
 
 def _partner_set(machine: Machine, statement: ms.PartnerSet) -> Outcome:
-    """1488 for a database in single-user mode."""
+    """Execute SET PARTNER; 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.mode_of(world, server, database) == "SINGLE_USER":
         raise SqlError(1488, machine.context.database_shown(database))
@@ -181,7 +181,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
 
 
 def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
-    """The client of SHUTDOWN is told who asked for it, then its connection ends."""
+    """Execute SHUTDOWN: report the requester to the client, then end its connection."""
     login = machine.session.login
     outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.report_outcome(outcome)
@@ -445,7 +445,10 @@ def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
 
 
 def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """15406 or 15517 for a principal that there is not. A login changes who one is; its rights are not simulated."""
+    """Execute EXECUTE AS; 15406 or 15517 for an unknown principal.
+
+    The login changes the current user; its permissions are not simulated.
+    """
     view, number = {
         "LOGIN": ("sys.server_principals", 15406),
         "USER": ("sys.database_principals", 15517),
@@ -474,9 +477,9 @@ SESSIONS_MAX: Final = 32767
 
 
 def _kill(machine: Machine, statement: s.Kill) -> None:
-    """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system.
+    """End another window's connection, or those of an application.
 
-    6120 WITH STATUSONLY: no rollback takes time here.
+    6104 one's own, 6106 no such session, 6107 the system. 6120 WITH STATUSONLY: no rollback takes time here.
     """
     asked = machine.value(statement.spid)
     if not isinstance(asked, int) and not to_text(asked).isdigit():

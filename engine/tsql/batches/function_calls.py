@@ -99,7 +99,7 @@ def _run(machine: Machine, scope: Scope, returns: str) -> Scalar:
 
 
 def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
-    """As `call`, for SQLite, which loses exceptions it does not know: a wait for a lock is left with the machine."""
+    """Run `call` for SQLite, which loses unknown exceptions: a wait for a lock is stored in the machine."""
     try:
         return call(machine, arguments[0], arguments[1:])
     except locks.LockConflictError as found:

@@ -44,7 +44,7 @@ def expand_calls(machine: Machine, text: str) -> str:
 
 
 def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
-    """The text with its last call replaced, so that calls in arguments come first; None where there is none."""
+    """Return the text with its last call replaced, so that calls in arguments come first; None without a call."""
     for place in range(len(tokens) - 2, -1, -1):
         if tokens[place].kind not in ("word", "quoted") or not tokens[place + 1].is_op("("):
             continue
@@ -78,7 +78,7 @@ def _names_database(machine: Machine, tokens: Sequence[Token], schema: int) -> b
 
 
 def _is_alias(token: Token) -> bool:
-    """An alias follows."""
+    """Return whether an alias follows."""
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
 
 
@@ -124,7 +124,10 @@ def _expand_call(
 
 
 def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
-    """A column as an argument must not be taken for one of the query inside. Raises Unsimulated where it could be."""
+    """Check that a column as an argument cannot be taken for one of the inner query.
+
+    Raises Unsimulated if it could.
+    """
     names = [
         token
         for token in argument

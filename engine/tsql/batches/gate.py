@@ -261,7 +261,7 @@ def option_kind(option: str, value: str) -> str:
 
 
 def _files(machine: Machine, statement: s.AlterFiles) -> list[Where]:
-    """A new path alone is in the master database of the instance, not in the log of the database."""
+    """Return where the change of a file is stored: a new path alone is in master, not in the database's log."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
@@ -272,7 +272,7 @@ def _owner(machine: Machine, statement: s.AlterAuthorization) -> list[Where]:
 
 
 def _restores(machine: Machine, statement: s.Restore) -> list[Where]:
-    """A snapshot and a restore of files or pages are not simulated, and say so."""
+    """Return no database for a snapshot or a restore of files or pages, which are not simulated."""
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options):
         return []
     return [("restore", machine.text(statement.database))]

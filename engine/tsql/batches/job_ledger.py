@@ -113,7 +113,7 @@ def stop(world: World, server: str, job: str, requester: str) -> None:
 
 
 def begin_watching(world: World, server: str) -> None:
-    """The first alert of a server counts from now on."""
+    """Watch for alerts from the first alert of a server on."""
     if ledger.is_empty(world, server, "seen"):
         ledger.add(world, server, "seen", **marks(world, server))
 

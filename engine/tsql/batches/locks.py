@@ -134,7 +134,7 @@ def hints_of(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
 def lock_for_read(
     machine: Machine, object_key: Place, hints: frozenset[str], *, changes: bool = False
 ) -> None:
-    """A query reads the table, to change it if it *changes*: Blocked if it would have to wait.
+    """Lock a table for a query, which *changes* it or only reads; Blocked if it must wait.
 
     3952 under SNAPSHOT, which no database allows.
     """
@@ -156,7 +156,7 @@ DEADLOCK_S: Final = 5.0
 
 
 def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
-    """The statement that runs begins anew when the lock may be free. 1222 after LOCK_TIMEOUT, 1205 for a victim."""
+    """Restart the statement when the lock may be free; 1222 after LOCK_TIMEOUT, 1205 for a victim."""
     world, session = machine.world, machine.session
     since = machine.run.since_tick
     waited = 0 if since is None else world.tick - since
@@ -215,7 +215,7 @@ def _is_victim(machine: Machine) -> bool:
 
 
 def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
-    """The connections in a circle of waits through *start*; empty if there is none."""
+    """Return the connections in a cycle of waits through *start*; empty if there is none."""
     ahead, behind = _find_reachable(waits, start), set()
     for spid in ahead:
         if start in _find_reachable(waits, spid):

@@ -43,7 +43,7 @@ class Machine(SubmissionOutput):
     """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
-        """*meter* counts what the work costs."""
+        """Create a machine; *meter* counts the cost of its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
@@ -81,19 +81,19 @@ class Machine(SubmissionOutput):
 
     @abstractmethod
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
+        """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
 
     @abstractmethod
     def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
-        """*aborts*: XACT_ABORT is heeded if it is on."""
+        """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
-        """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
+        """Abort as victim of a deadlock: the transaction is lost, and the batch unless it is caught."""
 
     @abstractmethod
     def end_batch(self) -> None:
-        """Nothing more of this batch is run."""
+        """End this batch without running more of it."""
 
     @abstractmethod
     def value_of(self, name: str) -> Scalar:
@@ -223,7 +223,7 @@ class Machine(SubmissionOutput):
         return None if kind.name == "sql_variant" else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
-        """Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
+        """Raise Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
         held: list[Table | SqlCursor] = [new_item, *dict(self.session.tables).values()]
         held += dict(self.session.cursors).values()
         for scope in self.scopes:
@@ -243,7 +243,7 @@ class Machine(SubmissionOutput):
         return self.run.acts < ACTS_MAX
 
     def count_act(self) -> None:
-        """One more statement does something to the world. Unsimulated if the submission has done enough."""
+        """Count one more statement that changes the world. Raises Unsimulated after too many in a submission."""
         if not self.may_act:
             raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
@@ -257,7 +257,7 @@ class Machine(SubmissionOutput):
         self.note(error=0, rowcount=0)
 
     def log(self, number: int, severity: int, state: int, text: str) -> None:
-        """A message that is event-logged, or was raised WITH LOG, stands in the ERRORLOG too."""
+        """Write a message into the ERRORLOG if it is event-logged, or was raised WITH LOG."""
         self.count_act()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 

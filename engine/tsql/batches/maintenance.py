@@ -24,7 +24,7 @@ Arguments = tuple[Scalar, ...]
 
 
 def dbcc(machine: Machine, statement: s.Dbcc) -> None:
-    """DBCC command (arguments) WITH options."""
+    """Execute a DBCC command (arguments) WITH options."""
     run = DBCC.get(statement.command)
     if run is None and statement.command not in KNOWN:
         raise SqlError(2526)
@@ -153,9 +153,10 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
 
 
 def _loginfo(machine: Machine, arguments: Arguments) -> None:
-    """The virtual log files in the order of the file; 2: log in it is needed. Derived from the log in use.
+    """Execute LOGINFO: list the virtual log files in file order; status 2: log in it is needed.
 
-    The command is not documented; its columns are those of public output, RecoveryUnitId from 2012 on.
+    Derived from the log in use. The command is not documented; its columns are those of public output,
+    RecoveryUnitId from 2012 on.
     """
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
     if copy is None or copy.source is None:

@@ -243,12 +243,12 @@ def key_of(parts: tuple[str, ...]) -> str:
 
 
 def format_qualified_name(parts: tuple[str, ...]) -> str:
-    """`schema.name`, as messages have it."""
+    """Return `schema.name`, as messages have it."""
     return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
 
 
 def schemas(context: Context) -> dict[str, Schema]:
-    """The schemas of the current database by name."""
+    """Return the schemas of the current database by name."""
     made = {kept.name: kept.item for _, kept in _items(context) if isinstance(kept.item, Schema)}
     return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
 
@@ -379,7 +379,7 @@ def move(context: Context, old_object: StoredObject, new_object: StoredObject) -
 
 
 def keep_in_system_database(world: World, object_key: Place, edit: Edit) -> None:
-    """A transaction has committed a change of an object in master and its kind: no log of theirs is simulated."""
+    """Keep a committed change of an object in master and similar databases: their log is not simulated."""
     _put(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 

@@ -83,12 +83,12 @@ class SubmissionOutput:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
 
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
-        """Message *number* as information."""
+        """Report message *number* as information."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
         self.tell(text, number, severity, state, self.line)
 
     def say_rows(self, count: int) -> None:
-        """`(n rows affected)`, unless SET NOCOUNT ON."""
+        """Report `(n rows affected)`, unless SET NOCOUNT ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
             said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
@@ -139,7 +139,7 @@ class SubmissionOutput:
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """A grid of results with the types of its columns."""
+        """Add a grid of results with the types of its columns."""
         fixed = [tuple(row) for row in rows]
         self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)

@@ -168,7 +168,7 @@ def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scala
 
 
 def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
-    """Of a login with a password; nothing is ever locked or expired here [DOC: LOGINPROPERTY]."""
+    """Evaluate LOGINPROPERTY of a login with a password; nothing is locked or expired here [DOC: LOGINPROPERTY]."""
     wanted = to_text(login).casefold()
     rows = catalog.rows_of(context, "sys.sql_logins")
     row = next((row for row in rows if to_text(row["name"]).casefold() == wanted), None)

@@ -57,7 +57,7 @@ def _check_tables(kind: str, output: OutputClause) -> None:
 
 
 def _output(machine: Machine, target: TableRef, output: OutputClause) -> None:
-    """OUTPUT: a SELECT over the rows that the statement has put in (inserted) and taken out (deleted)."""
+    """Execute OUTPUT: a SELECT over the inserted and deleted rows of the statement."""
     columns = sources.table(machine, target).columns
     width = len(columns)
     action, place = (
@@ -126,7 +126,7 @@ def _select_into(
     rows: list[Row],
     kinds: tuple[SqlType | None, ...],
 ) -> None:
-    """Raises 1038 for a column without a name, 2705 for a name that comes twice."""
+    """Execute SELECT INTO. Raises 1038 for a column without a name, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
     made = tables.from_rows(columns, rows, kinds)
@@ -341,7 +341,7 @@ def _truncate(machine: Machine, plan: QueryPlan) -> None:
 
 
 def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
-    """Rows of INSERT … EXEC: the target belongs to the frame below the one that runs for it."""
+    """Insert the rows of INSERT … EXEC into the target, which belongs to the frame below the running one."""
     depth = next((at for at, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes))
     above = machine.scopes[depth:]
     del machine.scopes[depth:]

@@ -81,7 +81,7 @@ def _look(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> N
 
 
 def _declare(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
-    """The type of a variable, or the columns of a table variable. Raises 2715 for a type that there is not."""
+    """Declare the type of a variable, or the columns of a table variable. Raises 2715 for an unknown type."""
     if type_text == "table":
         made = parse_table(columns)[0]
         scope.known_tables[name] = tuple(

@@ -102,7 +102,7 @@ class Runner(Machine):
         perform: Callable[[Machine, s.Statement], None],
         meter: Meter,
     ) -> None:
-        """*perform* carries out one statement (execute.perform), *meter* counts what it costs."""
+        """Create a runner: *perform* executes one statement (execute.perform), *meter* counts its cost."""
         super().__init__(world, run, session, meter)
         self._perform_statement = perform
         self._scratch: Scratch | None = None
@@ -184,7 +184,7 @@ class Runner(Machine):
             self._refuse(scope, scope.problems)
 
     def _refuse(self, scope: Scope, errors: list[Caught]) -> None:
-        """Errors of compiling leave nothing of the frame to run; a CATCH block of those around it may take them."""
+        """Discard the rest of the frame after errors of compilation; an outer CATCH block may handle them."""
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore(scope.outside)
@@ -221,7 +221,7 @@ class Runner(Machine):
         self.wait(reason, waitfor.next_poll_tick(self.world.tick, since))
 
     def resume(self) -> None:
-        """The wait is over; a pending statement says how it ended. Then call advance."""
+        """Resume after a wait, with the result of a pending statement. Then call advance."""
         why, pending = self.run.waiting, self.run.pending
         self.run = replace(self.run, waiting="", pending=None)
         if why == "commit":
@@ -293,7 +293,7 @@ class Runner(Machine):
         self.perform(action.statement)
 
     def _leave(self) -> None:
-        """The innermost frame is done: hand its output values down."""
+        """Leave the innermost frame and pass its output values on."""
         done = self.scopes.pop()
         cursors.forget_local(self)
         self._restore(done.outside)
@@ -322,7 +322,7 @@ class Runner(Machine):
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
     def _restore(self, outside: Outside | None) -> None:
-        """Database context, options and temp tables as they were before a procedure or dynamic SQL."""
+        """Restore database context, options and temp tables after a procedure or dynamic SQL."""
         if outside is None:
             return
         kept = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
@@ -336,7 +336,7 @@ class Runner(Machine):
     # --- errors
 
     def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
+        """Raise an error of the running statement: pass it to the CATCH block, or report it; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
         for error in errors:
             if self.may_act and stored_messages.is_logged(self.world, self.session.server, error.number):
@@ -344,7 +344,7 @@ class Runner(Machine):
         self.fail_with(errors, ends_batch)
 
     def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
-        """*aborts*: XACT_ABORT is heeded if it is on."""
+        """Fail with an error; *aborts*: XACT_ABORT applies if it is on."""
         worst = max(error.severity for error in errors)
         # What is found out when a statement is compiled passes by the CATCH blocks of its own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
@@ -387,7 +387,7 @@ class Runner(Machine):
             self.end_batch()
 
     def abort_as_deadlock_victim(self) -> None:
-        """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
+        """Abort as victim of a deadlock: the transaction is lost, and the batch unless it is caught."""
         self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
         if self.scopes:
             self.note(doomed=bool(self.session.transactions))
@@ -415,7 +415,7 @@ class Runner(Machine):
         return False
 
     def end_batch(self) -> None:
-        """Nothing more of this batch is run."""
+        """End this batch without running more of it."""
         if len(self.scopes) > 1:
             self._restore(self.scopes[1].outside)
         self.scopes = []
@@ -424,7 +424,7 @@ class Runner(Machine):
     def add_result(
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
-        """A grid of results with the types of its columns, or rows for the table of INSERT … EXEC."""
+        """Add a grid of results with the types of its columns, or rows for the table of INSERT … EXEC."""
         if self.captures:
             fixed = [tuple(row) for row in rows]
             self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)

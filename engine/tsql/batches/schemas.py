@@ -21,7 +21,7 @@ FIRST: Final = 5
 
 
 def _find(machine: Machine, name: str, verb: str) -> str:
-    """The schema's name as it was first written. Raises 15151."""
+    """Return the schema's name as it was first written. Raises 15151."""
     known = objects.schemas(machine.context)
     found = next((one for one in known if one.lower() == name.lower()), None)
     if found is None:
@@ -30,7 +30,7 @@ def _find(machine: Machine, name: str, verb: str) -> str:
 
 
 def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
-    """Raises 15151 for an owner that there is not, 2714 for a name that is taken, both with 2759."""
+    """Create a schema. Raises 15151 for an unknown owner, 2714 for an existing name, both with 2759."""
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.rows_of(context, "sys.database_principals")]
     if owner:
@@ -48,7 +48,7 @@ def create(machine: Machine, statement: s.CreateSchema) -> list[Message]:
 
 
 def drop(machine: Machine, name: str) -> list[Message]:
-    """Raises 15151 for a schema that there is not, 15150 for one of the product, 3729 for one that holds objects."""
+    """Drop a schema. Raises 15151 for an unknown one, 15150 for the product's, 3729 for one with objects."""
     found = _find(machine, name, "drop")
     if found in objects.SCHEMAS and objects.SCHEMAS[found] < FIRST:
         raise SqlError(15150, "drop", "schema", found)
@@ -62,7 +62,7 @@ def drop(machine: Machine, name: str) -> list[Message]:
 
 
 def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
-    """Raises 15151 for a schema or object that there is not, 15530 for a name that is taken there."""
+    """Transfer an object. Raises 15151 for an unknown schema or object, 15530 for a name that exists there."""
     context, schema = machine.context, _find(machine, statement.schema, "alter")
     if statement.kind != "OBJECT":
         raise UnsimulatedFeatureError(f"ALTER SCHEMA … TRANSFER {statement.kind}::")

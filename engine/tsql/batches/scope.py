@@ -98,7 +98,7 @@ class Scope:
         return cost
 
     def declare_all(self) -> None:
-        """A variable is there, NULL, also where its DECLARE is never passed [DOC: DECLARE @local_variable]."""
+        """Declare all variables as NULL, also if their DECLARE is never passed [DOC: DECLARE @local_variable]."""
         for instruction in self.code:
             action = instruction.action
             if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):

@@ -44,7 +44,10 @@ INSERT_WORK: Final = 3
 
 
 def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
-    """Columns and rows of whatever a name in a query means. Raises 208, 1087, 7202 …, or Unsimulated."""
+    """Return columns and rows of the source that a name in a query means.
+
+    Raises 208, 1087, 7202 and others, or Unsimulated.
+    """
     if ref.query:
         return _read_remote_rows(machine, ref)
     if ref.call:
@@ -93,7 +96,7 @@ _COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 
 
 def remark_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
-    """A query that shows or names counters which nothing here moves is told so."""
+    """Note that a query shows or names counters that nothing here changes."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
         return
     shown = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
@@ -148,7 +151,7 @@ def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None
 
 
 def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
-    """OPENQUERY(server, 'query'): the rows that the query has over there."""
+    """Execute OPENQUERY(server, 'query') and return its remote rows."""
     context = linked_servers.context_of(machine, ref.parts[0])
     there = machine.create_sibling(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
@@ -258,7 +261,10 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
 
 
 def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
-    """515 names the table with its database and schema. Unsimulated for a text that ANSI_WARNINGS OFF would cut."""
+    """Add database and schema to the table name in 515.
+
+    Raises Unsimulated for a text that ANSI_WARNINGS OFF would cut.
+    """
     if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
         raise UnsimulatedFeatureError(
             "texts that are cut to the length of their column under ANSI_WARNINGS OFF"

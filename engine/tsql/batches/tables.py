@@ -202,7 +202,7 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
 
 
 def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
-    """The table with the columns *named* set; each change is (row number from 1, value …), the first one counts."""
+    """Return the table with the columns *named* set; of several changes (row from 1, values) the first counts."""
     places = _find_positions(table, named)
     for place in places:
         if table.columns[place].identity is not None:
@@ -261,7 +261,7 @@ def _append_rows(table: Table, row_changes: RowChanges, new_rows: tuple[tuple[in
 
 
 def apply_row_changes(table: Table, row_changes: RowChanges) -> Table:
-    """The table after the changes; rows keep their order, new ones come last."""
+    """Return the table after the changes; rows keep their order, new ones come last."""
     new = [(number, row) for number, row in row_changes.rows if row is not None and number >= table.next_id]
     if len(new) == len(row_changes.rows):
         return _append_rows(table, row_changes, tuple(new))

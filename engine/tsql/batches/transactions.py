@@ -99,7 +99,7 @@ def _rollback(machine: Machine, statement: s.Transaction) -> None:
 
 
 def _roll_back_to(machine: Machine, name: str) -> None:
-    """To the last savepoint of that name; 6401 if there is none, 3931 in a transaction that is lost."""
+    """Roll back to the last savepoint of that name; 6401 if there is none, 3931 in an uncommittable transaction."""
     session = machine.session
     places = [place for place, (known, _) in enumerate(session.savepoints) if known == name]
     if not places:
@@ -112,7 +112,7 @@ def _roll_back_to(machine: Machine, name: str) -> None:
 
 
 def roll_back(machine: Machine) -> None:
-    """The whole transaction, however deep it is nested."""
+    """Roll back the whole transaction, with all nesting."""
     undo = machine.session.undo
     if undo is not None:
         machine.note(tables=undo.tables)
@@ -124,7 +124,7 @@ def roll_back(machine: Machine) -> None:
 
 
 def _collect_used_identities(machine: Machine, edits: dict[Place, object]) -> dict[Place, object]:
-    """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
+    """Return identity values of a rolled-back statement, which are not reused [DOC: IDENTITY property, Remarks]."""
     kept: dict[Place, object] = {}
     for place, edit in edits.items():
         found = objects.read_object(machine.context, place, include_other_sessions=False)
@@ -219,7 +219,7 @@ def await_log(machine: Machine) -> None:
 
 
 def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
-    """Every commit that the connection waits for may be answered."""
+    """Return whether every commit that the connection waits for can be acknowledged."""
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 

@@ -33,7 +33,7 @@ def wait_for(machine: Machine, statement: s.Waitfor) -> None:
 
 
 def _delay(value: Scalar) -> int:
-    """Ticks of a time of day or delay, up to 24 hours. Raises 148."""
+    """Return the ticks of a time of day or delay, up to 24 hours. Raises 148."""
     text = to_text(value, 121) if values.is_moment(value) else to_text(value)
     match = re.fullmatch(
         r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",

@@ -81,7 +81,7 @@ class Meter:
         self.charge(units)
 
     def enter(self) -> None:
-        """One view or linked server deeper; 217 if that is too deep. Call leave() in any case."""
+        """Enter one more view or linked server; 217 if the nesting is too deep. Call leave() in any case."""
         self.nesting += 1
         if self.nesting > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
@@ -96,7 +96,7 @@ class ResumableComputation(Generic[T]):
     def __init__(
         self, steps: Generator[int, None, T], refusals: tuple[type[Exception], ...] = (SqlError,)
     ) -> None:
-        """*refusals*: exceptions with which *steps* may end."""
+        """Begin a computation; *refusals*: exceptions with which *steps* may end."""
         self._steps: Generator[int, None, T] | None = steps
         self._refusals = refusals
         self._result: tuple[T, ...] = ()
@@ -120,7 +120,7 @@ class ResumableComputation(Generic[T]):
         return self._steps is None and self.spent <= work
 
     def run_in_slices(self) -> Generator[int, None, T]:
-        """The rest of the way as steps of something larger."""
+        """Run the rest as steps of a larger computation."""
         while not self.reached(self.spent):
             before = self.spent
             self.reached(before + 1)
@@ -198,7 +198,7 @@ def allowance(world: World, *, new_submission: bool, booked: bool, remote: bool 
 
 
 def note(world: World, units: int, booked: bool) -> None:
-    """So much has been done at this tick, in a turn that was *booked* or without one."""
+    """Note work at this tick, in a turn that was *booked* or without one."""
     before = world.sql_work - TURN if booked else world.sql_work
     world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
 

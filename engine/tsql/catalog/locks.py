@@ -49,7 +49,7 @@ class LockResource:
         return f"{self.type}: {self.database_id}:{middle}{self.description}"
 
     def described(self, mode: str) -> str:
-        """As in sys.dm_os_waiting_tasks; *mode* is that in which others have it."""
+        """Return the description of sys.dm_os_waiting_tasks; *mode* is that in which others hold it."""
         tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
         tail += f"associatedObjectId={self.entity}"
         if self.type == "OBJECT":
@@ -122,7 +122,7 @@ _ON_ROWS: Final = {
 
 
 def waits(context: Context) -> dict[int, Wait]:
-    """Waits of the windows of this server, by session id: WAITFOR, for a lock, for the log of a commit."""
+    """Return the waits of the windows of this server, by session id: WAITFOR, a lock, the log of a commit."""
     found: dict[int, Wait] = {}
     sessions = {session.spid: session for _, session in context.sessions()}
     for name, session in context.sessions():

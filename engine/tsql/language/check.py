@@ -25,7 +25,7 @@ def parse_only(text: str) -> list[Message]:
 
 
 def parsing(text: str) -> ResumableComputation[list[Message]]:
-    """The same in steps."""
+    """Run `parse_only` in steps."""
     return ResumableComputation(_parse(text))
 
 

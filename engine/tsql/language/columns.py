@@ -193,7 +193,7 @@ class _ColumnReader:
         return column
 
     def computed(self, name: str) -> ColumnDefinition:
-        """`name AS expression [PERSISTED]`."""
+        """Parse `name AS expression [PERSISTED]`."""
         self.take()
         first = self.place
         while not (
@@ -272,7 +272,7 @@ class _ColumnReader:
         return column
 
     def is_table_key(self) -> bool:
-        """Behind PRIMARY or UNIQUE: names in brackets, as a constraint of the table has them."""
+        """Return whether names in brackets follow PRIMARY or UNIQUE, as in a constraint of the table."""
         at = self.place
         while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             at += 1
@@ -303,7 +303,7 @@ class _ColumnReader:
             raise self.problem()
 
     def references(self, name: str, columns: tuple[str, ...]) -> None:
-        """`table (columns) [ON DELETE …]`."""
+        """Parse `table (columns) [ON DELETE …]`."""
         parts = [name_of(self.take())]
         while self.take_sign("."):
             parts.append(name_of(self.take()))
@@ -322,7 +322,7 @@ class _ColumnReader:
         )
 
     def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
-        """PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
+        """Parse PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
         clustered = keyword == "PRIMARY"
         while self.token.upper in (
             "KEY",
@@ -390,7 +390,7 @@ class _ColumnReader:
             self.rule(word, name, ())
 
     def index(self, name: str, columns: tuple[str, ...]) -> None:
-        """`INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE, of 2014; *columns*: the one in front."""
+        """Parse `INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE (2014); *columns*: the one in front."""
         unique, clustered = False, False
         while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED", "HASH"):
             word = self.take().upper

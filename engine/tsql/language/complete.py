@@ -67,7 +67,7 @@ _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?
 
 
 def _addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
-    """Inside the string of SET PARTNER or SET WITNESS: the servers that it may name; nothing in other strings."""
+    """Return the valid servers inside the string of SET PARTNER or SET WITNESS; nothing in other strings."""
     found = _ADDRESS.search(prefix)
     if found is None:
         return []

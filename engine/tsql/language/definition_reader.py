@@ -128,7 +128,7 @@ class Definitions(TokenReader):
         )
 
     def names_in_brackets(self) -> tuple[str, ...]:
-        """`(a, b DESC)`: the names."""
+        """Parse the names in `(a, b DESC)`."""
         if not self.token.is_op("("):
             raise self.problem()
         first = self.place + 1
@@ -292,7 +292,7 @@ class Definitions(TokenReader):
         self.place = len(self.tokens) - 1
 
     def schema(self) -> s.Statement:
-        """[name] [AUTHORIZATION owner] and what is made in it."""
+        """Parse `[name] [AUTHORIZATION owner]` and the definitions in the schema."""
         name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
         owner = ""
         if self.is_keyword("AUTHORIZATION"):

@@ -100,7 +100,7 @@ _KNOWN: Final[Recall[tuple[Token, ...]]] = Recall(300_000)
 
 
 def lexing(text: str) -> Generator[int, None, TokenSequence]:
-    """The tokens of a batch, in steps (work.py)."""
+    """Return the tokens of a batch, in steps (work.py)."""
     tokens: list[Raw] = []
     place, line, count = 0, 1, 0
     while place < len(text):
@@ -180,7 +180,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
 
 
 def name_of(token: Token) -> str:
-    """The name or string that a token stands for, without its quotes."""
+    """Return the name or string that a token stands for, without its quotes."""
     text = token.text
     if token.kind == "quoted":
         close = text[-1]
@@ -216,5 +216,5 @@ _NOT_BLANK: Final = re.compile(r"[^\n]")
 
 
 def quote(name: str) -> str:
-    """A name in brackets, as QUOTENAME does."""
+    """Quote a name in brackets, as QUOTENAME does."""
     return "[" + name.replace("]", "]]") + "]"

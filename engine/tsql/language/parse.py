@@ -82,7 +82,7 @@ def _list_keywords(pattern: object) -> set[str]:
 
 
 def text_in(raw: str) -> str:
-    """A string or name as the grammar reads it, without its quotes."""
+    """Return a string or name as the grammar reads it, without its quotes."""
     if raw.endswith("'"):
         return raw[raw.index("'") + 1 : -1].replace("''", "'")
     close = raw[-1]
@@ -122,7 +122,7 @@ def _exact(c: Children) -> int | float | str:
 
 
 def _bytes(c: Children) -> bytes:
-    """0xF is 0x0F."""
+    """Read binary digits: 0xF is 0x0F."""
     digits = str(c[0])[2:]
     return bytes.fromhex("0" * (len(digits) % 2) + digits)
 

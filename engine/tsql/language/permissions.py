@@ -74,7 +74,7 @@ ON_OBJECT: Final = (
 
 
 def on_server(version: int) -> tuple[str, ...]:
-    """Permissions on the server that *version* has."""
+    """Return permissions on the server that *version* has."""
     later = {name for since, names in _SERVER_SINCE.items() if since > version for name in names}
     return tuple(
         name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later

@@ -52,7 +52,7 @@ def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = 
 def compiling(
     text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
-    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+    """Run `compile_batch` in steps; a repeated request returns the cached computation."""
     return _KNOWN.get(
         (text, version, variables),
         len(text),
@@ -126,7 +126,7 @@ class _Compiler(Definitions):
         return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
     def statement(self) -> Steps:
-        """One statement with the semicolons behind it."""
+        """Parse one statement with the semicolons after it."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             raise SqlSyntaxError(self.token.line, 191)
@@ -151,7 +151,7 @@ class _Compiler(Definitions):
         self.unended = not self.tokens[self.place - 1].is_op(";")
 
     def simple_statement(self, keyword: str) -> Generator[int, None, int]:
-        """A statement that has no others in it. Returns the work that has been yielded already."""
+        """Parse a statement without inner statements; return the work that has been yielded."""
         if self.token.kind == "word" and self.peek().is_op(":"):
             self.label()
         elif keyword in _STRUCTURE:
@@ -175,7 +175,7 @@ class _Compiler(Definitions):
         return 0
 
     def command(self) -> None:
-        """A statement of commands.lark."""
+        """Parse a statement of commands.lark."""
         line = self.token.line
         first = self.skim()
         if self.token.is_op(")"):
@@ -196,10 +196,10 @@ class _Compiler(Definitions):
         self.do(line, statement)
 
     def check_variables(self, start: int, execute: bool = False) -> None:
-        """Every variable from token number *first* on has been declared; 137 or 1087 if not. Nothing is too young.
+        """Check that every variable from token *first* on has been declared; 137 or 1087 if not.
 
-        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value: directly behind
-        the word EXEC.
+        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value directly
+        after the word EXEC.
         """
         behind = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         version_gates.check(self.tokens[start : self.place], self.version)
@@ -213,7 +213,7 @@ class _Compiler(Definitions):
             raise SqlSyntaxError(token.line, 1087 if table and place else 137, token.text)
 
     def query(self) -> Generator[int, None, int]:
-        """A statement for sqlglot: first where it ends, then whether it can be read. Returns as above."""
+        """Parse a statement for sqlglot: first find its end, then check it; return the work that has been yielded."""
         line, word = self.token.line, self.token.upper
         if word == "WITH" and self.peek().upper == "XMLNAMESPACES":
             self.with_namespaces()
@@ -245,7 +245,7 @@ class _Compiler(Definitions):
         return counted
 
     def with_namespaces(self) -> None:
-        """WITH XMLNAMESPACES (…) and the query behind it, which takes XML apart."""
+        """Parse WITH XMLNAMESPACES (…) and the query after it, which takes XML apart."""
         line = self.token.line
         self.place += 2
         if not self.token.is_op("("):
@@ -260,7 +260,7 @@ class _Compiler(Definitions):
         self.do(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     def do_query(self, line: int, start: int) -> None:
-        """The text from token number *first* on is a query."""
+        """Parse the text from token *first* on as a query."""
         text = self.text_between(start, self.place)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
@@ -274,7 +274,7 @@ class _Compiler(Definitions):
             self.do(line, s.UnsimulatedStatement(shown))
 
     def service_broker(self, statement_name: str) -> None:
-        """Statements of Service Broker, which sends nothing here."""
+        """Parse statements of Service Broker, which sends nothing here."""
         line = self.token.line
         self.take()
         while (
@@ -517,7 +517,7 @@ class _Compiler(Definitions):
         return s.Declaration(name, kind, default)
 
     def cursor(self, name: str, line: int) -> None:
-        """The rest of DECLARE name CURSOR … FOR select."""
+        """Parse the rest of DECLARE name CURSOR … FOR select."""
         seen, options = False, []
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)

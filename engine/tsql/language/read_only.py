@@ -31,7 +31,7 @@ def only_reads(item: Input) -> bool:
 
 @lru_cache(256)
 def _batch_only_reads(batch_json: str) -> bool:
-    """*written*: a batch as a JSON string."""
+    """Return whether a batch, given as a JSON string, only reads."""
     try:
         text = str(json.loads(batch_json))
     except ValueError:

@@ -85,7 +85,7 @@ class TokenReader:
         return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def skip_semicolons(self) -> Steps:
-        """Behind all semicolons that stand here, in steps."""
+        """Skip all semicolons at this position, in steps."""
         first = self.place
         while self.take_if(";"):
             if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
@@ -134,7 +134,7 @@ class TokenReader:
         return first
 
     def skim_expression(self, commas: bool = False) -> int:
-        """As skim, for an expression: it has no words that begin statements, not even as its first."""
+        """Skim an expression, which contains no words that begin statements, not even as its first."""
         first = self.place
         return first if self.token.upper in STOP_WORDS else self.skim(commas)
 
@@ -171,7 +171,7 @@ class TokenReader:
         return named and (self.peek(2).upper == "AS" or self.peek(2).is_op("("))
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
-        """*word* may stand here, behind the words *seen*, inside the statement that began at token number *first*."""
+        """Return whether *word* may follow *seen* inside the statement that began at token *first*."""
         head = self.tokens[start].upper
         pair = f"{head} {self.tokens[start + 1].upper}"
         if keyword not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
@@ -190,7 +190,7 @@ class TokenReader:
         return self.text_between(first, self.place)
 
     def read_qualified_name(self) -> tuple[str, ...]:
-        """A name of one or more parts; that of a schema may be empty."""
+        """Read a name of one or more parts; that of a schema may be empty."""
         parts: list[str] = []
         while True:
             if self.token.kind in ("word", "quoted"):

@@ -81,7 +81,7 @@ def split(text: str, variables: Mapping[str, str]) -> Split:
 
 
 def splitting(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
-    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+    """Run `split` in steps; a repeated request returns the cached computation."""
     key = (text, tuple(sorted(variables.items())))
     return _KNOWN.get(key, len(text), lambda: ResumableComputation(_split(text, variables)))
 

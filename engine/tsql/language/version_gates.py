@@ -64,7 +64,7 @@ def check(tokens: Sequence[Token], version: int) -> None:
 
 
 def no_offset(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
-    """102 for OFFSET; the FETCH behind it is then read as that of a cursor: 153."""
+    """Return 102 for OFFSET; the FETCH after it is then read as that of a cursor: 153."""
     problem = SqlSyntaxError(line, 102, near_text)
     for before, token in pairwise(following_tokens):
         if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
@@ -90,7 +90,7 @@ def _is_type(tokens: Sequence[Token], index: int) -> bool:
 
 
 def check_one_row(tokens: Sequence[Token]) -> None:
-    """VALUES takes one row before 2008."""
+    """Check that VALUES has one row before 2008."""
     level, values = 0, False
     for token in tokens:
         level += token.is_op("(") - token.is_op(")")

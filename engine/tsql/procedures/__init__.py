@@ -47,7 +47,7 @@ from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:
-    """EXEC procedure. Raises 2812 for one that does not exist, 201, 8144, 8145 for wrong arguments."""
+    """Execute EXEC procedure. Raises 2812 for a missing one, 201, 8144, 8145 for wrong arguments."""
     name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
     if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
@@ -99,7 +99,7 @@ FAILED: Final = 1
 
 
 def _call_text(machine: Machine, parts: list[str], statement: s.Execute) -> str:
-    """The same call as text for a linked server, with the values of its arguments."""
+    """Return the call as text for a linked server, with the values of its arguments."""
     given = []
     for argument in statement.arguments:
         value = machine.value(argument.value)
@@ -122,7 +122,7 @@ def _database_in(parts: list[str]) -> str:
 def _run(
     machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
 ) -> None:
-    """EXEC of a procedure that a script has made, in its *database*."""
+    """Execute a user procedure in its *database*."""
     known = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
     given = bind_arguments(

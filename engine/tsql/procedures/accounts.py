@@ -47,7 +47,7 @@ def _revoke_access(call: ProcedureCall) -> None:
 
 
 def _role(call: ProcedureCall) -> None:
-    """15007 for an unknown login, 15402 for an unknown role of the server; else it is said that nothing changes."""
+    """Note that nothing changes; 15007 for an unknown login, 15402 for an unknown server role."""
     context = call.machine.context
     if call.name == "sp_addsrvrolemember":
         logins = {to_text(row["name"]).lower() for row in catalog.rows_of(context, "sys.server_principals")}

@@ -22,7 +22,7 @@ def find_named_row(call: ProcedureCall, table: str, parameter: str, column: str 
 
 
 def check_new_name(call: ProcedureCall, table: str, parameter: str = "@name") -> str:
-    """The name of something new; 14261 if it is taken."""
+    """Return the name of a new object; 14261 if it exists."""
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
         raise SqlError(14261, parameter, name)
@@ -126,7 +126,7 @@ def _check_condition(call: ProcedureCall) -> None:
 
 
 def _names_job(call: ProcedureCall) -> bool:
-    """A job has been named; all zeros or an empty name mean none."""
+    """Return whether a job is named; all zeros or an empty name mean none."""
     given = call.get("@job_id")
     text = call.text("@job_name") if given is None else to_text(given)
     return bool(text.strip("0-x"))

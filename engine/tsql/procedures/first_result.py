@@ -30,7 +30,7 @@ _COLLATION_ID, _SORT_ID = 13632521, 52
 
 
 def _describe(call: ProcedureCall) -> None:
-    """The text is run as with SET FMTONLY ON, its parameters being NULL. Which columns are never NULL is not known."""
+    """Describe the text as with SET FMTONLY ON and NULL parameters; which columns are never NULL is unknown."""
     machine, text = call.machine, call.text("@tsql")
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     there = machine.create_sibling(

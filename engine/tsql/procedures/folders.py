@@ -21,7 +21,7 @@ def _file_exists(call: ProcedureCall) -> None:
 
 
 def _create_folder(call: ProcedureCall) -> None:
-    """The folder is there already, unless its drive is not."""
+    """Accept the folder, which always exists if its drive does."""
     if not any(folders.exists(call.machine.context, call.text("@path"))):
         raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
 

@@ -215,7 +215,7 @@ def _update_one(call: ProcedureCall, database: str, user: str, login: str) -> No
 
 
 def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
-    """An orphaned user gets the login of its name, or with a password a new one; others are left as they are."""
+    """Give an orphaned user the login of its name, or with a password a new one; keep others."""
     if not user or call.text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.admit(call.machine.context, "write", database)
@@ -240,7 +240,7 @@ def _auto_fix(call: ProcedureCall, database: str, user: str) -> None:
 
 
 def _help_text(call: ProcedureCall) -> None:
-    """The definition of a procedure or view, a row a line. 15009 for no such object, 15197 for one without text."""
+    """Return the definition of a procedure or view, a row a line; 15009 if missing, 15197 without text."""
     name, context = call.text("@objname"), call.machine.context
     found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
     if found is None and catalog.object_id(context, name) is None:

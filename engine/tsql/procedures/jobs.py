@@ -201,7 +201,7 @@ def _add_step(call: ProcedureCall) -> None:
 
 
 def _check_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
-    """14261 for a name that another step has, 14266 for an action from 1 to 4 that there is not."""
+    """Raise 14261 for a name that another step has, 14266 for an action that does not exist (1 to 4 do)."""
     name = to_text(values.get("step_name", "")).lower()
     for other in job_ledger.steps_of(call.world, call.server, job):
         if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
@@ -269,7 +269,7 @@ _SCHEDULE: Final = {
 
 
 def _new_schedule(call: ProcedureCall, parameter: str) -> int:
-    """Schedules are kept as they are given; no job runs by one here."""
+    """Store a schedule without effect: no job runs by one here."""
     given = {column: call.get(name) for name, column in _SCHEDULE.items()}
     values = {"enabled": 1, **{column: value for column, value in given.items() if value is not None}}
     name = call.text(parameter)
@@ -315,7 +315,7 @@ def _delete_schedule(call: ProcedureCall) -> None:
 
 
 def _add_server(call: ProcedureCall) -> None:
-    """The job is for the server itself. 14269 for one that is already."""
+    """Target the job at the server itself; 14269 if it is already."""
     name = job_named(call)
     if _is_targeted(call, name):
         raise SqlError(14269, "Job", name, call.server)
@@ -328,7 +328,7 @@ def _remove_server(call: ProcedureCall) -> None:
 
 
 def _is_targeted(call: ProcedureCall, job: str) -> bool:
-    """A job that a script has made needs sp_add_jobserver; those of a scenario have theirs."""
+    """Return whether the job has a target: scenario jobs do, those of scripts need sp_add_jobserver."""
     row = ledger.find(call.world, call.server, "sysjobs", "job", job)
     return row is None or bool(row.get("targeted", 1))
 

@@ -15,7 +15,7 @@ COMPONENT: Final = "Database Mail XPs"
 
 
 def _need_mail(call: ProcedureCall) -> None:
-    """15281 while the component is off, as it is from the start."""
+    """Raise 15281 while the component is off, which is the default."""
     if not option_value(call.machine.context, COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
 
@@ -92,7 +92,7 @@ def _delete(table: str, kind: str) -> Callable[[ProcedureCall], None]:
 
 
 def _send(call: ProcedureCall) -> None:
-    """Queued, and there it stays: 15281 without the component, 14607 without the profile, 14624 without recipients."""
+    """Queue a mail, which is never sent: 15281 without the component, 14607 profile, 14624 recipients."""
     _need_mail(call)
     profiles = ledger.rows(call.world, call.server, "sysmail_profile")
     if call.get("@profile_name") is not None:

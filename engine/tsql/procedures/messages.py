@@ -15,7 +15,7 @@ SEVERITY_MAX: Final = 25
 
 
 def _add(call: ProcedureCall) -> None:
-    """15040 number too small, 15041 severity, 15043 there is one and no REPLACE."""
+    """Add a message; 15040 number too small, 15041 severity, 15043 existing without REPLACE."""
     number, severity = call.number("@msgnum"), call.number("@severity")
     if number < FIRST_OWN:
         raise SqlError(15040)
@@ -54,7 +54,7 @@ def _alter(call: ProcedureCall) -> None:
 
 
 def _drop(call: ProcedureCall) -> None:
-    """15178 a message of the product, 15179 unknown."""
+    """Drop a message; 15178 one of the product, 15179 unknown."""
     number = call.number("@msgnum")
     if number < FIRST_OWN:
         raise SqlError(15178)

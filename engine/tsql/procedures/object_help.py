@@ -59,7 +59,7 @@ _TYPES: Final = {
 
 
 def _help(call: ProcedureCall) -> None:
-    """Without a name all objects; 15009 for one that does not exist."""
+    """Describe an object, or all objects without a name; 15009 for one that does not exist."""
     name = call.text("@objname")
     if not name:
         _list(call)
@@ -102,7 +102,7 @@ def _system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogView | N
 
 
 def _name_of(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """The name as it was written when the object was made."""
+    """Return the name as it was written when the object was created."""
     listed = (known for known, _ in objects.list_objects(call.machine.context))
     return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
 
@@ -246,7 +246,7 @@ def _belongs_to_object(call: ProcedureCall, row: Record, name: str) -> bool:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """*columns*: name, type, whether it may be NULL; None where that is not known, nor how long its text is."""
+    """Show *columns*: name, type, whether it may be NULL; None if unknown."""
     rows: list[Row] = []
     for name, kind, nullable in columns:
         plain, length, precision, scale = _sizes(kind)
@@ -278,7 +278,7 @@ def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]])
 
 
 def _digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
-    """As the product pads them; blank for types that have none."""
+    """Return precision and scale padded as in the product; blank for types without them."""
     if precision is None:
         return _BLANK, _BLANK
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
@@ -311,7 +311,7 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 
 
 def _list(call: ProcedureCall) -> None:
-    """Every object of the database, those of users first, and its types, of which there is none."""
+    """List every object of the database, those of users first, and its types, of which there are none."""
     context = call.machine.context
     mine: list[Row] = [
         (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])

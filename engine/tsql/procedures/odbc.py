@@ -65,7 +65,7 @@ KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 
 
 def _rows(call: ProcedureCall, view: str) -> list[Record]:
-    """Of a view; what one leaves out is NULL."""
+    """Return rows of a view; omitted columns are NULL."""
     return [defaultdict(lambda: None, row) for row in catalog.rows_of(call.machine.context, view)]
 
 
@@ -321,7 +321,7 @@ def _foreign_keys(call: ProcedureCall) -> None:
 
 
 def _rule(action: Scalar) -> int:
-    """sp_fkeys has 0 for CASCADE and 1 for NO ACTION, sys.foreign_keys the other way round."""
+    """Return 0 for CASCADE and 1 for NO ACTION, as sp_fkeys does; sys.foreign_keys has the reverse."""
     return {0: 1, 1: 0}.get(int(str(action or 0)), int(str(action or 0)))
 
 

@@ -14,7 +14,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def _rename(call: ProcedureCall) -> None:
-    """Raises 15225 for what is not there, 15335 for a name that is taken."""
+    """Rename an object. Raises 15225 for a missing one, 15335 for an existing new name."""
     context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
     kind = (call.text("@objtype") or "").upper()
     if kind not in ("", "OBJECT", "COLUMN"):

@@ -46,7 +46,7 @@ def _help(call: ProcedureCall) -> None:
 
 
 def _accept_without_effect(call: ProcedureCall) -> None:
-    """A setting of a link that changes nothing here: every linked server can be asked with one's own login."""
+    """Accept a setting of a link without effect: every linked server accepts one's own login."""
     call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
 
 

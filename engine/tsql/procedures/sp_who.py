@@ -36,7 +36,7 @@ def _read_text(row: Record, column: str) -> str:
 
 
 def _databases(call: ProcedureCall, rows: list[Record]) -> dict[Scalar, Scalar]:
-    """Dbid -> name, of all rows at once."""
+    """Return dbid -> name, of all rows at once."""
     ids = dict.fromkeys(row.get("dbid") for row in rows)
     return {number: call.machine.context.database_name(int(str(number or 0))) for number in ids}
 

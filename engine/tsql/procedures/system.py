@@ -31,7 +31,7 @@ _REGISTRY: Final[dict[str, Scalar]] = {
 
 
 def _read_registry(call: ProcedureCall) -> None:
-    """The value as a grid, or in the OUTPUT parameter; what is not there is NULL and, without OUTPUT, message 22001."""
+    """Return the value as a grid, or in the OUTPUT parameter; a missing one is NULL, without OUTPUT also 22001."""
     name = call.text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value

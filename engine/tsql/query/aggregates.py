@@ -119,7 +119,7 @@ def _deviation(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
-    """As wide as its texts can be, 8,000 bytes otherwise; what is no text becomes one [DOC: STRING_AGG]."""
+    """Return the type of STRING_AGG: as wide as its texts, else 8,000 bytes of text [DOC: STRING_AGG]."""
     if len(node.expressions) != 2 and KEYS not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.expr(value) for value in list(node.expressions)]
@@ -136,7 +136,7 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
-    """LAG, FIRST_VALUE …: the type of the value, which a default is converted to."""
+    """Return the type of LAG, FIRST_VALUE and others: that of the value, to which a default is converted."""
     kind = binder.expr(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):

@@ -51,7 +51,7 @@ def apply(select: exp.Select, join: exp.Join) -> None:
 
 
 def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
-    """A function of tables: a join with all it can return, on its arguments."""
+    """Replace a table function by a join with all its possible rows, on its arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
@@ -110,7 +110,7 @@ def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) ->
 
 
 def call(table: exp.Table) -> None:
-    """FROM function(arguments): the rows of its table that match."""
+    """Replace FROM function(arguments) by the matching rows of its table."""
     parts: tuple[str, ...]
     if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
         _from_nodes(table, table.this)
@@ -143,7 +143,7 @@ def call(table: exp.Table) -> None:
 def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
-    """(VALUES (a, b), (c, d)) x (p, q): as many rows, and each use of x.p picks its value by the row's number."""
+    """Replace (VALUES (a, b), (c, d)) x (p, q) by row numbers; x.p picks its value by the row's number."""
     rows = [cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
     for place in range(1, len(rows)):
@@ -174,7 +174,7 @@ def _apply_values(
 def _apply_select(
     select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """A derived table: what needs one row at most becomes a subquery for each use, the rest a join."""
+    """Replace a derived table: with at most one row by a subquery for each use, else by a join."""
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
     names = columns or [projection_name(projection) for projection in inner.expressions]
@@ -218,7 +218,7 @@ PACKED: Final = "packed"
 def _apply_packed(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Any other query: it is asked for each row before it, and packs what it finds (scratch.py)."""
+    """Replace any other query by one for each previous row, with packed results (scratch.py)."""
     first: exp.Expr = inner
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -262,7 +262,7 @@ ROWS_OF: Final = {
 
 
 def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """The call that gives the rows of such a function (environment.py)."""
+    """Return the call that gives the rows of such a function (environment.py)."""
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
     if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
@@ -318,7 +318,7 @@ def _is_nodes(call: exp.Anonymous) -> bool:
 
 
 def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str, outer: bool) -> None:
-    """xml.nodes('path') AS alias (column): a row for each node."""
+    """Replace xml.nodes('path') AS alias (column) by a row for each node."""
     select = join.find_ancestor(exp.Select)
     names = [column.name for column in join.this.args["alias"].columns] if join.this.args.get("alias") else []
     if (
@@ -334,7 +334,7 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
 
 
 def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
-    """FROM @x.nodes('path') AS alias (column)."""
+    """Replace FROM @x.nodes('path') AS alias (column)."""
     select, alias = table.find_ancestor(exp.Select), table.args.get("alias")
     names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
     xml, holder = table.args.get("db"), table.args.get("catalog")
@@ -372,7 +372,7 @@ def _join_inner(
     uses: Mapping[str, exp.Expr],
     outer: bool,
 ) -> None:
-    """(SELECT a FROM x WHERE x.k = t.k) d: JOIN x ON x.k = t.k, with d.a replaced by what it stands for."""
+    """Replace (SELECT a FROM x WHERE x.k = t.k) d by JOIN x ON x.k = t.k, and d.a by its expression."""
     source = inner.args["from_"].this
     inner_joins = inner.args.get("joins") or []
     _substitute(select, join, alias, uses)
@@ -394,7 +394,7 @@ def _value(projection: exp.Expr) -> exp.Expr:
 
 
 def _aggregates(value: exp.Expr) -> bool:
-    """The value has an aggregate of this query, not of a subquery in it and no window function."""
+    """Return whether the value has an aggregate of this query, not of a subquery, and no window function."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         named = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if named and not isinstance(node.parent, exp.Window) and node.find_ancestor(exp.Select) is None:
@@ -447,7 +447,7 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """x.* of the applied table becomes its columns; a bare * cannot be told apart."""
+    """Replace x.* of the applied table by its columns; a bare * remains."""
     shown: list[exp.Expr] = []
     for projection in select.expressions:
         mine = projection.is_star and projection.find(exp.Column) is not None

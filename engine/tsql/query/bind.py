@@ -164,7 +164,7 @@ class QueryBinder(Grouping):
         )
 
     def _check_derived_columns(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
-        """Raises 8155 for a column without a name, 8156 for a name that comes twice."""
+        """Raise 8155 for a column without a name, 8156 for a duplicate name."""
         seen: set[str] = set()
         for number, (column, _) in enumerate(columns or (), start=1):
             if not column:
@@ -427,7 +427,7 @@ class QueryBinder(Grouping):
             self.clause([node])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
-        """The name of a column of the result and what stands for it; nothing where it may be more than one."""
+        """Return name and expression of a result column; nothing if it may stand for several."""
         if projection.is_star:
             return "", ""
         value = value_of(projection)
@@ -447,7 +447,7 @@ class QueryBinder(Grouping):
     def _check_order_term(
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_values: set[str]
     ) -> None:
-        """Finds 169 for what ORDER BY names twice, 209 for the name of two different columns of the result."""
+        """Raise 169 for a duplicate in ORDER BY, 209 for the name of two different columns of the result."""
         starred = ("", "") in projections
         meant = ""
         if isinstance(node, exp.Literal) and not node.is_string and not starred:
@@ -503,7 +503,7 @@ XML_STYLES: Final = {
 
 
 def _xml(clause: exp.Expr) -> Columns:
-    """FOR XML gives one value: xml with TYPE, text without."""
+    """Return the one column of FOR XML: xml with TYPE, else text."""
     typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
     return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
 

@@ -258,7 +258,7 @@ def _cost_of_sources(
 
 
 def _stops_early(query: QueryCost) -> bool:
-    """Every row that is looked at comes out, as it is found: there are no more than TOP lets through."""
+    """Return whether every row that is read is also returned, up to TOP."""
     turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
     return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
 

@@ -118,7 +118,7 @@ class _CostReader:
         return QueryCost(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
 
     def _table(self, node: exp.Expr) -> str:
-        """The name of a table as SQLite has it; empty for a query."""
+        """Return the name of a table in SQLite; empty for a query."""
         if _is_packed(node):
             return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
@@ -160,7 +160,7 @@ class _CostReader:
     def _expressions(
         self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
     ) -> int:
-        """Calls in the expressions; the queries in them go to *inner*."""
+        """Count the calls in the expressions; the queries in them go to *inner*."""
         calls = 0
         left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
         while left:
@@ -184,7 +184,7 @@ def _is_packed(node: exp.Expr) -> bool:
 
 
 def _sorts(expression: exp.Expr) -> int:
-    """Functions with OVER, but ROW_NUMBER in any order: it numbers the rows as they come."""
+    """Count the functions with OVER that sort; ROW_NUMBER in any order numbers the rows as they come."""
     return sum(
         1
         for window in expression.find_all(exp.Window)
@@ -204,7 +204,7 @@ def _grouped_by(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | 
 
 
 def _totals(value: object) -> Iterator[exp.Expr]:
-    """The aggregates in an expression or a list of them, which look at every row; those OVER a window are not."""
+    """Yield the aggregates in expressions that read every row, without window functions."""
     left = [value]
     while left:
         node = left.pop()
@@ -303,14 +303,14 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _correlated(query: exp.Expr) -> bool:
-    """It names something of the queries around it."""
+    """Return whether it refers to an outer query."""
     tables = (exp.Table, exp.Subquery, exp.CTE)
     inside = {node.alias_or_name.lower() for node in query.find_all(*tables)}
     return any(column.table and column.table.lower() not in inside for column in query.find_all(exp.Column))
 
 
 def _aggregates(select: exp.Select) -> bool:
-    """One row comes out: it has a total of everything."""
+    """Return whether one row comes out, a total of everything."""
     for projection in select.expressions:
         for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):
             if _is_total(node):

@@ -238,7 +238,7 @@ def check_values(tree: exp.Expr) -> None:
 
 
 def _check_value(projection: exp.Expr) -> None:
-    """`name = value` is no condition but gives a column its name."""
+    """Treat `name = value` as a named column, not as a condition."""
     value = projection.unalias()
     named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
     if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
@@ -263,7 +263,7 @@ def _check_condition(node: exp.Expr) -> None:
 
 
 def write_out(tree: exp.Expr) -> None:
-    """`x > ALL (query)` as a count of what the comparison says of each row: 1, 0 or unknown."""
+    """Rewrite `x > ALL (query)` as a count of the comparison's results for each row: 1, 0 or unknown."""
     for node in list(tree.find_all(exp.Any, exp.All)):
         comparison = node.parent
         query = node.this
@@ -288,7 +288,7 @@ def write_out(tree: exp.Expr) -> None:
 
 
 def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-    """EXISTS a row of the query for which the comparison is true, false, or (None) neither."""
+    """Build EXISTS of a row for which the comparison is true, false, or (None) neither."""
     first = inner = query.copy()
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -325,7 +325,7 @@ _VALUE: Final = "compared value"
 
 
 def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
-    """The number of rows by a query of its own: so many of a hundred, or up to the last that ties with the nth."""
+    """Set the number of rows by a separate query: a percentage, or up to the last that ties with the nth."""
     if select.args.get("distinct") is not None:
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     most = limit.expression
@@ -394,7 +394,7 @@ KEYS: Final = "keys"
 
 
 def fold_orders(tree: exp.Expr) -> None:
-    """STRING_AGG(a, b) WITHIN GROUP (ORDER BY c DESC) as one call: STRING_AGG(a, b, 'desc', c)."""
+    """Rewrite STRING_AGG(a, b) WITHIN GROUP (ORDER BY c DESC) as one call: STRING_AGG(a, b, 'desc', c)."""
     for node in list(tree.find_all(exp.WithinGroup)):
         call = node.this
         if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "string_agg":
@@ -414,7 +414,7 @@ XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 
 
 
 def name_columns(tree: exp.Expr) -> None:
-    """x.record.value(…): before a method, sqlglot takes every column for names with dots between them."""
+    """Name the column in x.record.value(…): before a method, sqlglot reads a column as a dotted name."""
     methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
     for method in methods:
         for node in list(method.this.walk()):
@@ -434,7 +434,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """A name that stands where a value does; a star that is not all there is of a projection or COUNT(*)."""
+    """Return whether the name or star stands for a value; a lone star of a projection or COUNT(*) does not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False
@@ -444,7 +444,7 @@ def _is_value(node: exp.Expr) -> bool:
 
 
 def join_applied(tree: exp.Expr) -> None:
-    """CROSS APPLY table: nothing is applied, each row of the one comes to each of the other."""
+    """Replace CROSS APPLY of a plain table by a cross join."""
     for join in list(tree.find_all(exp.Join)):
         lateral = join.this
         if not isinstance(lateral, exp.Lateral) or not isinstance(lateral.this, exp.Identifier | exp.Dot):
@@ -464,7 +464,7 @@ def join_applied(tree: exp.Expr) -> None:
 
 
 def alias_queries(tree: exp.Expr) -> None:
-    """`x = (SELECT 1)` in a list is `(SELECT 1) AS x`: sqlglot leaves the name where a table has its alias."""
+    """Rewrite `x = (SELECT 1)` in a list as `(SELECT 1) AS x`: sqlglot puts the name where tables have it."""
     for query in list(tree.find_all(exp.Subquery)):
         name = query.args.get("alias")
         if isinstance(name, exp.Identifier) and query.arg_key == "expressions":

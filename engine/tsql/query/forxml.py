@@ -124,7 +124,7 @@ def _value_of(projection: exp.Expr) -> exp.Expr:
 
 
 def _is_xml(value: exp.Expr) -> bool:
-    """A subquery with TYPE, or what has been converted to xml."""
+    """Return whether the value is a subquery with TYPE, or was converted to xml."""
     inner = value.this if isinstance(value, exp.Subquery) else value
     if isinstance(inner, exp.Anonymous) and inner.name == "t_convert":
         return bool(inner.expressions[0].name == "xml")
@@ -150,7 +150,7 @@ def _check_attributes(names: list[str]) -> None:
 
 
 def encode_name(name: str) -> str:
-    """A name as XML takes it: _x0020_ for a blank."""
+    """Return a name in XML form: _x0020_ for a blank."""
     shown = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
     return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", shown)
 

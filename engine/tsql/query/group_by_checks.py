@@ -152,7 +152,7 @@ def bare_column(node: exp.Expr) -> exp.Expr:
 
 
 def _is_aggregate(node: exp.Expr) -> bool:
-    """An aggregate of rows, not one with OVER."""
+    """Return whether the node is an aggregate of rows, not one with OVER."""
     named = isinstance(node, exp.AggFunc) or (
         isinstance(node, exp.Anonymous) and str(node.this).lower() in AGGREGATES
     )
@@ -170,7 +170,7 @@ def _parts_of(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _own_aggregate(node: exp.Expr) -> bool:
-    """There is an aggregate in the expression, outside its subqueries."""
+    """Return whether the expression has an aggregate outside its subqueries."""
     return next(_aggregates_in(node), None) is not None
 
 

@@ -31,7 +31,7 @@ _CALLS: Final[dict[type[exp.Expr], str]] = {exp.Grouping: "GROUPING", exp.Groupi
 
 
 def find_grouping_function(node: exp.Expr) -> str:
-    """GROUPING or GROUPING_ID, if the node is a call of it."""
+    """Return GROUPING or GROUPING_ID, if the node is a call of it."""
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
         return name if name in ("GROUPING", "GROUPING_ID") else ""
@@ -71,7 +71,7 @@ def _cells(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _sets(group: exp.Expr) -> Sets:
-    """The lists of columns by which is grouped, the longest first."""
+    """Return the lists of grouping columns, longest first."""
     factors: list[Sets] = []
     whole = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
     if whole:
@@ -100,7 +100,7 @@ def _expand_part(part: exp.Expr) -> Sets:
 
 
 def _combine_units(is_cube: bool, units: Sets) -> Sets:
-    """ROLLUP: the first n; CUBE: any of them."""
+    """Return the sets: of ROLLUP the first n units, of CUBE any of them."""
     if len(units) > SETS_MAX.bit_length() and is_cube:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
@@ -113,7 +113,7 @@ def _combine_units(is_cube: bool, units: Sets) -> Sets:
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
-    """GROUPING: 1 where the column is grouped away; GROUPING_ID: as bits of a number, the first is the highest."""
+    """Evaluate GROUPING: 1 if the column is not grouped by; GROUPING_ID: bits of a number, the first is highest."""
     number = 0
     for place, argument in enumerate(node.expressions, start=1):
         if _canonical(argument) not in everything:

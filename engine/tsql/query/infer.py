@@ -89,7 +89,7 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def is_bare_function(node: exp.Expr) -> bool:
-    """A function that is written without brackets: no column, and without a name in a result."""
+    """Return whether the function is written without brackets: no column, and without a name in a result."""
     return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
 
 
@@ -222,7 +222,7 @@ _COMPARED: Final[dict[type[exp.Expr], str]] = {
 
 
 def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
-    """ANSI_NULLS OFF: a comparison with NULL or a variable takes NULL for a value. Documented [DOC: SET ANSI_NULLS]."""
+    """Compare under ANSI_NULLS OFF: NULL equals NULL and NULL variables. Documented [DOC: SET ANSI_NULLS]."""
     sides = (node.this, node.args["expression"])
     if not any(isinstance(side, exp.Null | exp.Parameter) for side in sides):
         return
@@ -329,7 +329,7 @@ def _infer_case(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
-    """The subject of CASE against each WHEN."""
+    """Compare the subject of CASE with each WHEN."""
     kinds = [binder.expr(node) for node in nodes]
     target: Kind = NULL
     for kind in kinds:
@@ -398,7 +398,7 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
-    """SQL_VARIANT_PROPERTY is told the type. Raises Unsimulated for what keeps no type of its own here."""
+    """Give SQL_VARIANT_PROPERTY its type. Raises Unsimulated for a value without its own type here."""
     if kind is not None and kind.name == "sql_variant":
         raise UnsimulatedFeatureError("the type of a value in a sql_variant")
     if node.expressions[1].name.lower() == "totalbytes":
@@ -430,7 +430,7 @@ def _infer_choose(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
-    """ISNULL has the type of its first argument: the second one is converted to it, and cut."""
+    """Return the type of ISNULL's first argument, to which the second one is converted and cut."""
     if len(node.expressions) != 2:
         return binder.parts(node)
     first, second = (binder.expr(value) for value in list(node.expressions))
@@ -510,7 +510,7 @@ def _infer_null(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
-    """AND and OR, whose left sides are many in generated texts."""
+    """Infer AND and OR iteratively, as generated texts have many left sides."""
     parts: list[exp.Expr] = []
     while isinstance(node, exp.And | exp.Or):
         parts.append(node.args["expression"])

@@ -126,7 +126,7 @@ def _find_qualified_column(space: Space, qualifiers: Sequence[str], name: str) -
 
 
 def _ends_with(parts: list[str], wanted: list[str]) -> bool:
-    """sys.databases is master.sys.databases, too; and `..` leaves a part out."""
+    """Return whether the names match: sys.databases is also master.sys.databases, and `..` omits a part."""
     return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
 
 

@@ -107,7 +107,7 @@ def _replace_source(
 
 
 def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
-    """(…) s UNPIVOT (v FOR k IN (a, b)) u: one SELECT for each column, together, without the rows that are NULL."""
+    """Rewrite (…) s UNPIVOT (v FOR k IN (a, b)) u as one SELECT for each column, without NULL rows."""
     fields = pivot.args.get("fields") or []
     if len(fields) != 1 or len(pivot.expressions) != 1:
         raise UnsimulatedFeatureError("UNPIVOT of more than one column")

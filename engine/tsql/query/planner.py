@@ -17,7 +17,7 @@ from engine.tsql.query.plans import QueryPlan, References
 
 
 def load() -> None:
-    """Spend it now: who asks first does not wait for it."""
+    """Load the planner now, so that its first user does not wait."""
     from engine.tsql.language import parse  # noqa: F401
     from engine.tsql.query import translate  # noqa: F401
 
@@ -54,7 +54,7 @@ def plan(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan
 
 
 def planning(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
-    """The plan of a statement in steps (work.Stepwise)."""
+    """Return the plan of a statement in steps (work.Stepwise)."""
     from engine.tsql.query import translate
 
     return translate.planning(text, names)
@@ -69,7 +69,7 @@ def plan_statement(text: str) -> QueryPlan:
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Raises SqlSyntaxError unless *text* reads as a query; False if sqlglot cannot tell."""
+    """Return whether *text* reads as a query; raises SqlSyntaxError if not, False if sqlglot cannot tell."""
     from engine.tsql.query import translate
 
     return translate.check_statement(text, line)

@@ -72,7 +72,7 @@ def _limit_before_numbering(select: exp.Select) -> None:
 
 
 def _counts_rows(value: exp.Expr) -> bool:
-    """A constant, or ROW_NUMBER() in no order."""
+    """Return whether it is a constant, or ROW_NUMBER() in no order."""
     if not isinstance(value, exp.Window):
         return isinstance(value, exp.Literal)
     numbered = isinstance(value.this, exp.RowNumber) and not value.args.get("partition_by")
@@ -83,7 +83,7 @@ def _counts_rows(value: exp.Expr) -> bool:
 
 
 def _name_columns_inside(source: exp.Expr) -> None:
-    """(SELECT 1) AS s (a), (VALUES (1), (2)) AS s (a): the names go to the columns inside, where SQLite takes them."""
+    """Move names in (SELECT 1) AS s (a), (VALUES (1), (2)) AS s (a) to the columns inside, as SQLite needs."""
     alias = source.args.get("alias")
     if not isinstance(alias, exp.TableAlias) or not alias.columns or isinstance(source.parent, exp.Lateral):
         return
@@ -115,7 +115,7 @@ ROWS_AS_SELECTS_MAX: Final = 100
 
 
 def as_selects(values: exp.Values) -> exp.Expr:
-    """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4; of many rows the first one names the columns."""
+    """Rewrite VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4; the first row names the columns."""
     rows = [cells(row) for row in values.expressions]
     many = len(rows) > ROWS_AS_SELECTS_MAX
     selects = [exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if many else rows)]

@@ -78,7 +78,7 @@ def rewriting(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tup
 
 
 def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
-    """`node.replace(new)`, which numbers all of a list anew: two thousand parameters of an IN take it a second."""
+    """Replace a node in place: `node.replace` renumbers the whole list, a second for an IN of 2,000 parameters."""
     parent, key, place = node.parent, node.arg_key, node.index
     if parent is None or parent is replacement or key is None or place is None:
         node.replace(replacement)
@@ -121,7 +121,7 @@ def _keep_order(tree: exp.Expr) -> None:
 
 
 def _has_plain_columns(query: exp.Expr) -> bool:
-    """It hands on columns as they are: nothing grows."""
+    """Return whether it passes columns on unchanged, so that nothing grows."""
     plain = exp.Column | exp.Star | exp.Literal
     return isinstance(query, exp.Select) and all(
         isinstance(projection.unalias(), plain) for projection in query.expressions
@@ -181,7 +181,7 @@ def _other_collation(*values: exp.Expr) -> str | None:
 
 
 def _rewrite_like(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """SQLite's LIKE knows no collation, so there is a call for those that tell case apart."""
+    """Replace LIKE by a call for collations that distinguish case, which SQLite's LIKE does not know."""
     text, pattern = node.this, node.args["expression"]
     return node if _other_collation(text, pattern) is None else _call("like_exact", pattern, text)
 
@@ -239,7 +239,7 @@ def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
 
 
 def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """SQLite adds floats in another way from version 3.43 on."""
+    """Replace SUM, because SQLite adds floats differently from version 3.43 on."""
     return _call("sum", node.this)
 
 
@@ -290,7 +290,7 @@ def _any_order(ordered: exp.Expr) -> bool:
 
 
 def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
-    """AVG(x) as SUM(x) / COUNT(x), in its type."""
+    """Rewrite AVG(x) as SUM(x) / COUNT(x), in its type."""
 
     def add_window(aggregate: exp.Expr) -> exp.Expr:
         if window is None:
@@ -330,7 +330,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """By the collation that the query names, which SQLite takes from the left; by default otherwise."""
+    """Compare by the collation that the query names, which SQLite takes from the left, else by the default."""
     others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
@@ -344,7 +344,7 @@ def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _remove_rtrim(node: exp.Expr) -> exp.Expr:
-    """RTRIM(column) is equal to what the column is equal to, and SQLite finds a column faster than a function of it."""
+    """Remove RTRIM from a compared column: the result is equal, and SQLite finds a column faster."""
     inside = node.this if isinstance(node, exp.Collate) else node
     trimmed = isinstance(inside, exp.Anonymous) and inside.this == "t_rtrim" and len(inside.expressions) == 1
     if not trimmed or not isinstance(inside.expressions[0], exp.Column):
@@ -445,7 +445,7 @@ def _join_first(select: exp.Expr) -> None:
 
 
 def _hand_on_constants(select: exp.Expr) -> None:
-    """a.x = b.x AND b.x = 5: then a.x = 5 too, and a need not be gone through as a whole."""
+    """Add a.x = 5 to a.x = b.x AND b.x = 5, so that table a need not be scanned."""
     where, joins = select.args.get("where"), select.args.get("joins") or ()
     if where is None or not joins:
         return
@@ -475,7 +475,7 @@ def _hand_on_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """A literal, a parameter, or OBJECT_ID and its like of those."""
+    """Return whether it is a literal, a parameter, or a function such as OBJECT_ID of those."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)

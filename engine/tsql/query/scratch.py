@@ -125,7 +125,7 @@ _spare: Final[list[Scratch]] = []
 
 
 def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> Scratch:
-    """A connection for one slice of work: an empty one that was used before, or else a new one."""
+    """Return a connection for one slice of work: a used empty one, or a new one."""
     for place, kept in enumerate(_spare):
         if kept.version == context.version:
             del _spare[place]
@@ -183,7 +183,7 @@ class Scratch:
         return self._context
 
     def _configure_connection(self) -> None:
-        """Limits, collations and functions, which stay for all slices."""
+        """Set limits, collations and functions, which stay for all slices."""
         context = self.context
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
@@ -213,7 +213,7 @@ class Scratch:
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
-        """Over with this slice; the connection, empty again, is kept for another."""
+        """End this slice and keep the empty connection for another."""
         self._context = None
         if self._sound and len(_spare) < SPARE_MAX:
             self._index_by_itself(True)
@@ -224,9 +224,9 @@ class Scratch:
     def select(
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        """Column names and rows of the plan's query; *values* gives each variable's value.
+        """Return column names and rows of the plan's query; *values* gives each variable's value.
 
-        Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
+        Raises SqlError for errors of the player, Unsimulated for a query that SQLite cannot run.
         """
         self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
         if len(plan.sql) < LONG and not (plan.tables or plan.variables or CALL in plan.sql):
@@ -364,7 +364,7 @@ class Scratch:
     def _keep_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
     ) -> Call:
-        """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
+        """Keep exceptions of functions, which SQLite swallows. *work*: extra cost of a call."""
 
         def guarded(*arguments: Scalar) -> Scalar:
             self._effort += CALL_WORK
@@ -406,12 +406,12 @@ class Scratch:
             raise
 
     def fail(self, problem: SqlError) -> None:
-        """An aggregate ends the query with *problem*."""
+        """End the query with *problem* of an aggregate."""
         self._problem = problem
         raise problem
 
     def _explain(self, text: str, plan: QueryPlan) -> SqlError | UnsimulatedFeatureError:
-        """SQLite's complaint as SQL Server would put it."""
+        """Translate SQLite's error to one of SQL Server."""
         if self._problem is not None:
             return self._problem
         for pattern, make in COMPLAINTS:
@@ -485,7 +485,7 @@ def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
 
 
 def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:
-    """Several tables, or one that makes only what is read."""
+    """Return whether the plan has several tables, or one that creates only the rows that are read."""
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
@@ -506,7 +506,7 @@ def _authorize(
 
 
 def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
-    """Of a variable, or of a number that is passed as one."""
+    """Return the value of a variable, or of a number that is passed as one."""
     return number_of(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
@@ -518,7 +518,7 @@ _MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
 
 
 def _affinity(kind: str) -> str:
-    """SQLite's type for one of T-SQL; text compares as the default collation does."""
+    """Return SQLite's type for one of T-SQL; text compares as the default collation does."""
     head = kind.split("(")[0].strip().lower()
     if head in _MAY_BE_LONG and type_of(kind).is_long:
         return f"TEXT COLLATE {COLLATION}"

@@ -29,10 +29,7 @@ _JSON: Final = f"{PLAIN}json"
 
 
 def _open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
-    """OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows.
-
-    [DOC: OPENJSON]
-    """
+    """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table over the rows. [DOC: OPENJSON]."""
     start = find_end_of_brackets(tokens, index + 1)
     if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
         return {}
@@ -154,7 +151,7 @@ _BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
 
 
 def _national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
-    """`SELECT value N'name'`: sqlglot knows such a name without N."""
+    """Rewrite `SELECT value N'name'`: sqlglot knows such a name without N."""
     found = dict[int, str]()
     for place, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
@@ -215,7 +212,7 @@ _BETWEEN: Final = {"MOD": ") % (", "EXTRACT": ", "}
 
 
 def _escapes(tokens: Sequence[Token]) -> dict[int, str]:
-    """{ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} in the words of T-SQL; nothing for other forms."""
+    """Rewrite {ts '…'}, {d '…'}, {t '…'}, {guid '…'} and {fn NAME(…)} in T-SQL; leave other forms."""
     found: dict[int, str] = {}
     opened: list[str] = []
     levels: list[int] = []

@@ -62,7 +62,7 @@ class _Sum:
                 self._fail(problem)
 
     def inverse(self, value: Scalar) -> None:
-        """The first value leaves the window of OVER."""
+        """Remove the first value from the window of OVER."""
         if value is not None:
             self.values.popleft()
 

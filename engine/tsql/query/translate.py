@@ -29,7 +29,7 @@ from engine.tsql.query.translation_context import Rewritten, table_ref, variable
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Raises SqlSyntaxError unless *text* reads as a query; False if sqlglot cannot tell."""
+    """Return whether *text* reads as a query; raises SqlSyntaxError if not, False if sqlglot cannot tell."""
     try:
         forms.check_values(_parse_query(text))
     except UnreadableTextError:
@@ -123,7 +123,7 @@ NAME_WORK: Final = 5
 
 
 def planning(text: str, names: BindingContext = NOTHING) -> ResumableComputation[QueryPlan]:
-    """The plan of a statement in steps: who asks again for what was asked a moment ago gets what has been done."""
+    """Return the plan of a statement in steps; a repeated request returns the cached computation."""
     refusals = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError)
     return _KNOWN.get(
         (text, names), len(text), lambda: ResumableComputation(_planning(text, names), refusals)
@@ -291,7 +291,7 @@ def _name_columns(select: exp.Select) -> None:
 
 
 def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
-    """The rows to insert as a SELECT."""
+    """Plan the rows to insert as a SELECT."""
     this = tree.this
     columns: tuple[str, ...] = ()
     if isinstance(this, exp.Schema):
@@ -332,7 +332,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
 
 
 def _convert_insert_values(values: exp.Values) -> exp.Expr:
-    """VALUES behind INSERT as a query."""
+    """Convert VALUES of an INSERT to a query."""
     if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
         return as_selects(values)
     names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]
@@ -346,7 +346,7 @@ VALUES_MAX: Final = 1_000
 
 
 def _is_default(node: exp.Expr | None) -> bool:
-    """The word DEFAULT in the place of a value."""
+    """Return whether the value is the word DEFAULT."""
     bare = isinstance(node, exp.Var) or (
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
     )
@@ -354,7 +354,7 @@ def _is_default(node: exp.Expr | None) -> bool:
 
 
 def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
-    """The row numbers and new values as a SELECT."""
+    """Plan the row numbers and new values as a SELECT."""
     pairs, variables = _changes(tree)
     if any(pair.expression is None or pair.expression.is_star for pair in pairs):
         raise SqlError(102, "*")
@@ -387,7 +387,7 @@ def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
 
 
 def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
-    """The row numbers as a SELECT."""
+    """Plan the row numbers as a SELECT."""
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("DELETE … OUTPUT")
     sql, query, target = yield from _row_numbers(tree, [], names)
@@ -509,7 +509,7 @@ def _base_column(tree: exp.Expr, name: str) -> str:
 
 
 def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
-    """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
+    """Plan up to three queries: matching rows, source rows without a match, target rows without one."""
     target, source, on = tree.this, tree.args["using"], tree.args["on"]
     if not isinstance(target, exp.Table):
         raise UnsimulatedFeatureError("this form of MERGE")
@@ -550,7 +550,7 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
 def _merge_part(
     tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: BindingContext
 ) -> Planning:
-    """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
+    """Plan the row number, the index of its WHEN (NULL: none), and the values of all WHENs."""
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])

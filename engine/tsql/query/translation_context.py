@@ -65,7 +65,7 @@ def _hints(table: exp.Table) -> frozenset[str]:
 
 
 def _open_query(call: exp.Anonymous) -> TableRef:
-    """OPENQUERY(server, 'query')."""
+    """Return the reference of OPENQUERY(server, 'query')."""
     if len(call.expressions) != 2 or not call.expressions[1].is_string:
         raise UnsimulatedFeatureError("OPENQUERY of anything but a text")
     return TableRef((str(call.expressions[0].name),), query=str(call.expressions[1].name))

@@ -252,7 +252,7 @@ def _day(year: int, month: int, day: int) -> int:
 
 
 def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
-    """As a value of *kind*: its part of the moment, its rounding. Raises 242 for a day that it does not have."""
+    """Return the value as *kind*: its part of the time, its rounding. Raises 242 for an impossible day."""
     name = kind.name
     if name in OLD_MOMENTS and moment.offset is not None:
         moment = DateTimeValue(moment.day, moment.ticks)
@@ -283,7 +283,7 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 
 
 def _as_datetime_ticks(ticks: int) -> int:
-    """29.998 seconds and less round down, 29.999 up: the value passes through thousandths of a datetime."""
+    """Round 29.998 seconds and less down, 29.999 up: the value passes through thousandths of a datetime."""
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
@@ -435,7 +435,7 @@ def _hijri_ordinal(year: int, month: int, day: int) -> int:
 
 
 def _hijri_day(text: str) -> int:
-    """dd/mm/yyyy of the Hijri calendar."""
+    """Parse dd/mm/yyyy of the Hijri calendar."""
     found = _SEPARATED.fullmatch(text)
     if found is None:
         raise _DateFormatError

@@ -114,7 +114,7 @@ def _hold_in_range(total: int, offset: int | None, kind: SqlType) -> str:
 
 
 def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
-    """Boundaries of the part that are crossed. Weeks always begin on Sunday. Documented [DOC: DATEDIFF]."""
+    """Count the crossed boundaries of the part; weeks always begin on Sunday. Documented [DOC: DATEDIFF]."""
     count = datediff_big(culture, name, start, end)
     if isinstance(count, int) and not -(2**31) <= count < 2**31:
         raise SqlError(535)
@@ -139,7 +139,7 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
 
 
 def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
-    """One end of a DATEDIFF: a literal with more digits than a datetime has is a datetime2 [DOC: DATEDIFF]."""
+    """Return one end of a DATEDIFF: a literal with more digits than a datetime is a datetime2 [DOC: DATEDIFF]."""
     if not isinstance(value, str):
         return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
     try:
@@ -151,7 +151,7 @@ def _difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
 
 
 def _minutes_of(zone: Scalar, name: str) -> int:
-    """Minutes east of UTC of an offset: `+02:00`, or a number of minutes. Raises 9812."""
+    """Return the minutes east of UTC of an offset: `+02:00`, or a number of minutes. Raises 9812."""
     match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
     if isinstance(zone, int):
         minutes = zone
@@ -297,7 +297,7 @@ def _clock(number: int) -> timedelta:
 
 
 def _make_from_parts(kind: str) -> Callable[..., Scalar]:
-    """DATEFROMPARTS and its kin; 289 for parts that make no value."""
+    """Build DATEFROMPARTS and related functions; 289 for parts that make no value."""
 
     def make(*parts: Scalar) -> Scalar:
         scaled = kind in ("datetime2", "time", "datetimeoffset")

@@ -114,7 +114,7 @@ _HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha2
 
 @strict
 def _hash(kind: Scalar, value: Scalar) -> Scalar:
-    """HASHBYTES; text as varchar. NULL for an algorithm that is not known."""
+    """Evaluate HASHBYTES; text as varchar. NULL for an unknown algorithm."""
     name = _HASHES.get(to_text(kind).lower())
     data = value if isinstance(value, bytes) else to_text(value).encode("cp1252", "replace")
     return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()

@@ -161,7 +161,7 @@ def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
 
 @strict
 def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
-    """Under a collation that tells case apart."""
+    """Evaluate CHARINDEX under a collation that distinguishes case."""
     if not to_text(part):
         return 0
     return to_text(text).find(to_text(part), max(0, to_integer(start) - 1)) + 1
@@ -169,7 +169,7 @@ def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
 
 @strict
 def _replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) -> Scalar:
-    """Under a collation that tells case apart."""
+    """Evaluate REPLACE under a collation that distinguishes case."""
     if not to_text(pattern):
         return to_text(text)
     by = to_text(replacement)
@@ -302,7 +302,7 @@ _BYTES: Final = {
 
 
 def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
-    """Of a value whose type is known; without one it is text or a whole number [DOC: SQL_VARIANT_PROPERTY]."""
+    """Return the property of a typed value; without a type it is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
     if value is None:
         return None
     kind = type_of(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT

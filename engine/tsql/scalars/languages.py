@@ -25,7 +25,7 @@ class Language:
     """From Monday on."""
 
     def __hash__(self) -> int:
-        """Plans are looked up by what they were made for: to hash forty names each time would take longer."""
+        """Hash by identity: plans are looked up by language, and hashing forty names each time takes longer."""
         return self.number
 
 

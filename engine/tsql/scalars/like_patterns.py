@@ -11,14 +11,14 @@ from engine.tsql.scalars.values import Scalar, strict, to_text
 
 
 def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
+    """Evaluate SQLite's LIKE with the patterns of T-SQL: %, _, [a-z], [^a]."""
     if pattern is None or text is None:
         return None
     return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
 
 
 def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
-    """LIKE under a collation that tells case apart."""
+    """Evaluate LIKE under a collation that distinguishes case."""
     if pattern is None or text is None:
         return None
     return int(find_like(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None)
@@ -134,13 +134,13 @@ _ACCENTED: Final = _by_letter()
 
 @strict
 def patindex(pattern: Scalar, text: Scalar) -> Scalar:
-    """PATINDEX: where the pattern begins in the text, from 1; 0 if it does not fit."""
+    """Evaluate PATINDEX: the position of the pattern in the text, from 1; 0 if it does not match."""
     found = find_like(to_text(pattern), "", to_text(text))
     return 0 if found is None else found + 1
 
 
 @strict
 def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
-    """PATINDEX under a collation that tells case apart."""
+    """Evaluate PATINDEX under a collation that distinguishes case."""
     found = find_like(to_text(pattern), "", to_text(text), exact=True)
     return 0 if found is None else found + 1

@@ -20,7 +20,7 @@ def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Sca
 def _make_exact_function(
     function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
 ) -> Callable[[Scalar], Scalar]:
-    """*function* of a decimal with all its digits, *simply* of any other number."""
+    """Return *function* for decimals, with all digits, and *simply* for other numbers."""
 
     @strict
     def call(value: Scalar) -> Scalar:

@@ -93,7 +93,7 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Quotients are cut off behind their last digit, products rounded to it."""
+    """Compute exactly: quotients are cut off after their last digit, products rounded to it."""
     left, right = _decimal(a, kind), _decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
@@ -131,7 +131,7 @@ def _floating(sign: str, a: float, b: float) -> float:
 
 
 def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Days are added to the days since 1900; 517 beyond the calendar."""
+    """Add days to the days since 1900; 517 beyond the calendar."""
     first, second = (moment_of(value).total - EPOCH * DAY for value in (a, b))
     total = (first + second if sign == "+" else first - second) + EPOCH * DAY
     if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
@@ -157,7 +157,7 @@ def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
 
 
 def inverted(kind: Scalar, value: Scalar) -> Scalar:
-    """~value: all bits of its type turned over."""
+    """Evaluate ~value: all bits of its type inverted."""
     if value is None:
         return None
     name = str(kind)
@@ -168,7 +168,7 @@ def inverted(kind: Scalar, value: Scalar) -> Scalar:
 
 
 def negated(kind: Scalar, value: Scalar) -> Scalar:
-    """-value in its type."""
+    """Evaluate -value in its type."""
     return None if value is None else operate("-", kind, 0, value)
 
 

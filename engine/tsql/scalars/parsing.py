@@ -24,7 +24,7 @@ _OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "
 
 
 def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
-    """*value* as the type *kind*, read as the culture *name* writes it; without one that of the session.
+    """Parse *value* as the type *kind* in the culture *name*, else in that of the session.
 
     Raises 9818, 9819, 10761.
     """

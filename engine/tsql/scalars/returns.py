@@ -78,7 +78,7 @@ def _same_type(types: Types) -> SqlType | None:
 
 
 def _part(types: Types) -> SqlType | None:
-    """SUBSTRING: a binary gives a binary, of other values only texts have parts. Raises 8116 [DOC: SUBSTRING]."""
+    """Return the type of SUBSTRING: binary of a binary, else text. Raises 8116 for others [DOC: SUBSTRING]."""
     first = types[0] if types else None
     if first is None or first.is_binary:
         return first
@@ -125,7 +125,7 @@ def _concat(types: Types) -> SqlType | None:
 
 
 def _number(types: Types) -> SqlType | None:
-    """ABS, ROUND …: the type of the argument; text counts as float, small integers as int."""
+    """Return the type of ABS, ROUND and others: that of the argument; text is float, small integers are int."""
     first = types[0] if types else None
     if first is None or first.is_binary:
         return None
@@ -139,13 +139,13 @@ def _number(types: Types) -> SqlType | None:
 
 
 def _integral_type(types: Types) -> SqlType | None:
-    """FLOOR, CEILING: a decimal without digits behind the point."""
+    """Return the type of FLOOR, CEILING: a decimal without fraction digits."""
     kind = _number(types)
     return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
 
 
 def _angle(types: Types) -> SqlType | None:
-    """DEGREES, RADIANS of a decimal have 18 digits behind the point."""
+    """Return the type of DEGREES, RADIANS: of a decimal with 18 fraction digits."""
     kind = _number(types)
     return numeric(38, 18) if kind is not None and kind.name in DECIMALS else kind
 
@@ -178,7 +178,7 @@ def sum_type(kind: SqlType | None) -> SqlType | None:
 
 
 def average_type(kind: SqlType | None) -> SqlType | None:
-    """AVG. Raises 8117."""
+    """Return the type of AVG. Raises 8117."""
     if kind is None:
         return None
     if kind == NULL or not kind.is_number or kind.name == "bit":

@@ -73,7 +73,7 @@ def context_info(options: Options) -> bytes | None:
 
 
 def deadlock_priority(setting: str) -> int:
-    """LOW, NORMAL, HIGH or a number, as a number [DOC: SET DEADLOCK_PRIORITY]."""
+    """Return LOW, NORMAL, HIGH or a number as a number [DOC: SET DEADLOCK_PRIORITY]."""
     named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
     return named[setting] if setting in named else int(setting) if setting.lstrip("-").isdigit() else 0
 

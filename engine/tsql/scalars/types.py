@@ -319,7 +319,7 @@ _SIGNS: Final = {
 
 
 def _as_number(kind: SqlType, other_type: SqlType) -> SqlType:
-    """Text beside a decimal is read as that decimal."""
+    """Return the decimal as which text next to it is read."""
     return kind if kind.is_number else other_type
 
 
@@ -338,7 +338,7 @@ def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Of whole numbers, or of one of them and a binary. Documented [DOC: & (bitwise AND)]."""
+    """Return the type for integers, or an integer and a binary. Documented [DOC: & (bitwise AND)]."""
     if a.is_integer and b.is_integer:
         return SqlType(higher(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
@@ -347,7 +347,10 @@ def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Days are added to, and taken from, datetime and smalldatetime only. Documented [DOC: + (addition)]."""
+    """Return the type of adding or subtracting days: datetime and smalldatetime only.
+
+    Documented [DOC: + (addition)].
+    """
     for kind, other in ((a, b), (b, a)):
         if kind.is_moment and kind.name not in OLD_MOMENTS:
             if other.name == kind.name or other.is_text:

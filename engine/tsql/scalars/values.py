@@ -55,10 +55,10 @@ def convert(
     source: SqlType | None = None,
     culture: Culture = US,
 ) -> Scalar:
-    """*value* (of type *source*, if that is known) as the type *kind*.
+    """Convert *value* (of type *source*, if known) to the type *kind*.
 
-    *default_length* is that of char types without one (1 for variables). Raises SqlError 220, 232, 241, 242, 244,
-    245, 248, 281, 8114, 8115 or 8169 as the product does.
+    *default_length* is that of char types without one (1 for variables). Raises SqlError 220, 232, 241, 242,
+    244, 245, 248, 281, 8114, 8115 or 8169 as the product does.
     """
     target = type_of(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
@@ -289,7 +289,7 @@ _GUID: Final = re.compile(
 
 
 def guid_text(value: bytes) -> str:
-    """Sixteen bytes as a uniqueidentifier is written: its first three numbers stand with the last byte first."""
+    """Format sixteen bytes as a uniqueidentifier: its first three numbers have their last byte first."""
     raw = value[:16].ljust(16, b"\0")
     digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
@@ -469,7 +469,7 @@ def format_as_type(
 
 
 def money_text(value: Scalar, style: int) -> str:
-    """Money as CONVERT writes it: two digits, with commas (1), or four digits (2). Documented."""
+    """Format money as CONVERT does: two digits, with commas (1), or four digits (2). Documented."""
     shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
         return shown

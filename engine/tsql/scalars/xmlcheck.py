@@ -67,7 +67,7 @@ class XmlChecker:
         self.place = close + len(end)
 
     def references(self, end: int) -> None:
-        """Each & up to *end* begins a reference: 9421, 9411 or 9448 if it does not."""
+        """Check that each & up to *end* begins a reference: 9421, 9411 or 9448 if not."""
         at = self.text.find("&", self.place, end)
         while at >= 0:
             found = _REFERENCE.match(self.text, at)

@@ -33,7 +33,7 @@ def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
 
 
 def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
-    """ELEMENTS XSINIL: NULL makes an element that says so."""
+    """Return an element with xsi:nil for NULL under ELEMENTS XSINIL."""
     if content is None:
         attributes = _join(attributes, ' xsi:nil="true"')
     return _row(tag, attributes, content)
@@ -57,7 +57,7 @@ def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
 
 
 def _text_of(value: Scalar) -> Scalar:
-    """`.value('.', 'nvarchar(max)')`: the text without its tags."""
+    """Evaluate `.value('.', 'nvarchar(max)')`: the text without its tags."""
     return None if value is None else html.unescape(re.sub(r"<[^<>]*>", "", to_text(value)))
 
 

@@ -272,13 +272,13 @@ def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
 
 
 def _quoted(value: Scalar) -> str:
-    """As a literal of a path; a text with both quotation marks is equal to nothing here."""
+    """Return a literal of a path; a text with both quotation marks equals nothing here."""
     text = "" if value is None else to_text(value)
     return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
 
 
 def _value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
-    """value(): the text of the only thing at the path."""
+    """Evaluate value(): the text of the only node at the path."""
     found = _evaluate_path(xml, path, *variables) if xml is not None else []
     return _text(found[0]) if found else None
 
@@ -292,7 +292,7 @@ def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
 
 
 def _nodes(xml: Scalar, path: Scalar) -> Scalar:
-    """nodes(): a list in JSON, of which SQLite makes rows."""
+    """Evaluate nodes(): a list in JSON, which SQLite turns into rows."""
     found = _evaluate_path(xml, path) if xml is not None else []
     return json.dumps([NODE + _serialize_item(one) for one in found if not isinstance(one, str)])
 
