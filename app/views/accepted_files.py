@@ -95,7 +95,7 @@ class AcceptedFiles(QDialog):
         fit_on_screen(self, 44 * em, 24 * em)
 
     def show_files(self, files: Sequence[AcceptedFile]) -> None:
-        """The first of them is chosen."""
+        """Show the files and select the first of them."""
         self.list.table.replace(files)
         if files:
             self.list.selectRow(0)

@@ -60,7 +60,7 @@ class ActLine(HistoryLine):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Events say nothing that would change here."""
+        """Ignore events, which change nothing here."""
 
     def _show_example(self, server: str) -> None:
         """Show a harmless command: a fault as the example would reveal what is about to happen."""

@@ -136,7 +136,7 @@ class BundleMaker(QDialog):
     """Drills to choose, and what to call them together."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], author: str, parent: QWidget | None = None) -> None:
-        """*drills*: name and title of each."""
+        """Create the dialog; *drills*: name and title of each."""
         super().__init__(parent)
         self.setWindowTitle(tr("Export as a bundle"))
         said = QLabel(tr("A bundle is one file with drills to hand on. It does not need the shipped drills."))

@@ -217,7 +217,7 @@ class CoachMark(QFrame):
 
 
 def _pushed(box: QRect, bounds: QRect) -> QRect:
-    """*box*, moved into the window as far as it is outside."""
+    """Return *box*, moved into the window."""
     found = QRect(box)
     found.moveLeft(max(bounds.left(), min(box.left(), bounds.right() - box.width())))
     found.moveTop(max(bounds.top(), min(box.top(), bounds.bottom() - box.height())))

@@ -24,7 +24,7 @@ class ConditionDialog(QDialog):
     def __init__(
         self, examples: Sequence[str], problem_of: Callable[[str], str], parent: QWidget | None = None
     ) -> None:
-        """*problem_of* a text: what is wrong with it, or nothing."""
+        """Create the dialog; *problem_of* returns the problem of a text, or ""."""
         super().__init__(parent)
         self._problem_of = problem_of
         self.setWindowTitle(tr("Run until"))

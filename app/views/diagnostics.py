@@ -69,7 +69,7 @@ class Diagnostics(QDialog):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin(self) -> None:
-        """A check begins: nothing is known yet."""
+        """Begin a check without results."""
         self.lines.table.replace(())
         self._said.setText(tr("Checking… this takes some seconds."))
         self._again.setEnabled(False)
@@ -78,7 +78,7 @@ class Diagnostics(QDialog):
         self.lines.table.append([line])
 
     def end(self) -> None:
-        """Everything has been looked at."""
+        """End the check."""
         rows = self.lines.table.rows
         wrong = sum(not line.well for line in rows)
         said = trn("{n} item needs attention.", "{n} items need attention.", wrong).format(n=wrong)

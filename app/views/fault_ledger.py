@@ -221,12 +221,12 @@ class FaultLedger(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """The ledger of the world says it all."""
+        """Ignore events: the ledger of the world has everything."""
 
     # --- rows ---------------------------------------------------------------------------------------------
 
     def _show(self, force: bool = False) -> None:
-        """Rows from the ledger; *again* also if nothing has happened to it."""
+        """Show rows from the ledger; *again* also without a change to it."""
         if self._drill is None or self._world is None:
             return
         ledger = tuple(self._world.faults)
@@ -265,7 +265,7 @@ class FaultLedger(QWidget):
         self._share_width()
 
     def _show_others(self, wanted: list[Fault]) -> None:
-        """Other rows than before; the selected fault stays selected if it is still there."""
+        """Show other rows; the selected fault stays selected if it still exists."""
         chosen = self._find_selected_fault()
         self.model.replace(wanted)
         ids = [fault.id for fault in wanted]

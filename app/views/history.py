@@ -102,7 +102,7 @@ DATES: Final = (
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
-    """Midnight at which the last *days* days begin where *now* is; the beginning of time for 0."""
+    """Return the midnight at which the last *days* days before *now* begin; the beginning of time for 0."""
     if not days:
         return datetime.min.replace(tzinfo=UTC)
     return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
@@ -180,7 +180,7 @@ class RunHistoryPage(QWidget):
         self._show_font()
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:
-        """All finished runs, newest first; what was chosen among them before stays chosen."""
+        """Show all finished runs, newest first; the selection stays."""
         self._runs = tuple(runs)
         titles = {run.scenario: run.title for run in runs}
         before = self.drill.currentData()
@@ -263,7 +263,7 @@ class RunHistoryPage(QWidget):
             self.opened.emit(run.run_id)
 
     def _show_chart(self) -> None:
-        """The scores of the drill whose run is selected; one dot makes no course, but says where it begins."""
+        """Show the scores of the selected run's drill, also a single one."""
         chosen = self._selected()
         scored = [
             Scored(run.finished_at, run.score, run.retried)
@@ -283,7 +283,7 @@ class RunHistoryPage(QWidget):
         self._sharing.start()
 
     def _share_width(self) -> None:
-        """The drill's title has the room that the rest leaves; with large text all of it is reached by scrolling."""
+        """Give the drill's title the remaining width; large text scrolls."""
         others = sum(self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE)
         enough = self._table.viewport().width() - others >= self._table.sizeHintForColumn(TITLE)
         mode = QHeaderView.ResizeMode.Stretch if enough else QHeaderView.ResizeMode.ResizeToContents

@@ -164,7 +164,7 @@ class KeyEditor(QDialog):
         return keys.changes_from(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:
-        """Every key as the scheme has it."""
+        """Reset every key to the scheme."""
         self._keys = keys.keys_of(self.scheme.currentText())
         self._show()
 
@@ -265,7 +265,7 @@ class KeyEditor(QDialog):
             self._show()
 
     def _restore_default_keys(self) -> None:
-        """As the scheme has it, even if another command has got these keys meanwhile."""
+        """Restore the scheme's keys, even if another command has them now."""
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()

@@ -69,7 +69,7 @@ class LookBack(QFrame):
     # --- what is shown --------------------------------------------------------------------------------------
 
     def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
-        """A moment of the run that goes on."""
+        """Show a past time of a run that continues."""
         self._head.setText(tr("Looking back"))
         said = tr(
             "You are looking back at {moment} of {now}. Nothing can be changed here; Run replays the run."
@@ -79,7 +79,7 @@ class LookBack(QFrame):
         self._offer(self.now, *([self.go_on] if can_continue else []))
 
     def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
-        """A moment of a run that is over."""
+        """Show a time of a finished run."""
         self._head.setText(tr("A finished run"))
         said = tr(
             "You are looking back at {moment} of {now}. Run replays the run; click the "
@@ -92,7 +92,7 @@ class LookBack(QFrame):
     def show_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
-        """The reference after *done* of its *steps*; *lines* are what it has done."""
+        """Show the reference after *done* of its *steps*; *lines* are the applied ones."""
         self._head.setText(tr("The reference solution"))
         moment = formatting.run_time(t_s, 1)
         if not done_count:
@@ -106,7 +106,10 @@ class LookBack(QFrame):
         self._offer(self.previous, self.next, self.leave)
 
     def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
-        """The best possible after *done* of its *lines*, the first of them the run's *own*; the user can take over."""
+        """Show the best continuation after *done* of its *lines*, the first of them the run's *own*.
+
+        The user can take over.
+        """
         self._head.setText(tr("The best possible"))
         moment = formatting.run_time(t_s, 1)
         if done_count <= own_count:

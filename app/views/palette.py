@@ -144,7 +144,7 @@ class Palette(QFrame):
     # --- what can be found --------------------------------------------------------------------------------
 
     def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
-        """(group, its actions): everything that can be found, in the order in which it stands without a search."""
+        """Offer (group, its actions): all searchable entries, in their order without a search."""
         self._offered = [
             PaletteEntry(group, action)
             for group, actions in groups
@@ -229,7 +229,7 @@ class Palette(QFrame):
         return True
 
     def _announce_current(self) -> None:
-        """The field has the keyboard, so it tells a screen reader what is chosen."""
+        """Announce the selection to a screen reader, as the field has the keyboard."""
         index, count = self.list.currentIndex(), self.model.rowCount()
         chosen = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(
@@ -246,7 +246,7 @@ class Palette(QFrame):
             self._update_geometry()
 
     def _update_geometry(self) -> None:
-        """At the top of the window, in the middle, as high as its rows need."""
+        """Place it at the top of the window, in the middle, as high as its rows."""
         room = self._window.size()
         width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
         rows = min(ROWS_MAX, max(1, self.model.rowCount()))
@@ -309,7 +309,7 @@ class _Line(QStyledItemDelegate):
 def _draw_found(
     painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_colour: QColor
 ) -> None:
-    """The name in runs of letters: as it is, and bold where it was found."""
+    """Draw the name with matched letters in bold."""
     usual, bold = QFont(painter.font()), theme.sized(painter.font(), 1.0, bold=True)
     start_of_name = len(entry.heading)
     x = float(room.left())

@@ -49,7 +49,7 @@ class SkillRow(NamedTuple):
 
 
 def days_between(start: datetime, end: datetime) -> int:
-    """Calendar days of this computer's time zone from one moment to the other."""
+    """Count the calendar days between two times, in this computer's time zone."""
     return (end.astimezone().date() - start.astimezone().date()).days
 
 
@@ -226,7 +226,7 @@ class ProgressPage(QWidget):
             self._table.selectRow(0)
 
     def take_focus(self) -> None:
-        """To the first drill that is offered, else to the skills."""
+        """Focus the first offered drill, else the skills."""
         card = self.findChild(_NextCard)
         if card is not None and not card.isHidden():
             card.start.setFocus()

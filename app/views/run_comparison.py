@@ -26,7 +26,7 @@ def _describe_difference(row: ComparisonRow) -> str:
 
 
 def figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
-    """*left* and *right*: what the two runs are called."""
+    """Return the columns; *left* and *right*: names of the two runs."""
     return (
         TableColumn(
             title=mark("Item"), text=lambda row: row.what, bold=lambda row: not row.is_equal, sample="x" * 28
@@ -101,7 +101,7 @@ class RunComparison(QWidget):
         figures: Sequence[ComparisonRow],
         acts: Sequence[ComparedAction],
     ) -> None:
-        """*names*: what the runs are called over their columns."""
+        """Show a pair; *names*: of the runs over their columns."""
         self._note.setText(f"{title}\n{note}")
         self.figures.table.replace(figures, figure_columns(*names))
         self.acts.table.replace(acts, act_columns(*names))

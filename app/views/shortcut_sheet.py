@@ -86,7 +86,7 @@ class ShortcutSheet(QDialog):
         return row
 
     def show_keys(self, scheme: str, keymap: Keys) -> None:
-        """The keys that hold now, and the scheme that they come from."""
+        """Show the current keys, and their scheme."""
         self._scheme, self._keys = scheme, dict(keymap)
         self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
         self._show()

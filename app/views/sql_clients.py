@@ -97,7 +97,7 @@ class SqlClients(QDialog):
         databases: Callable[[str], Sequence[str]],
         parent: QWidget | None = None,
     ) -> None:
-        """*string*: what to give to a tool for a server and a database; *databases*: those of a server."""
+        """Create the page; *string*: connection string for a tool, server and database; *databases*: of a server."""
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))
         self._string, self._databases = string, databases
@@ -159,7 +159,7 @@ class SqlClients(QDialog):
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 34)
 
     def show_servers(self, ports: Mapping[str, int]) -> None:
-        """The servers and listeners that have a port, in their order."""
+        """Show the servers and listeners that have a port, in their order."""
         if [self.server.itemData(row) for row in range(self.server.count())] == list(ports):
             return
         chosen = self.server.currentData()

@@ -41,7 +41,7 @@ class HoldTeam(QDialog):
     """Name of the drill or code of the class, and the team's name."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
-        """*drills*: name and title of each that has a team."""
+        """Create the page; *drills*: name and title of each that has a team."""
         super().__init__(parent)
         self.setWindowTitle(tr("Start a team"))
         self.drill, self.code, self.name = QComboBox(), QLineEdit(), QLineEdit(tr("Team"))
@@ -110,7 +110,7 @@ class TakeRole(QDialog):
         self.take.setText(tr("&Take the role over") if self._instead else tr("&Take the role"))
 
     def show_roles(self, roles: Collection[TeamRole]) -> None:
-        """All roles; those that are free first."""
+        """Show all roles, free ones first."""
         self.role.clear()
         self.problem.clear()
         self._left = {seat["key"] for seat in roles if seat["taken_by"] is not None and not seat["connected"]}
@@ -307,7 +307,7 @@ class TeamSeat(QDialog):
     # --- what comes
 
     def show_view(self, message: RoleView) -> None:
-        """One moment of the world."""
+        """Show the world at one time."""
         view: Any = message["view"]
         self.seen.table.replace([show(row) for part, show in SHOWN.items() for row in view[part]])
         self._show_calls(view["calls"])
@@ -319,7 +319,7 @@ class TeamSeat(QDialog):
         self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
 
     def append_line(self, text: str) -> None:
-        """A line below all others."""
+        """Append a line."""
         self.news.appendPlainText(text)
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
@@ -369,7 +369,7 @@ class TeamSeat(QDialog):
         )
 
     def reject(self) -> None:
-        """The window is closed; the role stays this person's, and can be taken up again with the same name."""
+        """Close the window; the role stays with this person, who can resume it by the same name."""
         self.left.emit()
         super().reject()
 

@@ -58,7 +58,7 @@ class Timeline(TimeStrip):
             self.show_look(world.t_s)
 
     def show_look(self, t_s: float | None) -> None:
-        """The moment that is on screen instead of now, in seconds since the start; None: now."""
+        """Show a past time instead of now, in seconds since the start; None: now."""
         if t_s != self._look_s:
             self._look_s = t_s
             self.update()

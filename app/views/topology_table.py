@@ -82,7 +82,7 @@ _WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
 def _joined(signs: Sequence[StatusSign]) -> StatusSign:
-    """Several facts in one cell, in the tone of the worst."""
+    """Join several facts in one cell, in the tone of the worst."""
     if not signs:
         return _NOTHING
     worst = min(signs, key=lambda sign: _WORST_FIRST.index(sign.tone))
@@ -241,7 +241,7 @@ class TopologyTable(QWidget):
         layout.addWidget(self.table, 1)
 
     def share(self, acts: SharedActions) -> None:
-        """From now on the actions are those of another view, and it is that view that asks for them."""
+        """Use the actions of another view, which also asks for confirmation."""
         self._acts.requested.disconnect(self.requested)
         self._acts = acts
 
@@ -259,7 +259,7 @@ class TopologyTable(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """The rows are made of the world; what happens is said aloud by the window."""
+        """Ignore events: the rows show the world; the window announces events."""
 
     def _show(self) -> None:
         if self._world is None:
@@ -346,6 +346,6 @@ def common_offers(
 
 
 def _act(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
-    """The line without the names of the target."""
+    """Return the line without the names of the target."""
     verb, *words = offer.line.split()
     return (verb, *words[len(target.names) :])

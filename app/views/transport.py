@@ -114,7 +114,7 @@ class SpeedField(QLineEdit):
         self.show_speed(self._speed)
 
     def fit(self) -> None:
-        """As wide as the longest speed."""
+        """Fit the width to the longest speed."""
         width = self.fontMetrics().horizontalAdvance(speed_text(SPEEDS[-1]) + "0")
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
@@ -141,7 +141,7 @@ class _SliderArea(QWidget):
 
 
 def _write(label: QLabel, text: str) -> None:
-    """Into a room that stays: a label of any other size has the whole window laid out anew for every text."""
+    """Write into a fixed space: a label that changes size would lay out the whole window."""
     if label.fontMetrics().horizontalAdvance(text) > label.width():
         _make_room(label, text)
     label.setText(text)
@@ -237,7 +237,7 @@ class Transport(QWidget):
 
     @Slot(float)
     def show_lag(self, reached: float) -> None:
-        """The speed that is really *reached*; 0: the wished one."""
+        """Show the *reached* speed; 0: the requested one."""
         self._note.setText(_lag_text(reached) if reached else "")
 
     @Slot(float)

@@ -40,7 +40,7 @@ class SharedActions(QObject):
         """The database among many that the user looks at: acts on a server are offered for it, not for all."""
 
     def actions_for(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
-        """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
+        """Return the actions for *target* now, repairs first; icons in the colors of *palette*."""
         found = list_offers(world, target, self.truth, self.opened)
         return [self._action(offer, theme.tokens(palette)) for offer in found]
 
@@ -114,10 +114,7 @@ class SharedActions(QObject):
 
 
 def put_heading(menu: QMenu, text: str) -> None:
-    """A title inside *menu*.
-
-    (The text of a section is not drawn under a style sheet that draws separators.)
-    """
+    """Add a title to *menu*; a style sheet that draws separators hides the text of a section."""
     title = menu.addAction(text)
     title.setEnabled(False)
     title.setFont(theme.sized(menu.font(), 1.0, bold=True))

@@ -43,7 +43,7 @@ class Bar(QToolBar):
             self._show_arrow()
 
     def _show_arrow(self) -> None:
-        """Qt's own arrow is black in every theme."""
+        """Draw the arrow in the theme's color; Qt's own is always black."""
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
             arrow.setIcon(theme.icon("more", theme.tokens(self.palette())))
@@ -71,7 +71,7 @@ def hang(menu: QMenu, button: QToolButton) -> None:
 
 
 def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
-    """A right click on *table*, Return or Enter opens a menu; *fill* says whether there is anything in it."""
+    """Open a menu on right click, Return or Enter in *table*; *fill* says whether it has entries."""
 
     def pop(position: QPoint) -> None:
         menu = QMenu(table)

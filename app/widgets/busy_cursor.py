@@ -14,7 +14,7 @@ from app.words.language import tr
 
 @contextmanager
 def show_busy_cursor() -> Iterator[None]:
-    """The pointer says so until it is done."""
+    """Show the busy pointer in this context."""
     QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
     try:
         yield

@@ -64,7 +64,7 @@ class CodeEdit(QPlainTextEdit):
     """Pattern for the word that ends at the cursor; completion replaces this word."""
 
     def __init__(self, complete: Complete, colour: Colour, parent: QWidget | None = None) -> None:
-        """*complete* knows the words of this kind of text, *colour* its colours."""
+        """Create an editor; *complete* completes words of this kind of text, *colour* highlights it."""
         super().__init__(parent)
         self._complete = complete
         self._marks: list[QTextEdit.ExtraSelection] = []
@@ -97,7 +97,7 @@ class CodeEdit(QPlainTextEdit):
         self._mark_line()
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
-        """Keys that are the editor's while it has the keyboard."""
+        """Add keys that the editor handles while it has the keyboard."""
         for key, act in keys.items():
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -191,7 +191,7 @@ class CodeEdit(QPlainTextEdit):
             cursor.insertText(" " * (TAB_SPACES - column % TAB_SPACES))
 
     def _break_line(self) -> None:
-        """A new line begins under the one before it."""
+        """Break the line and indent the new one like the one before it."""
         cursor = self.textCursor()
         line = cursor.block().text()[: cursor.positionInBlock()]
         cursor.insertText("\n" + line[: len(line) - len(line.lstrip(" \t"))])
@@ -297,7 +297,7 @@ class CodeEdit(QPlainTextEdit):
     # --- line numbers -------------------------------------------------------------------------------------
 
     def _place_margin(self) -> None:
-        """Line numbers to the left of the text, the bar for finding below it."""
+        """Place line numbers to the left of the text, the find bar below it."""
         width = self._margin.sizeHint().width()
         below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
         lines = LINES_BESIDE_BAR if below else LINES_MIN
@@ -359,5 +359,5 @@ def _common(text: str, other_text: str) -> int:
 
 
 def _normalize_newlines(selected: str) -> str:
-    """Qt gives line ends of a selection as U+2029."""
+    """Replace U+2029, which Qt uses for line ends of a selection."""
     return selected.replace("\u2029", "\n")

@@ -27,7 +27,7 @@ class DeskView(Protocol):
         """An input line without its time."""
 
     def show_drill(self, drill: Drill) -> None:
-        """Another run, or another moment of it: show it from the start."""
+        """Show another run, or another time of it, from the start."""
 
     def show_world(self, world: World) -> None:
         """Time has gone on."""

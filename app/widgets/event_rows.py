@@ -50,7 +50,7 @@ class EventRows(Sequence[object]):
     """
 
     def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
-        """*kinds*: no others ever become rows."""
+        """Create the rows; *kinds*: the only kinds that become rows."""
         self._rows_of = rows_of
         self._kinds = kinds
         self._log = EventLog()
@@ -66,7 +66,7 @@ class EventRows(Sequence[object]):
     # --- which rows -------------------------------------------------------------------------------------------
 
     def start(self, events: Iterable[Event], world: World) -> None:
-        """Another run, or the same at another moment."""
+        """Start with another run, or another time of it."""
         log = self._filter_kinds(events)
         same = self._log.count_shared(log)
         self._log, self._world = log, world

@@ -62,13 +62,13 @@ class EventModel(TableModel):
         self.endResetModel()
 
     def reset_rows(self) -> None:
-        """The rows are others now."""
+        """Reset changed rows."""
         self.beginResetModel()
         self._told = len(self.events)
         self.endResetModel()
 
     def show_more(self) -> None:
-        """There are perhaps more rows at the end."""
+        """Show rows that may have been added at the end."""
         if len(self.events) > self._told:
             self.beginInsertRows(NOWHERE, self._told, len(self.events) - 1)
             self._told = len(self.events)
@@ -101,7 +101,10 @@ class EventTable(QWidget):
         empty: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        """*kinds*: no other events ever become rows. *empty*: why there are none yet, and what to do."""
+        """Create a table.
+
+        *kinds*: the only kinds that become rows. *empty*: the text without rows, with advice.
+        """
         super().__init__(parent)
         self._empty = empty
         self._name = name
@@ -173,12 +176,12 @@ class EventTable(QWidget):
         self._refilter()
 
     def events_of(self, drill: Drill) -> Iterable[Event]:
-        """The events of a run of which some become rows."""
+        """Return the events of a run of which some become rows."""
         return drill.events
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Rows tell of events, not of a world."""
+        """Ignore the world, as rows show events."""
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -273,7 +276,7 @@ class EventTable(QWidget):
             self.time_selected.emit(self.model.rows[index.row()].t_s)
 
     def _show_detail(self) -> None:
-        """Long texts are cut in the table; the selected one stands below it in full."""
+        """Show the selected row in full below the table, which shortens long texts."""
         chosen = self.table.selectionModel().selectedRows()
         row = self.model.rows[chosen[0].row()] if len(chosen) == 1 else None
         self.detail.setText(self._text_of(row) if row is not None else "")
@@ -292,7 +295,7 @@ class EventTable(QWidget):
         self._share_bar()
 
     def _share_bar(self) -> None:
-        """The filter stands beside the tabs where there is room for all of them, else below."""
+        """Place the filter next to the tabs if there is room for all of them, else below."""
         others = self.tools.sizeHint().width() - self.filter.sizeHint().width()
         wanted = self.servers.sizeHint().width() + others + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
         beside = wanted <= self.width()

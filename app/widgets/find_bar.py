@@ -46,7 +46,7 @@ class FindBar(QFrame):
     """The text has more room now, or less."""
 
     def __init__(self, editor: QPlainTextEdit) -> None:
-        """*editor* is the text that is searched; it gives the bar its place."""
+        """Create a bar; *editor* is the searched text, which places the bar."""
         super().__init__(editor)
         self._editor = editor
         self._from = 0
@@ -146,7 +146,7 @@ class FindBar(QFrame):
         self.step()
 
     def step(self, backward: bool = False) -> None:
-        """To the next place, or the one before; after the last comes the first. Without a bar: as it was left."""
+        """Go to the next match, or the previous one, cyclically; without a bar use its last text."""
         needle = self.needle.text()
         if not needle:
             self._show_status("", "muted")
@@ -248,7 +248,7 @@ class FindBar(QFrame):
 
 
 def _characters(text: str, position: int) -> int:
-    """Qt counts a place in units of UTF-16, Python in characters."""
+    """Convert a position from UTF-16 units, as Qt counts, to characters."""
     if text.isascii():
         return position
     return len(text.encode("utf-16-le")[: 2 * position].decode("utf-16-le", "ignore"))

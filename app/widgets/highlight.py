@@ -72,7 +72,7 @@ class Highlighter(QSyntaxHighlighter):
         self.setCurrentBlockState(1 if line in self._open else 0)  # a change makes Qt go on to the next line
 
     def _restart_reading(self) -> None:
-        """The text has changed: read it, or begin to when nobody types."""
+        """Read the changed text, or begin to when the typing pauses."""
         self._reading, self._to_colour = None, []
         size = self.document().characterCount()
         if size <= AT_ONCE_MAX:
@@ -133,5 +133,5 @@ class _Reading:
 
 
 def utf16_length(text: str) -> int:
-    """Qt counts in UTF-16 units."""
+    """Return the length in UTF-16 units, as Qt counts."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

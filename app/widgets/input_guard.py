@@ -43,7 +43,7 @@ class InputGuard(QObject):
         return time.monotonic() - self._key_s
 
     def appeared(self, widget: QWidget) -> None:
-        """*widget*, with all that is in it, has just come on screen or changed its meaning."""
+        """Note that *widget*, with its children, has just appeared or changed its meaning."""
         until_s = time.monotonic() + FRESH_S
         widget.setProperty(_FRESH, until_s)
         self._until_s = max(self._until_s, until_s)
@@ -65,7 +65,7 @@ class InputGuard(QObject):
         return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second_click(watched, event)
 
     def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
-        """The second click of a double click whose first has done all that was wanted."""
+        """Return whether this is the second click of a double click, whose first click was enough."""
         if event.type() is QEvent.Type.MouseButtonPress:
             if event.timestamp() != self._pressed_at:
                 self._pressed_at, self._pressed = event.timestamp(), []
@@ -78,7 +78,7 @@ class InputGuard(QObject):
 
 
 def _appeared_recently(widget: QWidget, now_s: float) -> bool:
-    """It, or something around it in its window, has just appeared."""
+    """Return whether the widget, or a parent in its window, has just appeared."""
     around: QWidget | None = widget
     while around is not None:
         until_s = around.property(_FRESH)

@@ -366,7 +366,7 @@ def format_native(text: str) -> str:
 
 
 def types_a_character(text: str) -> bool:
-    """The key alone would write something, so that outside of its view it would be taken away from text fields."""
+    """Return whether the key alone would write a character, which text fields outside its view need."""
     first = _parts(QKeySequence(text))[0]
     writes = first.key() < Qt.Key.Key_Escape  # codes above are no characters
     return writes and not first.keyboardModifiers() & _NO_TEXT
@@ -443,7 +443,7 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
 
 
 def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """All keys once the command has these (beside its others if *add*); the command that had them gives them up."""
+    """Return all keys after the command got these (in addition if *add*); its former owner loses them."""
     found, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
         other = _find_other_command(clash, name)
@@ -473,7 +473,7 @@ def _find_inner_scope(command: Command, other_command: Command) -> str:
 
 
 def _starts_alike(key: str, other_key: str) -> bool:
-    """Equal, or one is the beginning of the other: Ctrl+K leaves no Ctrl+K, Ctrl+C."""
+    """Return whether they are equal, or one begins the other: Ctrl+K excludes Ctrl+K, Ctrl+C."""
     none = QKeySequence.SequenceMatch.NoMatch
     a, b = QKeySequence(key), QKeySequence(other_key)
     return a.matches(b) != none or b.matches(a) != none
@@ -491,12 +491,12 @@ def changes_from(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
 
 
 def to_text(changes: Keys) -> str:
-    """The changes for the settings; empty for none."""
+    """Format the changes for the settings; empty for none."""
     return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
 
 
 def from_text(text: str) -> dict[str, tuple[str, ...]]:
-    """Changes out of the settings; what cannot be understood any more is left out, so that nobody is locked out."""
+    """Parse changes from the settings; invalid ones are dropped, so that nobody is locked out."""
     try:
         stored = json.loads(text) if text else {}
     except (ValueError, RecursionError):

@@ -16,7 +16,7 @@ GAP_PX = 6.0
 def draw_levels(
     painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colours: ThemeTokens
 ) -> None:
-    """*levels*: share of the height of *plot*, 0 at the bottom, and the words, in the font of *painter*."""
+    """Draw *levels*: share of the height of *plot*, 0 at the bottom, and the text, in the font of *painter*."""
     line = QFontMetricsF(painter.font()).height()
     for share, words in levels:
         y = plot.bottom() - plot.height() * share

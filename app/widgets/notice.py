@@ -69,12 +69,12 @@ class NoticeBar(QFrame):
 
     @Slot(str)
     def warn(self, text: str) -> None:
-        """Something could not be done."""
+        """Show that an action failed."""
         self._show_text(text, "warn")
 
     @Slot(str)
     def show_info(self, text: str, for_ms: int = TOLD_MS) -> None:
-        """Something worth knowing; *for_ms* 0: until it is closed or replaced."""
+        """Show information; *for_ms* 0: until it is closed or replaced."""
         self._show_text(text, "info", for_ms)
 
     def offer(self, text: str, label: str, do: Callable[[], object], for_s: float | None = None) -> None:
@@ -114,7 +114,7 @@ class NoticeBar(QFrame):
     # --- where it stands ------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
-        """At the lower edge, unless the pointer or the keyboard is there and not at the upper one."""
+        """Place the notice at the lower edge, or at the upper one if only the lower has pointer or keyboard."""
         page = self._page
         self.ensurePolished()
         room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)

@@ -10,7 +10,7 @@ from app.words import language
 
 
 def number_locale() -> QLocale:
-    """For `setLocale` of a field; English where the language is none of ours, as for the pseudo-locale."""
+    """Return the locale for `setLocale` of a field; English for unknown languages, such as the pseudo-locale."""
     known = language.current() in language.LANGUAGES
     return QLocale(language.current() if known else language.ENGLISH)
 

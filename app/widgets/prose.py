@@ -15,10 +15,9 @@ class Prose(QTextBrowser):
     link_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
-        """*whole*: as high as its text, for a page that scrolls itself.
+        """Create a text; *whole*: as high as its text, for a page that scrolls itself.
 
-        *ours*: a text of the program, with tables; a stranger's would make cells without end out of a line of
-        bars.
+        *ours*: a text of the program, with tables; a stranger's could make endless cells from a line of bars.
         """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature
@@ -54,8 +53,8 @@ class Prose(QTextBrowser):
             self.setFixedHeight(round(self.document().size().height()) + 2)
 
     def loadResource(self, type: int, name: QUrl | str) -> object:
-        """A text may not make the program open files: whatever it names is an empty picture.
+        """Return an empty picture for every resource, so that a text cannot make the program open files.
 
-        (No answer at all would not do: the document then reads local files by itself.)
+        Without an answer the document would read local files itself.
         """
         return QImage(1, 1, QImage.Format.Format_ARGB32)

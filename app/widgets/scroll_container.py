@@ -25,7 +25,7 @@ ANY_SIZE: Final = 16_777_215
 
 
 def scrolling(widget: QWidget) -> ScrollContainer:
-    """*widget* in a room of its own."""
+    """Return *widget* in its own scroll area."""
     area = ScrollContainer()
     area.set_content(widget)
     return area

@@ -22,7 +22,7 @@ class Sparkline(QStyledItemDelegate):
     def __init__(
         self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
     ) -> None:
-        """*points* of a row: where, from 0 on, and how much, from 0 to *most*."""
+        """Create a line; *points* of a row: position from 0 on, and value from 0 to *most*."""
         super().__init__(table)
         self._table, self._points, self._most = table, points, maximum
 

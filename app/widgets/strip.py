@@ -104,7 +104,7 @@ class TimeStrip(QWidget):
     """Seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None, roomy: bool = False) -> None:
-        """*roomy*: on a page to read, not in a bar."""
+        """Create a strip; *roomy*: on a page to read, not in a bar."""
         super().__init__(parent)
         self._roomy = roomy
         self._course = RunTimeline((), ())
@@ -151,14 +151,14 @@ class TimeStrip(QWidget):
         self.update()
 
     def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
-        """More lanes below the two: a name, and mirroring states over time."""
+        """Show additional lanes: a name, and mirroring states over time."""
         self._more = lanes
         self._lane_box = None
         self.updateGeometry()
         self.update()
 
     def show_now(self, now_s: float) -> None:
-        """The run has come this far; painted when that is another place."""
+        """Show the current time; repaint only after a visible move."""
         before = self._compute_time_position()
         self._now_s = now_s
         if self._compute_time_position() != before:
@@ -181,7 +181,7 @@ class TimeStrip(QWidget):
         self.update()
 
     def show_more(self) -> None:
-        """The course has gained something."""
+        """Show additions to the timeline."""
         self._describe()
         self.update()
 
@@ -197,7 +197,7 @@ class TimeStrip(QWidget):
         return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
 
     def _spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
-        """Service and protection, as far as they may be known."""
+        """Return the spans of service and protection that may be shown."""
         if not self._truth:
             return [], []
         return self._course.service(self._now_s), self._course.protection(self._now_s)
@@ -310,7 +310,7 @@ class TimeStrip(QWidget):
         return QRectF(left, lane.top(), max(1.0, right - left), lane.height())
 
     def _draw_word(self, painter: QPainter, box: QRectF, text: str, colours: ThemeTokens) -> None:
-        """A word in the middle of a stretch, where it fits."""
+        """Draw a word in the middle of a span, if it fits."""
         painter.setFont(theme.sized(self.font(), LABEL_SCALE * 0.9))
         width = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if width <= box.width():
@@ -346,7 +346,7 @@ class TimeStrip(QWidget):
         )
 
     def _draw_chosen(self, painter: QPainter, colours: ThemeTokens, lanes: QRectF) -> None:
-        """The span and the moment that all views look at."""
+        """Draw the span and the time that all views show."""
         if self._between is not None:
             left, right = (self.x_of(t_s) for t_s in self._between)
             painter.setPen(QPen(colours.accent, 1.5))
@@ -397,7 +397,7 @@ class TimeStrip(QWidget):
             super().keyPressEvent(event)
 
     def _show_marker(self, marker: TimelineMarker) -> None:
-        """The marker that the keys have come to, in words for eyes and ears."""
+        """Describe the marker under the keyboard cursor, also to screen readers."""
         tip = _tip(marker)
         self.setAccessibleDescription(tip)
         announce(self, tip)
@@ -434,7 +434,7 @@ def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colou
 
 
 def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:
-    """A marker of half-width *size*."""
+    """Draw a marker of half-width *size*."""
     x, y = centre.x(), centre.y()
     points: dict[str, list[tuple[float, float]]] = {
         "down": [(-1, -0.9), (1, -0.9), (0, 1)],
@@ -467,7 +467,7 @@ def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> N
 
 
 def lane_names_px(widget: QWidget) -> float:
-    """Room for the names of the lanes, if there is much."""
+    """Return the width for the names of the lanes, on a wide strip."""
     if widget.width() < NAMES_FROM_PX:
         return 0.0
     metrics = QFontMetricsF(theme.sized(widget.font(), LABEL_SCALE))
@@ -481,7 +481,7 @@ def lane_sides(widget: QWidget) -> tuple[float, float]:
 
 
 def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
-    """Times of the run below *lanes*, whose width is *span_s*."""
+    """Draw times of the run below *lanes*, whose width is *span_s*."""
     painter.setFont(theme.sized(widget.font(), 0.8))
     metrics = painter.fontMetrics()
     step = nice_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
@@ -497,7 +497,7 @@ def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float)
 
 
 def nice_step(span_s: float, marks: int) -> float:
-    """Distance of axis labels: a round number of seconds, minutes or hours, at most *marks* of them."""
+    """Return a round distance of axis labels in seconds, minutes or hours, for at most *marks* of them."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
 

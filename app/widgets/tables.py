@@ -123,7 +123,7 @@ class TableModel(QAbstractTableModel):
         self.endResetModel()
 
     def show_columns(self, columns: Sequence[TableColumn]) -> None:
-        """The same rows under other columns."""
+        """Show the same rows with other columns."""
         self.replace(self._all, columns)
 
     def append(self, rows: Iterable[object]) -> None:
@@ -226,7 +226,7 @@ class TableView(QTableView):
         self._at_end = True
 
     def as_grid(self) -> None:
-        """Lines, row numbers and single cells to select: a result set."""
+        """Show lines, row numbers and selectable cells, as in a result set."""
         self.setShowGrid(True)
         self.setAlternatingRowColors(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
@@ -235,7 +235,7 @@ class TableView(QTableView):
         self.horizontalHeader().setStretchLastSection(False)
 
     def show_rows(self, count: int) -> None:
-        """Be exactly as high as *count* rows under the header, without scroll bars."""
+        """Set the height to *count* rows under the header, without scroll bars."""
         self._rows_shown = count
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -262,7 +262,7 @@ class TableView(QTableView):
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """A list that follows its end stays there: Qt would go to the first row."""
+        """Keep the position of a list that follows its end; Qt would go to the first row."""
         bar, count = self.verticalScrollBar(), self.table.rowCount()
         if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
             at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
@@ -271,9 +271,9 @@ class TableView(QTableView):
         super().focusInEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """An arrow key that has nowhere to go selects the row where it is: of one row alone Qt would select none.
+        """Select the row at an arrow key without a target, because Qt would select no row in a table of one.
 
-        Space is left to what is around the table: here it would select what is selected already.
+        Pass Space on: here it would select the selected row again.
         """
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
             event.ignore()
@@ -354,7 +354,7 @@ class TableView(QTableView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
     def _fit(self) -> None:
-        """Row height and first column widths from the font in use."""
+        """Fit row height and first column widths to the current font."""
         metrics = self.fontMetrics()
         self.verticalHeader().setMinimumSectionSize(
             1

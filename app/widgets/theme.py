@@ -122,14 +122,14 @@ def tokens(palette: QPalette) -> ThemeTokens:
 
 
 def with_alpha(colour: QColor, alpha: int) -> QColor:
-    """*colour* as a veil; *alpha* 0 (nothing) to 255."""
+    """Return *colour* as a veil; *alpha* 0 (invisible) to 255."""
     found = QColor(colour)
     found.setAlpha(alpha)
     return found
 
 
 def contrast(colour: QColor, other_colour: QColor) -> float:
-    """Contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
+    """Return contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
     high, low = sorted((_luminance(colour), _luminance(other_colour)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
@@ -158,7 +158,7 @@ def fixed_font(scale: float = 1.0) -> QFont:
 
 
 def sized(font: QFont, scale: float, bold: bool = False) -> QFont:
-    """*font* in another size."""
+    """Return *font* in another size."""
     new = QFont(font)
     new.setPointSizeF(font.pointSizeF() * scale)
     new.setBold(bold)
@@ -171,13 +171,13 @@ ICON_SIZES: Final = (16, 20, 24, 32, 48)
 
 
 def icon(name: str, colours: ThemeTokens, colour: QColor | None = None) -> QIcon:
-    """`assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
+    """Return `assets/icons/NAME.svg`, drawn in *colour* or else in that of text, and faintly when disabled."""
     return _icon(name, (colour or colours.text).rgba(), _faint(colours).rgba())
 
 
 @cache
 def _icon(name: str, normal: int, disabled: int) -> QIcon:
-    """Many actions and tools share an icon, and each is drawn in ten ways."""
+    """Return a cached icon: many actions and tools share one, and each is drawn in ten ways."""
     found = QIcon()
     for mode, drawn in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
         renderer = _renderer(name, QColor.fromRgba(drawn))
@@ -268,12 +268,12 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
 
 
 def _has_palette_handler(kind: type[QWidget]) -> bool:
-    """A widget of this program that does something about another palette."""
+    """Return whether a widget of this program handles a palette change."""
     return any("changeEvent" in each.__dict__ for each in kind.__mro__ if each.__module__.startswith("app."))
 
 
 def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:
-    """Widgets that the user has given a font, and that font."""
+    """Return widgets with a font set by the user, and that font."""
     return [
         (widget, QFont(widget.font()))
         for widget in app.allWidgets()

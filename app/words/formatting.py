@@ -46,9 +46,9 @@ def failover_kind(name: str) -> str:
 
 
 def local(text: str) -> str:
-    """*text*, a number such as 1,234.5 with or without a unit, as the language of the interface writes it.
+    """Return a number such as 1,234.5, with or without a unit, in the interface language.
 
-    For what people read; not for T-SQL, input lines, results, files, or the clock of the servers.
+    Use it for displayed text; not for T-SQL, input lines, results, files, or the clock of the servers.
     """
     return text.translate(_SWAPPED) if language.current() in _COMMA else text
 
@@ -59,7 +59,7 @@ def plain_number(value: float) -> str:
 
 
 def number(value: float | None, decimals: int = 0) -> str:
-    """1234.5 -> 1,234 (or 1,234.5 with one decimal); NOTHING for None and for what is no number."""
+    """Format 1234.5 as 1,234 (or 1,234.5 with one decimal); NOTHING for None and for other values."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return local(f"{value:,.{decimals}f}")
@@ -78,7 +78,7 @@ def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> 
 
 
 def short(value: float | None) -> str:
-    """`significant` with two decimals at most: what is smaller is as good as nothing to a viewer."""
+    """Format like `significant` with two decimals at most: smaller values do not matter on screen."""
     return significant(value, decimals_max=2)
 
 
@@ -121,19 +121,19 @@ def hms(value: float | None) -> str:
 
 
 def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
-    """0.0345 -> 3.5 %; with *sign* +3.5 %."""
+    """Format 0.0345 as 3.5%; with *sign* +3.5%."""
     if share is None or not math.isfinite(share):
         return NOTHING
     return local(f"{share * 100.0:{'+' if sign else ''},.{decimals}f} %")
 
 
 def run_time(t_s: float, decimals: int = 0) -> str:
-    """Seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
+    """Format seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
     return local(localization.format_run_time(t_s, decimals))
 
 
 def moment(tick: int) -> str:
-    """A moment of a run, to a tenth of a second: 1:05.2."""
+    """Format a time of a run, to a tenth of a second: 1:05.2."""
     return run_time(tick / TICKS_PER_S, 1)
 
 
@@ -148,7 +148,7 @@ def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
 
 
 def cell(value: object) -> str:
-    """A value of a result set as Management Studio prints it in a grid."""
+    """Format a value of a result set as Management Studio prints it in a grid."""
     match value:
         case None:
             return "NULL"

@@ -31,7 +31,7 @@ class Match:
 
 
 def match(query: str, text: str) -> Match | None:
-    """None if some word of *query* is not in *text*; case does not count, nor does the order of words."""
+    """Match all words of *query* in *text*, in any case and order; None if one is missing."""
     worth, places, scattered = 0.0, set[int](), False
     folded = text.lower()
     for word in query.lower().split():
@@ -82,7 +82,7 @@ def _find(query: str, text: str) -> Match | None:
 
 
 def _run(query: str, start: int, text: str, score: float) -> Match:
-    """Early and in a short text is a little better."""
+    """Score a match: early and in a short text is a little better."""
     return Match(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 

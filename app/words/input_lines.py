@@ -9,11 +9,11 @@ from engine.verbs.input_descriptions import describe_line
 
 
 def short(line: str, letters: int) -> str:
-    """*line* without its line ends, cut off after so many *letters*."""
+    """Return *line* without its line ends, cut off after so many *letters*."""
     text = " ".join(line.split())
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
-    """As a person would say it; what is no input line as it is. *asked*: question -> its choices."""
+    """Describe an input for people; return other text unchanged. *asked*: question -> its choices."""
     return localize(describe_line(line, choices))

@@ -47,7 +47,7 @@ _ACCENTED: Final = str.maketrans(
 
 
 def tr(text: str) -> str:
-    """*text* in the language of the interface; itself where the catalogue has none."""
+    """Translate *text* to the interface language; return it unchanged if the catalog has no entry."""
     return _catalogue.gettext(text) if text else ""
 
 
@@ -62,7 +62,7 @@ def current() -> str:
 
 
 def use(name: str) -> None:
-    """From now on `tr` answers in the language *name*; one that is unknown means English."""
+    """Use the language *name* for `tr` from now on; an unknown one means English."""
     global _catalogue, _name
     _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
     _catalogue = _catalogue_of(_name)
@@ -90,7 +90,7 @@ def choose_language(by_environment: str, by_setting: str, by_system: str) -> str
 
 
 def pseudo(text: str) -> str:
-    """*text* as the pseudo-locale shows it: still readable, longer, and seen to be translated, once at most."""
+    """Return *text* in the pseudo-locale: readable, longer, and visibly translated, once at most."""
     if text.startswith(_OPENED):
         return text
     words = "".join(_accented(text))

@@ -15,7 +15,7 @@ from engine.localization import LocalizableMessage
 
 
 def localize(text: str) -> str:
-    """*text* in the language of the interface, its numbers, too; what is no `LocalizableMessage` as it is."""
+    """Localize *text* with its numbers; return anything but a `LocalizableMessage` unchanged."""
     if not isinstance(text, LocalizableMessage) or language.current() == language.ENGLISH:
         return text
     return _FIELDS.vformat(tr(text.template), (), dict(text.args))

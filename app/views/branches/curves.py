@@ -48,7 +48,7 @@ class BranchCurves(QWidget):
         self._show_theme()
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
-        """Those of one database, in the order in which they are to stand."""
+        """Show the curves of one database, in their order."""
         self._curves = curves
         self._draw()
 

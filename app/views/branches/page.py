@@ -146,7 +146,7 @@ class BranchPage(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """The tree as wide as its columns, as far as that leaves nearly half of the page to the comparison."""
+        """Make the tree as wide as its columns, as far as that leaves nearly half of the page to the comparison."""
         widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
         heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
         whole = sum(self._split.sizes())

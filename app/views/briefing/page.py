@@ -175,7 +175,7 @@ class BriefPage(QWidget):
         self._details.setVisible(shown)
 
     def show_read_only(self, mode: str, appendix: str) -> None:
-        """A look at the page as who takes the drill in *mode* sees it; *below* (Markdown) is what comes to it later."""
+        """Show the page as a trainee in *mode* sees it; *below* (Markdown) is the text that follows later."""
         for button in self._modes.buttons():
             button.setChecked(button.objectName() == mode)
             button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -208,7 +208,7 @@ class BriefPage(QWidget):
         self._find_room()
 
     def _find_room(self) -> None:
-        """As wide as can be read well, and no wider than the page; the modes beside or below each other."""
+        """Set the text to a readable width within the page, and the modes next to or below each other."""
         width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))
         longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())

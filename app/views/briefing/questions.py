@@ -82,7 +82,7 @@ class QuestionCard(QFrame):
         self._mark_choice()
 
     def show_end(self, text: str) -> None:
-        """It is answered, or its time is over: what is said of that stands here until it is closed."""
+        """Show the result of an answered or expired question until it is closed."""
         self.open = False
         for part in (*self.choices, self.sure):
             part.setEnabled(False)
@@ -145,7 +145,7 @@ class QuestionShelf(QScrollArea):
             self._remove(card)
 
     def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
-        """The questions that wait; *end_of* says of one (by its name) that waits no more what became of it."""
+        """Show the open questions; *end_of* gives the result of a question (by name) that is no longer open."""
         waiting = {each.name for each in questions}
         new = [each for each in questions if all(card.asked.name != each.name for card in self.cards)]
         if new:

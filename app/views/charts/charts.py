@@ -229,7 +229,7 @@ class Charts(QWidget):
         layout.addWidget(self.scale)
 
     def _name_counters(self, of_groups: bool) -> None:
-        """Primary and secondary, where the copies are replicas of availability groups."""
+        """Name counters for primary and secondary, if the copies are replicas of availability groups."""
         self._of_groups = of_groups
         for action in self._counter_menu.actions():
             named = counter(action.data(), of_groups)
@@ -262,7 +262,7 @@ class Charts(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Once a frame; draws only what has moved by a pixel or has a new sample."""
+        """Update once a frame; draw only what has moved by a pixel or has a new sample."""
         for _ in self.show_parts(world):
             pass
 
@@ -303,7 +303,7 @@ class Charts(QWidget):
 
     @Slot(str)
     def show_database(self, database: str) -> None:
-        """Chart this database of the drill."""
+        """Return chart this database of the drill."""
         if self._drill is not None and database != self._database:
             self._start_over(database)
 
@@ -338,7 +338,7 @@ class Charts(QWidget):
 
     @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
-        """Chart these counters of the engine, one under the other."""
+        """Return chart these counters of the engine, one under the other."""
         if list(names) == self._counters:
             return
         self._counters = list(names)
@@ -393,7 +393,7 @@ class Charts(QWidget):
             self.show_world(self._drill.world)
 
     def _range_at(self, now_s: float) -> tuple[float, float]:
-        """Span of time to show; it moves by whole pixels, so that most frames need no drawing."""
+        """Return the span of time to show; it moves by whole pixels, so that most frames need no drawing."""
         if self._between is not None:
             return self._between
         if self._span_s is None:
@@ -437,7 +437,7 @@ class Charts(QWidget):
         self._show_cursor()
 
     def _spans_until(self, now_s: float) -> list[TimelineSpan]:
-        """With and without protection and service; none where the truth is hidden."""
+        """Return spans with and without protection and service; none where the truth is hidden."""
         return self._course.protection(now_s) if self._truth else []
 
     def _marks_shown(self) -> list[TimelineMarker]:
@@ -455,7 +455,7 @@ class Charts(QWidget):
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _read(self, panels: Sequence[ChartPanel]) -> None:
-        """Values at the mouse, else at the cursor, else the last ones."""
+        """Read the values at the mouse, else at the cursor, else the last ones."""
         at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
@@ -546,7 +546,7 @@ class Charts(QWidget):
         return bool(super().eventFilter(watched, event))
 
     def _drag(self, event: QMouseEvent) -> None:
-        """A press that moves on marks a span."""
+        """Mark a span by a press and drag."""
         if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_PX:
             return
         at_s = self._seconds_at(event)
@@ -560,7 +560,7 @@ class Charts(QWidget):
             self._select(press_s)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move the cursor, with Shift they mark a span, Enter shows only that, Esc goes back."""
+        """Handle keys: arrows move the cursor, with Shift they mark a span, Enter zooms to it, Esc goes back."""
         steps = {Qt.Key.Key_Left: -1.0, Qt.Key.Key_Right: 1.0}
         if event.key() in steps:
             start_s = self._history.end_s if self._cursor_s is None else self._cursor_s

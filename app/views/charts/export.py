@@ -122,7 +122,7 @@ def _svg(sheet: Sheet) -> bytes:
 
 
 def _draw(painter: QPainter, sheet: Sheet) -> None:
-    """Everything under one another on the theme's ground."""
+    """Draw all plots in a column on the theme's background."""
     painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colours.surface)
     painter.setPen(sheet.colours.text)
     painter.setFont(theme.sized(sheet.plots.font(), 1.0, bold=True))

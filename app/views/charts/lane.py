@@ -40,7 +40,7 @@ class AxisStrip(QWidget):
     """
 
     def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
-        """*resolve_object_key* gives the pixel of a time."""
+        """Create a lane; *resolve_object_key* returns the pixel of a time."""
         super().__init__(parent)
         self._place_of = pixel_of
         self._bounds = (0.0, 1.0)
@@ -58,7 +58,7 @@ class AxisStrip(QWidget):
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
 
     def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
-        """To the left of the charts."""
+        """Paint the name to the left of the charts."""
         box = QRectF(0.0, top, max(0.0, self._bounds[0] - 5.0), height)
         painter.setPen(theme.tokens(self.palette()).muted)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)

@@ -29,7 +29,7 @@ class TimeScale(QWidget):
         self.setFont(theme.sized(self.font(), 0.85))
 
     def show_range(self, span: tuple[float, float]) -> None:
-        """The times at both ends, in seconds since the start."""
+        """Show the times at both ends, in seconds since the start."""
         self._range = span
         self.update()
 

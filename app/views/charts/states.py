@@ -121,7 +121,7 @@ class States:
         self._followed = max(self._followed, min(len(standings), len(times_s)))
 
     def lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
-        """The states of each server in the order of their names, up to *until_s*."""
+        """Return the states of each server in the order of their names, up to *until_s*."""
         found = {}
         for server in sorted(self._changes):
             changes = self._changes[server]

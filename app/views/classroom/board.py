@@ -108,7 +108,7 @@ def _format_reachable(tile: Tile) -> str:
 
 
 def _last_act(tile: Tile) -> str:
-    """When, and in words."""
+    """Format time and text of the last action."""
     found = tile["verdict"]
     if found is None or found["last_act_t_s"] is None:
         return ""
@@ -153,7 +153,7 @@ COLUMNS: Final = (
 
 
 def _rank_by_need(tile: Tile) -> tuple[float | str, ...]:
-    """Raised hands as they came, then who differs, is stuck or is away, then all others."""
+    """Return a sort key: raised hands in order, then divergent, stuck and absent seats, then all others."""
     return tile["hand_place"] or len(ORDERS) ** 9, {"bad": 0, "warn": 1}.get(_tone(tile) or "", 2)
 
 
@@ -359,7 +359,7 @@ class ClassBoard(QDialog):
         return sheet
 
     def show_board(self, board: DashboardUpdate) -> None:
-        """Some tiles are new or other ones, and how the class is."""
+        """Show new or changed tiles, and the state of the class."""
         for tile in board["tiles"]:
             self._tiles[tile["seat"]] = tile
             if self.who.findData(str(tile["seat"])) < 0:
@@ -383,7 +383,7 @@ class ClassBoard(QDialog):
         return self._places[row] if 0 <= row < len(self._places) else None
 
     def _show_tiles(self) -> None:
-        """The seats in the order that is wanted; whose row was selected stays selected."""
+        """Show the seats in the requested order; the selected seat stays selected."""
         chosen, by = self.selected_seat, ORDERS[self.order.currentData()]
         tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
         self._places = [tile["seat"] for tile in tiles]
@@ -394,7 +394,7 @@ class ClassBoard(QDialog):
             self.tiles.selectRow(self._places.index(chosen))
 
     def _show_who(self) -> None:
-        """The seats to which something can be sent, by name unless names are hidden."""
+        """Show the seats that can receive something, by name unless names are hidden."""
         for place in range(self.who.count()):
             tile = self._tiles.get(int(key)) if (key := str(self.who.itemData(place))).isdigit() else None
             if tile is not None:
@@ -404,14 +404,14 @@ class ClassBoard(QDialog):
         return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
 
     def _send_seat_line(self, command: str) -> None:
-        """A line for the seat whose row is selected."""
+        """Send a line for the seat whose row is selected."""
         if self.selected_seat is None:
             self.show_problem(tr("Select the row of a seat first."))
         else:
             self._send_line(f"{command} {self.selected_seat}")
 
     def _send_line(self, line: str) -> None:
-        """*line*, and for whom it is: a number, a group or all."""
+        """Send *line* to a number, a group or all."""
         word = line.split()[1] if " " in line else ALL
         if word.startswith("@"):
             who = tr("Group {name}").format(name=word[1:])
@@ -506,7 +506,7 @@ class ClassBoard(QDialog):
 
 
 def _row(*parts: QWidget, right_widgets: Sequence[QWidget] = ()) -> QHBoxLayout:
-    """On the left and on the right, where there is no room in as many rows as it takes."""
+    """Arrange widgets left and right, in more rows if needed."""
     row = QHBoxLayout()
     for side, stretch in ((parts, 1), (right_widgets, 0)):
         flow = FlowLayout(GAP_PX)

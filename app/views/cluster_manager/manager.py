@@ -86,7 +86,7 @@ class ClusterManager(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """The cluster database says it all."""
+        """Ignore events: the cluster database has everything."""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -116,7 +116,7 @@ class ClusterManager(QWidget):
         return self.model.rows[index.row()] if index.isValid() else None
 
     def fill_menu(self, menu: QMenu) -> bool:
-        """The actions of the chosen row; False: there is nothing to do."""
+        """Fill the menu with the actions of the selected row; return False if there are none."""
         if self._world is None or self.selected_row is None:
             return False
         found = cluster_manager.actions(self._world, self.nodes.currentText(), self.selected_row)

@@ -95,7 +95,7 @@ class Console(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        """The run at another moment: texts stay, what was shown of a lost future goes."""
+        """Show the run at another time: texts stay, results of a lost future go."""
         self._world, self._drill = drill.world, drill
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
@@ -133,7 +133,7 @@ class Console(QWidget):
                 shells[event.server].show_answer(event)
 
     def _apply_events(self, events: Iterable[Event]) -> None:
-        """Each window shows the last that came to it; what was before is a line of the history."""
+        """Show the last result of each window; earlier ones are lines of the history."""
         outcomes: dict[str, BatchOutcome] = {}
         running: dict[str, int] = {}
         for event in events:
@@ -171,13 +171,13 @@ class Console(QWidget):
         return self.tabs.windows()
 
     def drafts(self) -> dict[str, str]:
-        """Window: its text, for all that nothing may lose."""
+        """Return the text of each window, which must not be lost."""
         return self.tabs.drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[Closed]) -> None:
-        """Another run: windows with the texts that were left in it (*drafts*), and no others.
+        """Begin another run with its windows and their texts (*drafts*).
 
-        *closed*: texts of the run before, which can be had back but are in front of nobody.
+        *closed*: texts of the run before, which can be reopened.
         """
         self._world = world
         self.tabs.set_world(world)
@@ -324,7 +324,7 @@ class Console(QWidget):
 
     @Slot(str)
     def show_refusal(self, reason: str) -> None:
-        """The line that was just asked for could not be done; it may have been a batch of ours."""
+        """Show that the last line was refused; it may have been a batch of this console."""
         verb, _, rest = self._sending.partition(" ")
         if verb == "ps":
             node, _, command = rest.partition(" ")
@@ -337,7 +337,7 @@ class Console(QWidget):
     # --- tools --------------------------------------------------------------------------------------------
 
     def show_as_text(self, yes: bool) -> None:
-        """Results to text (Ctrl+T) or to a grid (Ctrl+D), in every window."""
+        """Show results as text (Ctrl+T) or in a grid (Ctrl+D), in every window."""
         self._as_text = yes
         for window in self.windows():
             window.results.show_as_text(yes)
@@ -377,12 +377,12 @@ class Console(QWidget):
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
     def _ask_who(self) -> None:
-        """As Ctrl+1 of Management Studio does: the text stays, and what it says takes the place of the results."""
+        """Run sp_who as Ctrl+1 of Management Studio does: the text stays, and its result replaces the results."""
         if self.current is not None and not self.current.busy:
             self._send(self.current, "EXEC sp_who")
 
     def _ask_about(self) -> None:
-        """As Alt+F1 does: sp_help of what is selected, of all objects where nothing is."""
+        """Run sp_help as Alt+F1 does, for the selection, or for all objects without one."""
         if self.current is not None and not self.current.busy:
             name = " ".join(self.current.editor.selected_text().split()).replace("'", "''")
             self._send(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
@@ -410,7 +410,7 @@ class Console(QWidget):
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
 
     def _pop_servers(self) -> None:
-        """The servers to which the window in front may go with its text; not while a query runs in it."""
+        """Show the servers to which the front window can reconnect; none while a query runs in it."""
         window = self.current
         if window is None or window.busy or self._world is None:
             return
@@ -465,7 +465,7 @@ class Console(QWidget):
             self._toggle_history()
 
     def _share_width(self) -> None:
-        """Beside the windows where there is room for both, else in their place."""
+        """Place it next to the windows if there is room for both, else in their place."""
         narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 
@@ -480,7 +480,7 @@ class Console(QWidget):
             self.tabs.close_shell(self.tabs.current_shell)
 
     def _close(self, window: QueryWindow) -> None:
-        """Its text can be had back, but not the query that is executing in it."""
+        """Close a window; its text can be reopened, but its query is canceled."""
         if window.busy:
             self.busy_closed.emit(window)
         else:

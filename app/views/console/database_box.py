@@ -36,7 +36,7 @@ class DatabaseBox(QComboBox):
         self.textActivated.connect(self._choose)
 
     def show_databases(self, names: Sequence[str], current: str) -> None:
-        """The *names* that there are; *current* is in front, also if it is none of them any more."""
+        """Show the *names*; *current* is selected, also if it is none of them any more."""
         listed = [*names, *([current] if current and current not in names else [])]
         if listed != self._names:
             self._names = listed

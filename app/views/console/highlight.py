@@ -32,7 +32,7 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 
 
 def tone_of(kind: _TokenType, text: str) -> str | None:
-    """Token of the theme for a word of T-SQL."""
+    """Return the theme token for a word of T-SQL."""
     if kind in Token.Name and text.upper() in MIRRORING_WORDS:
         return "keyword"
     return next((tone for family, tone in TONES if kind in family), None)

@@ -87,7 +87,7 @@ class QueryHistory(QWidget):
         self.model.append([batch])
 
     def refresh(self) -> None:
-        """A batch has got its outcome."""
+        """Show the result of a batch."""
         last = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last)
 

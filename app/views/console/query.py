@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _product(version: int) -> str:
-    """9.0, 10.0 …: a product version as Management Studio's status line shows it."""
+    """Format a product version as Management Studio's status line does: 9.0, 10.0 …."""
     major, minor, *_ = PRODUCT[version][0].split(".")
     return f"{major}.{int(minor)}"
 
@@ -178,7 +178,7 @@ class QueryWindow(QWidget):
         return self.state in ("sent", "running", "parsing")
 
     def show_sent(self) -> None:
-        """The text is on its way to the server; what is on the lower half belongs to the batch before it."""
+        """Show that the text was sent; the results are still those of the batch before it."""
         self._first_line = self.editor.first_line
         self.results.show_outcome(None)
         self.set_state("sent")
@@ -205,7 +205,7 @@ class QueryWindow(QWidget):
         self.announced.emit(text)
 
     def show_refused(self, reason: str) -> None:
-        """The simulation could not take the batch at all."""
+        """Show that the simulation refused the batch."""
         self._show_alone([Message(0, 16, 1, 1, reason)])
         self.set_state("failed")
 
@@ -233,7 +233,7 @@ class QueryWindow(QWidget):
         self.parsed.emit()
 
     def forget(self) -> None:
-        """The run was set to another moment: what was shown may not have happened."""
+        """Clear the results after a jump to another time: they may not have happened."""
         self.started_tick = None
         self._heard = True
         self._parsing = None
@@ -261,7 +261,7 @@ class QueryWindow(QWidget):
             self.set_state("ready" if connection.login else "disconnected")
 
     def show_time(self, tick: int) -> None:
-        """While a batch waits, the status line counts."""
+        """Count the time in the status line while a batch waits."""
         if self.started_tick is not None:
             self._show_facts(formatting.hms((tick - self.started_tick) / TICKS_PER_S))
 
@@ -275,7 +275,7 @@ class QueryWindow(QWidget):
             self.editor.setFocus()
 
     def cycle_focus(self, step: int = 1) -> None:
-        """F6: editor, results, messages, editor; from anywhere else to the editor."""
+        """Handle F6: cycle through editor, results and messages; from anywhere else go to the editor."""
         shown = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else shown)]
         here = self.results.currentIndex() if has_keys(self.results) else -1
@@ -318,7 +318,7 @@ class QueryWindow(QWidget):
         self._fit_facts()
 
     def _fit_facts(self) -> None:
-        """As much of them as there is room for beside the state; what comes last is worth most."""
+        """Show as many facts as fit next to the state; the last ones are the most important."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
         while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
@@ -333,7 +333,7 @@ class QueryWindow(QWidget):
         self._fit_facts()
 
     def _fit_fonts(self) -> None:
-        """A little smaller than the text: server, login, database, time and rows fit at 1366 pixels."""
+        """Use a font smaller than the text: server, login, database, time and rows fit at 1366 pixels."""
         for label in (self._state, self._facts):
             label.setFont(theme.sized(self.font(), STATUS_SCALE))
 

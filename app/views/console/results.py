@@ -147,7 +147,7 @@ class Results(QTabWidget):
             self.focus_page()
 
     def _make_grids(self) -> None:
-        """The next grids; the others when the window has had its turn."""
+        """Create the next grids, and the others after a turn of the window."""
         now, self._to_come = self._to_come[:GRIDS_A_TURN], self._to_come[GRIDS_A_TURN:]
         for number, result in now:
             grid = _grid(result, number)
@@ -158,7 +158,7 @@ class Results(QTabWidget):
             self._turn.start(0)
 
     def _show_text(self) -> None:
-        """Results as text, made only where they are looked at."""
+        """Show results as text, created on demand."""
         wanted = self._outcome if self._as_text else None
         if wanted is not self._text_of:
             self._text_of = wanted
@@ -277,7 +277,7 @@ class _Messages(QPlainTextEdit):
 
 
 def _bounded(lines: list[Line]) -> list[Line]:
-    """As many of them as a person may want to read, and how much more there is."""
+    """Return as many lines as a person may want to read, and the number of others."""
     shown: list[Line] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):

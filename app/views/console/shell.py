@@ -72,7 +72,7 @@ class ShellWindow(QWidget):
         self._append(f"{PROMPT} {line}", reason, "bad")
 
     def clear(self) -> None:
-        """Empty the transcript: the run is at another moment."""
+        """Clear the transcript after a jump to another time."""
         self.transcript.clear()
 
     def _append(self, command: str, output: str, tone: str) -> None:

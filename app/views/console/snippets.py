@@ -105,7 +105,7 @@ def places(text: str) -> list[TemplateParameter]:
 
 
 def filled(text: str, values: dict[str, str]) -> str:
-    """*text* with every place replaced by its value in *values* (by name), or by its own."""
+    """Return *text* with every placeholder replaced by its value in *values*, or by its own."""
     lower = {name.lower(): value for name, value in values.items()}
     return PLACE.sub(lambda found: lower.get(found[1].strip().lower(), found[3].strip()), text)
 

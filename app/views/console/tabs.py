@@ -35,7 +35,7 @@ class Closed:
 
 
 def server_of(window: str) -> str:
-    """SERVER_A of SERVER_A#2."""
+    """Return SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
 
@@ -202,19 +202,19 @@ class QueryTabs(QTabWidget):
         return strings
 
     def reopen(self, number: int) -> None:
-        """The closed window *number* once more; on the first server where this run does not have its own."""
+        """Reopen the closed window *number*, on the first server if this run does not have its own."""
         found = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:
             self.open_another(found.server if found.server in servers else servers[0], found.text)
 
     def keep_closed(self, closed: Sequence[Closed]) -> None:
-        """These texts can be had back, too; of equal ones the last."""
+        """Keep these texts for reopening; of equal ones the last."""
         others = [each for each in self.closed if all(each.text != new.text for new in closed)]
         self.closed = [*closed, *others][:CLOSED_KEPT]
 
     def step(self, offset: int = 1) -> None:
-        """The next window to the front, or with -1 the one before."""
+        """Show the next window, or with -1 the previous one."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + offset) % self.count())
             self.focus_front()
@@ -227,11 +227,11 @@ class QueryTabs(QTabWidget):
     # --- texts --------------------------------------------------------------------------------------------
 
     def drafts(self) -> dict[str, str]:
-        """Window: its text, for all windows that are open."""
+        """Return the text of each open window."""
         return {window.window_id: window.editor.toPlainText() for window in self.windows()}
 
     def show_drafts(self, drafts: Mapping[str, str], servers: Container[str]) -> None:
-        """These windows with their texts, and no others; of servers that this run has."""
+        """Show only these windows with their texts, on servers of this run."""
         for window in self.windows():
             self._remove(window)
         for shell in self.shells():
@@ -262,7 +262,7 @@ class QueryTabs(QTabWidget):
         self._tells_waits = visible
 
     def show_world(self, world: World) -> None:
-        """Connections, and the time that waiting batches have taken."""
+        """Show the connections, and the duration of waiting batches."""
         self._world = world
         for window in self.windows():
             window.show_connection(self._connection(window, world))
@@ -298,7 +298,7 @@ class QueryTabs(QTabWidget):
     # --- looks --------------------------------------------------------------------------------------------
 
     def refresh(self, window: QueryWindow) -> None:
-        """The tab's icon: the server's colour, or that something runs."""
+        """Update the tab's icon: the server's color, or a running query."""
         self.setTabIcon(self.indexOf(window), self.icon(window))
 
     def icon(self, window: QueryWindow) -> QIcon:
@@ -339,5 +339,5 @@ class QueryTabs(QTabWidget):
             self._lay_out_again()
 
     def _lay_out_again(self) -> None:
-        """The bar gets what the tabs leave; Qt asks for that only when the size changes."""
+        """Lay out the bar in the space next to the tabs; Qt does so only when the size changes."""
         self.resizeEvent(QResizeEvent(self.size(), self.size()))

@@ -49,7 +49,7 @@ def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAct
 
 
 def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
-    """Icons in the colours of the theme in use."""
+    """Show icons in the colors of the current theme."""
     for action in actions.values():
         if action.property("drawing"):
             action.setIcon(theme.icon(action.property("drawing"), theme.tokens(palette)))

@@ -189,7 +189,7 @@ class Dashboard(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """The world says it all."""
+        """Ignore events: the world has everything."""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -223,7 +223,7 @@ class Dashboard(QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """A line for each row, once their number changes: else the splitter stays where a person has put it."""
+        """Give each row a line when their number changes; else the user's splitter position stays."""
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows

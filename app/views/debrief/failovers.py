@@ -59,7 +59,7 @@ class FailoverPanel(QWidget):
 
 
 def recovery_time(estimate: Estimate, failover: Row) -> str:
-    """Tfailover by the published formula, as it could be worked out just before, and what it took."""
+    """Format Tfailover by the published formula, as computed just before, and the measured time."""
     took_s = failover["online_t_s"] - failover["failed_t_s"]
     redo = formatting.NOTHING if estimate.redo_s is None else formatting.seconds(estimate.redo_s, 1)
     total = formatting.NOTHING if estimate.failover_s is None else formatting.seconds(estimate.failover_s, 1)
@@ -80,7 +80,7 @@ def recovery_time(estimate: Estimate, failover: Row) -> str:
 
 
 def data_loss(estimate: Estimate, failover: Row) -> str:
-    """Tdata_loss by the published formula, and what was lost."""
+    """Format Tdata_loss by the published formula, and the measured loss."""
     loss = formatting.NOTHING if estimate.data_loss_s is None else formatting.seconds(estimate.data_loss_s, 1)
     return tr(
         "RPO by the formula: log send queue {queue} ÷ log generation {rate} = {loss}. "

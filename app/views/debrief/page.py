@@ -182,7 +182,7 @@ class Debrief(QScrollArea):
             self._show_state()
 
     def _make_buttons(self, parent: QWidget) -> None:
-        """The buttons have a parent at once: a widget without one would be deleted while fonts change."""
+        """Create the buttons with a parent: without one they would be deleted while fonts change."""
         self._retry = _button("", self._retry_mistake, parent)
         self._next = _button("", self.next_wanted.emit, parent)
         self._learn = _button("", self.learn_wanted.emit, parent)
@@ -287,7 +287,7 @@ class Debrief(QScrollArea):
         self._retry.setVisible(model.can_retry)
 
     def _choose_primary(self, button: QPushButton) -> None:
-        """One button has the color and Enter; the keyboard goes there unless the person has moved it."""
+        """Give one button color and Enter, and the keyboard unless the person has moved it."""
         self._primary = button
         for each in (self._retry, self._next):
             each.setProperty("primary", "true" if each is button else "false")
@@ -437,7 +437,7 @@ class Debrief(QScrollArea):
         self._fit_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Single keys act where no widget has taken them; a focused button gets its own Enter."""
+        """Handle single keys that no widget has taken; a focused button gets its own Enter."""
         key, plain = event.key(), not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if self._form is not None or not plain or not self._act_on(Qt.Key(key)):
             super().keyPressEvent(event)

@@ -165,7 +165,7 @@ def _last_chance(
     watch: Callable[[Best], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
-    """Until when all goals were in reach, how, and what took that away."""
+    """Show the last chance to reach all goals, and the cause of its loss."""
     head = tr("{moment}  point of no return").format(moment=moment(chance.tick))
     if chance.line != WAITING:
         head += f": {format_line(chance.line, choices_by_question)}"
@@ -212,7 +212,7 @@ def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPush
 def _retry_button(
     best: Best, chance: LastChance | None, retry: Retry, choices_by_question: Mapping[str, Sequence[str]]
 ) -> QPushButton:
-    """In time for what would have been best, and before what was done."""
+    """Build a button for a retry before the action, early enough for the best one."""
     begin, due = find_retry_start(best)
     first = next(iter(best.plan[best.done :]), None)
     if best.line != WAITING:

@@ -133,14 +133,14 @@ def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
 
 
 def code(text: str) -> QLabel:
-    """T-SQL and acts."""
+    """Build a label for T-SQL and actions."""
     found = label(text)
     found.setFont(theme.fixed_font(0.95))
     return found
 
 
 def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
-    """When, and what is done then, each in as many lines as it needs."""
+    """Show times and actions, each in as many lines as needed."""
     box, grid = _grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)

@@ -18,7 +18,7 @@ Retry = Callable[[float, str], None]
 
 
 def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
-    """Tries the run again from *begin* on, early enough to act by *at*; *what* is then due or was done."""
+    """Build a button for a retry from *begin* on, early enough to act by *at*; *what* is the due action."""
     left = formatting.seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, said = tr("Retry from {moment}"), ""
     if due_tick > begin:
@@ -31,7 +31,7 @@ def retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPus
 
 
 def buttons(*row: QPushButton) -> FlowLayout:
-    """Small ones, side by side."""
+    """Return small buttons, side by side."""
     layout = FlowLayout(8)
     layout.setContentsMargins(0, 4, 0, 0)
     for button in row:

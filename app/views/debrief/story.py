@@ -100,7 +100,7 @@ def _clients(report: Report) -> Iterator[QWidget]:
 
 
 def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
-    """Outages of many databases at the same time and for the same reasons, as one."""
+    """Group outages of many databases with the same times and reasons."""
     groups: dict[object, list[Outage]] = {}
     for outage in outages:
         why = tuple((guard.name, since) for guard, since in outage.against)
@@ -177,7 +177,7 @@ def _loss(review: Review, number: int) -> QWidget:
 
 
 def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
-    """For each outage, everything that an automatic failover needs, whether it held then, and since when."""
+    """Return for each outage the preconditions of an automatic failover, their state then, and its start."""
     found: list[QWidget] = []
     for group in _group_outages(review.outages)[:DATABASES_MAX]:
         outage = group[0]

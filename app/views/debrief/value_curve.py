@@ -52,7 +52,7 @@ class ValueCurve(QWidget):
     """Seconds since the start."""
 
     def __init__(self, account: Account, choices_by_question: Mapping[str, Sequence[str]]) -> None:
-        """*asked*: question -> its choices."""
+        """Create the curve; *asked*: question -> its choices."""
         super().__init__()
         self._account, self._asked = account, choices_by_question
         self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
@@ -92,7 +92,7 @@ class ValueCurve(QWidget):
         return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
 
     def _move_at(self, x: float) -> RunSegment | None:
-        """The act that is near, or the wait there."""
+        """Return the nearby action, or the wait at that point."""
         near = [
             (abs(self.point(move.tick, 0.0).x() - x), -move.regret, place)
             for place, move in enumerate(self._moves)
@@ -255,7 +255,7 @@ class ValueCurveLegend(QWidget):
         self._entries = of.legend()
 
     def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
-        """Upper left corner, tone and words of each entry."""
+        """Return upper left corner, tone and text of each entry."""
         metrics = QFontMetricsF(theme.sized(self.font(), 0.85))
         left = lane_sides(self)[0]
         x, y, found = left, 0.0, []

@@ -135,7 +135,7 @@ class Checker(QObject):
         self._trials.clear()
 
     def wait_until_idle(self) -> None:
-        """Until nothing is being done any more; what waited is dropped."""
+        """Wait until the checker is idle, and drop waiting requests."""
         self.give_up_trial()
         self._readings.clear()
         for pool in (self._readings, self._trials):

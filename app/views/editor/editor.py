@@ -60,7 +60,7 @@ class ScenarioEditor(QWidget):
     draft_changed = Signal()
 
     def __init__(self, brief: Brief, parent: QWidget | None = None) -> None:
-        """*brief* is a page like the one before a drill, for the preview alone."""
+        """Create the editor; *brief* is a brief page for the preview."""
         super().__init__(parent)
         self.setObjectName("editor")  # by which help finds its page
         self.file: Path | None = None
@@ -224,7 +224,7 @@ class ScenarioEditor(QWidget):
             self._checker.read_now(self.text.toPlainText(), self.file_name)
 
     def stop(self) -> None:
-        """The window goes; nothing is worked on any more."""
+        """Stop all work when the window closes."""
         self._due.stop()
         self._checker.wait_until_idle()
 
@@ -260,7 +260,7 @@ class ScenarioEditor(QWidget):
             self._mark_problems()
 
     def _mark_problems(self) -> None:
-        """In the text, and at the fields of the form."""
+        """Mark problems in the text, and at the fields of the form."""
         colours = theme.tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
@@ -277,7 +277,7 @@ class ScenarioEditor(QWidget):
         self.findings.step(offset)
 
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
-        """In the text, in the form and on the timeline; the keyboard stays on the side where it is."""
+        """Show a problem in the text, in the form and on the timeline; the keyboard stays on its side."""
         path = path_of(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
         self.text.move_cursor_to(problem.line, problem.column)
@@ -291,7 +291,7 @@ class ScenarioEditor(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """The findings get what their rows need, unless the user has divided the page."""
+        """Give the findings the height of their rows, unless the user has divided the page."""
         if not self._split_by_hand or not self.findings.rows.count():
             wanted = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted), wanted])
@@ -301,7 +301,7 @@ class ScenarioEditor(QWidget):
         self._share_height()
 
     def event(self, event: QEvent) -> bool:
-        """Keys from problem to problem are the editor's while it is on screen, also F8, which is one of the desk's."""
+        """Handle keys from problem to problem while the editor is shown, also F8, which the desk uses."""
         if isinstance(event, QKeyEvent) and event.type() in (_OVERRIDE, _PRESS):
             pressed = QKeySequence(event.keyCombination())
             for name in STEPS:
@@ -327,7 +327,7 @@ class ScenarioEditor(QWidget):
         return self._reading is None or self._reading.text != self._seen
 
     def _show_views(self) -> None:
-        """The view that is in sight; the others follow when they are turned to."""
+        """Show the visible view; the others follow when they are selected."""
         for view in (self.form, self.timeline):
             if view is self.tabs.currentWidget():
                 view.show_text(self.text.toPlainText())

@@ -152,7 +152,7 @@ class ProblemList(QWidget):
             self.rows.addItem(row)
 
     def _show_fix(self) -> None:
-        """The button that mends the selected problem, or the first that a button can mend."""
+        """Show the button that fixes the selected problem, or the first that a button can fix."""
         row = self.rows.currentItem()
         selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
         fix = next((fix for fix in map(fix_of, [*selected, *self.problems]) if fix is not None), None)
@@ -165,7 +165,7 @@ class ProblemList(QWidget):
             self.fix_wanted.emit(self._fix)
 
     def _fit(self) -> None:
-        """But one line as long as there is nothing to list."""
+        """Shrink to one line while there is nothing to list."""
         self._show_fix()
         empty = not self.rows.count()
         self.rows.setVisible(not empty)

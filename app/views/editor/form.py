@@ -153,7 +153,7 @@ class Form(QWidget):
         return self.page.rows
 
     def _show_page(self) -> None:
-        """Section titles with their numbers, the list of entries, the fields of the chosen one."""
+        """Show section titles with their numbers, the list of entries, and the fields of the selected one."""
         for at, section in enumerate(self._sections):
             count = len(self._entries(section)) if section.many else 0
             title = f"{tr(section.title)} ({count})" if count else tr(section.title)
@@ -295,7 +295,7 @@ class Form(QWidget):
         self.section_choice.hide()
 
     def _fit_sections(self) -> None:
-        """As wide as the longest title: at a large text, too, none is cut."""
+        """Make the list as wide as the longest title, at any text size."""
         self.sections.ensurePolished()
         bar = self.sections.verticalScrollBar().sizeHint().width()
         around = 2 * (self.sections.frameWidth() + self.sections.spacing())
@@ -304,7 +304,7 @@ class Form(QWidget):
             self._divide()
 
     def _divide(self) -> None:
-        """Sections beside the fields, or, where that leaves too little of them, above in one line."""
+        """Place sections next to the fields or, on a narrow page, above them in one line."""
         narrow = self.width() - self.sections.width() < ROOM_LEAST * self.fontMetrics().averageCharWidth()
         if narrow == self.list.narrow:
             return

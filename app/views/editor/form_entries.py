@@ -58,7 +58,7 @@ class FormEntries(QWidget):
         self.rows.installEventFilter(self)
 
     def make_narrow(self, narrow: bool) -> None:
-        """Fewer rows with the buttons below them, where there is no room beside."""
+        """Use fewer rows with the buttons below them, on a narrow page."""
         if narrow == self.narrow:
             return
         self.narrow = narrow
@@ -86,7 +86,7 @@ class FormEntries(QWidget):
             self._fit()
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
-        """One row for each, as *said*; *chosen* is marked, or the last if there are not so many."""
+        """Show one row for each of *said*; *chosen* is selected, or the last if there are fewer."""
         self.rows.blockSignals(True)
         while self.rows.count() > len(labels):
             self.rows.takeItem(self.rows.count() - 1)
@@ -110,7 +110,7 @@ class FormEntries(QWidget):
             self.doings[name].setEnabled(on)
 
     def order_behind(self, previous_widget: QWidget) -> QWidget:
-        """Tab leads from *before* to the list and its buttons; the last of them."""
+        """Set the Tab order from *before* to the list and its buttons; return the last of them."""
         for widget in (self.rows, *self.doings.values()):
             self.setTabOrder(previous_widget, widget)
             previous_widget = widget

@@ -86,7 +86,7 @@ class FieldValueError(ValueError):
 
 
 def format_field(field: Field, value: object) -> str:
-    """*value* as it stands in its field."""
+    """Format *value* for its field."""
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
@@ -131,7 +131,7 @@ def _short(typed: str) -> str:
 
 
 def format_entry(entry: Mapping[str, object]) -> str:
-    """One line for an entry of a list."""
+    """Format one line for an entry of a list."""
     for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
         value = entry.get(key)
         if isinstance(value, (list, tuple)):

@@ -45,7 +45,7 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]
 
 
 def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
-    """Of several kinds the first that there is not yet: one that something in the scenario asks for before others."""
+    """Return the first of several kinds that is missing, preferably one that the scenario refers to."""
     there = _collect_texts(data, section.key, "kind")
     wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
     order = [*(kind for kind in wanted if kind in kinds(section)), *kinds(section)]
@@ -54,7 +54,7 @@ def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
-    """Names of the list *key* for which there is no entry of the list *of*; all of them if there is none such."""
+    """Return names of the list *key* without an entry in the list *of*; all of them if there is none."""
     there = _collect_texts(data, other_key, key)
     found = _names(data, key) or [SPARE[key]]
     return [name for name in found if name not in there] or found

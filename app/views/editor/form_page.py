@@ -64,7 +64,7 @@ class FormPage(QScrollArea):
     def show_table(
         self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
     ) -> bool:
-        """The table at *path* of *data*, or (*empty*) that there is none. Whether other fields had to be made."""
+        """Show the table at *path* of *data*, or (*empty*) that there is none; return whether fields were rebuilt."""
         self._data = data
         shape = (path, model, self._shape_of(model, path), empty)
         made: bool = shape != self._shape
@@ -183,7 +183,7 @@ class FormPage(QScrollArea):
         return layout
 
     def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
-        """A group for each of the tables at *path*, with a button to remove it, and one to add another."""
+        """Add a group for each of the tables at *path*, with a button to remove it, and one to add another."""
         assert field.inner is not None
         for at in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {at + 1}")
@@ -215,7 +215,7 @@ class FormPage(QScrollArea):
     # --- looks ----------------------------------------------------------------------------------------------
 
     def order_behind(self, previous_widget: QWidget) -> None:
-        """Tab leads from *before* to the fields as they stand: new ones would come last of all."""
+        """Set the Tab order from *before* through the fields; new ones would come last."""
         inside = self.widget()
         if inside is None:
             return
@@ -226,7 +226,7 @@ class FormPage(QScrollArea):
                 previous_widget = widget
 
     def wrap(self) -> None:
-        """At a large text, or on a narrow page, every field stands below its label."""
+        """Place every field below its label at a large text size, or on a narrow page."""
         inside = self.widget()
         if inside is None:
             return

@@ -72,7 +72,7 @@ class Pools(QWidget):
         column.addLayout(buttons)
 
     def show_data(self, data: Mapping[str, object]) -> None:
-        """The pools in *data*; the chosen cell stays."""
+        """Show the pools in *data*; the selected cell stays."""
         found = pools(data)
         if found == self._pools and self.table.rowCount() == len(found):
             return
@@ -91,7 +91,7 @@ class Pools(QWidget):
         self.remove.setEnabled(bool(found))
 
     def choose(self, name: str) -> None:
-        """The row of the pool, or of the group, of that name."""
+        """Select the row of the pool, or of the group, of that name."""
         for row, pool in enumerate(self._pools):
             if name in (pool.name, pool.group):
                 self.table.setCurrentCell(row, 0)

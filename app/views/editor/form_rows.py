@@ -88,7 +88,7 @@ class FieldRow:
         widget.setAccessibleDescription(f"{problem} {told}" if problem else told)
 
     def close(self) -> None:
-        """From now on nothing is reported."""
+        """Stop reporting changes."""
         self.closed = True
         if isinstance(self.widget, TextArea):
             self.widget.pause.stop()
@@ -129,7 +129,7 @@ class FieldRow:
         return box
 
     def offer(self, choices: Mapping[str, str]) -> None:
-        """Choices beyond those of the field's own type, and what they are called."""
+        """Offer choices beyond those of the field's own type, with their labels."""
         if isinstance(self.widget, QComboBox):
             self.widget.clear()
             for choice, words in choices.items():
@@ -148,7 +148,7 @@ class FieldRow:
             self._done(value)
 
     def _choose(self, box: QComboBox, value: object) -> None:
-        """A value that is none of the choices (`{version}` of a variant) is shown as one more."""
+        """Add a value outside the choices (`{version}` of a variant) as one more choice."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)
         at = next((at for at in range(box.count()) if box.itemData(at) == value), -1)
@@ -159,7 +159,7 @@ class FieldRow:
 
 
 def add_row(layout: QFormLayout, row: FieldRow) -> None:
-    """A label that leads to its field; a long text has the whole width below its label."""
+    """Add a label that leads to its field; a long text has the whole width below its label."""
     label = QLabel(row.field.label)
     label.setToolTip(row.widget.toolTip())
     label.setBuddy(row.widget)

@@ -26,7 +26,7 @@ _DURATION_RULE: Final = get_args(schema.Duration)[1]
 
 
 def sections() -> tuple[Section, ...]:
-    """General first, then each table of the file in the order of the schema."""
+    """Return General, then each table of the file in the order of the schema."""
     found = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
     for name, info in schema.Scenario.model_fields.items():
         models, many = tables(info.annotation)

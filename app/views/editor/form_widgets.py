@@ -53,14 +53,14 @@ class Completion(QObject):
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def leaves(self, event: QKeyEvent) -> bool:
-        """A key that the list of words takes rather than the field."""
+        """Return whether the completion list takes the key instead of the field."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         return self.open and (
             (enter and self.popup.currentIndex().isValid()) or event.key() == Qt.Key.Key_Escape
         )
 
     def handle_key(self, event: QKeyEvent) -> bool:
-        """It is the key that asks for the words; they are shown."""
+        """Show the completions if the key requests them; return whether it does."""
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if not control or event.key() != Qt.Key.Key_Space:
             return False
@@ -224,7 +224,7 @@ class TextArea(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def read_text(self) -> str:
-        """The text with the line break at its end that it came with."""
+        """Return the text with its original line break at the end."""
         written = self.toPlainText()
         return written + self._ends if written.strip() else ""
 

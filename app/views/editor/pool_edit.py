@@ -66,7 +66,7 @@ def create_pool(pools: Sequence[Pool]) -> Pool:
 
 
 def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
-    """*text* with the pool *after* in place of *before*; None: there is none. Raises ScenarioEditError."""
+    """Return *text* with the pool *after* in place of *before*; None: no pool. Raises ScenarioEditError."""
     if old_pool is not None and (new_pool is None or new_pool.path != old_pool.path):
         text = _remove_pool(text, old_pool)
     if new_pool is None:
@@ -75,10 +75,7 @@ def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str
 
 
 def edited(pool: Pool, column: int, typed: str) -> Pool:
-    """*pool* with what was typed into a column: name, entries, group.
-
-    Raises ScenarioEditError for what can be no name.
-    """
+    """Return *pool* after an edit of a column: name, entries, group. Raises ScenarioEditError for an invalid name."""
     typed = typed.strip()
     if column == 1:
         entries = entries_of(typed)

@@ -177,7 +177,7 @@ _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
 def _escaped(texts: Iterable[str]) -> tuple[str, ...]:
-    """Choices as plain text in Markdown: `201.` is not the start of a list, `*` no emphasis."""
+    """Escape choices as plain text in Markdown: `201.` starts no list, `*` is no emphasis."""
     return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 

@@ -130,7 +130,7 @@ class AddFault(QFrame):
     # --- showing --------------------------------------------------------------------------------------------
 
     def begin(self, at_s: float) -> None:
-        """Ready for a fault at *at_s*; what was typed for the one before is gone."""
+        """Prepare for a fault at *at_s*; former input is cleared."""
         self.from_time.setText(f"{at_s:.0f}s")
         self.to_time.setText(f"{at_s + 30.0:.0f}s")
         self.after.setText("0")
@@ -271,7 +271,7 @@ def _text(field: QWidget) -> str:
 
 
 def _value(text: str) -> int | float | str:
-    """As an author writes it: a plain number stands without quotes."""
+    """Return the value as an author writes it: a plain number has no quotes."""
     try:
         number = float(text)
     except ValueError:

@@ -427,7 +427,7 @@ class TimelineCanvas(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_step(self, painter: QPainter, colours: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        """A numbered disc, dashed where the text says no time; discs that would meet stand side by side."""
+        """Draw a numbered disc, dashed without a time in the text; overlapping discs move apart."""
         chosen = self._is_selected(entry)
         at, top = self.scale.x_of(entry.spot[0]), box.top() - self._line * LEADER
         painter.setPen(QPen(colours.accent if entry.sure else colours.border, 1.2))

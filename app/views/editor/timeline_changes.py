@@ -38,7 +38,7 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 def move_entries(
     text: str, plan: TimelinePlan, entry: TimelineEntry, spot: Spot, selected: Sequence[TimelineEntry]
 ) -> str:
-    """*text* with the entry at *spot*; others that are *chosen* with it go as far, unless only its end is moved.
+    """Return *text* with the entry at *spot*; others that are *chosen* move equally, unless only its end moves.
 
     Raises ScenarioEditError.
     """
@@ -53,7 +53,7 @@ def move_entries(
 
 
 def remove_entries(text: str, entries: Iterable[TimelineEntry]) -> str:
-    """*text* without these entries. Raises ScenarioEditError."""
+    """Return *text* without these entries. Raises ScenarioEditError."""
     for entry in sorted(entries, key=lambda each: -int(each.path[1])):
         text = remove_entry(text, str(entry.path[0]), int(entry.path[1]))
     return text
@@ -70,7 +70,7 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 
 
 def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
-    """*text* with the entry at *spot*, in the style in which its time was written. Raises ScenarioEditError."""
+    """Return *text* with the entry at *spot*, with its time in its style. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),
         WINDOW: (("between", 0), ("between", 1)),
@@ -94,7 +94,7 @@ def move_entry(text: str, entry: TimelineEntry, spot: Spot) -> str:
 
 
 def format_time(t_s: float, sample: object) -> int | float | str:
-    """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
+    """Return *t_s* in the style of *like*: 95, "95s", "95", "2min" for whole minutes."""
     if not isinstance(sample, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
     match = _WRITTEN.match(sample)
@@ -106,12 +106,12 @@ def format_time(t_s: float, sample: object) -> int | float | str:
 
 
 def _format_number(value: float) -> str:
-    """Never an exponent."""
+    """Format a number without an exponent."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
-    """*text* with one more fault behind the others, and its path. Raises ScenarioEditError."""
+    """Return *text* with one more fault after the others, and its path. Raises ScenarioEditError."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     found = value_at(text, ("timeline",))
     return add_entry(text, "timeline", values), ("timeline", len(found) if isinstance(found, list) else 0)

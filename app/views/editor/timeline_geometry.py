@@ -79,7 +79,7 @@ def layout_faults(spots: Sequence[Spot], widths: Sequence[float], scale: Scale) 
 
 
 def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
-    """Within a window that is wide enough, else to the right, at the end of the axis to the left."""
+    """Return the left side of a label, within a wide window, or right or left at the end of the axis."""
     if end - start >= width + 4 * GRIP_PX:
         return start + (end - start - width) / 2.0
     right = end + 1.7 * GRIP_PX
@@ -89,7 +89,7 @@ def _label_x(start: float, end: float, width: float, scale: Scale) -> float:
 
 
 def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
-    """Row and left side of things set like words."""
+    """Return row and left side of items that are set like words."""
     found, row, x = [], 0, 0.0
     for width in widths:
         if x and x + width > room:
@@ -100,7 +100,7 @@ def flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, fl
 
 
 def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
-    """*xs*, in their order, pushed apart to at least *pitch*, within *left* to *right* as far as there is room."""
+    """Move *xs*, in their order, at least *pitch* apart, within *left* to *right* if possible."""
     pitch = min(pitch, (right_x - left_x) / max(1, len(xs) - 1))
     found: list[float] = []
     for x in xs:
@@ -127,7 +127,7 @@ def find_grip(layout: FaultLayout, x: float) -> str | None:
 
 
 def dragged(spot: Spot, part: str, by_s: float, step_s: float, length_s: float) -> Spot:
-    """*spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
+    """Return *spot* after a drag of *part* by *by_s* seconds, snapped to *step_s*, within 0 to *length_s*."""
     start, end = spot
     if part == START:
         return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
@@ -143,7 +143,7 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
 
 
 def nudge_spot(spot: Spot, part: str, by_s: float, length_s: float) -> Spot:
-    """*spot* moved by keys: as it is, without snapping."""
+    """Return *spot* moved by keys, without snapping."""
     start, end = spot
     if part == END:
         return (start, min(length_s, max(start, round(end + by_s, 2))))

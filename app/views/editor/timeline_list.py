@@ -31,7 +31,7 @@ class TimelineList(QListWidget):
         return [path_of(item) for item in self.selectedItems()]
 
     def show_entries(self, entries: Sequence[TimelineEntry], current: Path | None) -> None:
-        """These rows; those that were chosen stay chosen, and *current* with them."""
+        """Show these rows; selected ones stay selected, and *current* with them."""
         chosen = {*self.selected_paths, current}
         self.blockSignals(True)
         self.clear()
@@ -48,7 +48,7 @@ class TimelineList(QListWidget):
         self.blockSignals(False)
 
     def choose(self, path: Path, extend_selection: bool = False) -> None:
-        """The row of *path*, alone or (*also*) beside those that are chosen."""
+        """Select the row of *path*, alone or (*also*) in addition."""
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
         for row in range(self.count()):
@@ -57,7 +57,7 @@ class TimelineList(QListWidget):
         self.blockSignals(False)
 
     def deselect(self, path: Path) -> None:
-        """The row of *path* is not chosen any more; this is told, as a click is."""
+        """Deselect the row of *path* and emit the change, as a click does."""
         for row in range(self.count()):
             if path_of(self.item(row)) == path:
                 self.item(row).setSelected(False)

@@ -159,7 +159,7 @@ class TimelineView(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """The axis gets what its lanes need and the list the rest, until the user divides it; the form its fields."""
+        """Give the axis the height of its lanes and the list the rest, until the user divides it."""
         if self._split_by_hand and self.adding.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
@@ -234,7 +234,7 @@ class TimelineView(QWidget):
 
     @Slot(object)
     def _choose_also(self, path: Path) -> None:
-        """One more, or one less, of those that are chosen."""
+        """Add one to the selection, or remove it."""
         if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
             self.list.deselect(path)
         else:
@@ -248,7 +248,7 @@ class TimelineView(QWidget):
             self.chosen.emit(self._path)
 
     def _on_selected(self) -> None:
-        """By the list's own keys and clicks."""
+        """Follow the list's own keys and clicks."""
         self._show_chosen()
 
     def _bring_into_view(self) -> None:
@@ -269,7 +269,7 @@ class TimelineView(QWidget):
     # --- changing -------------------------------------------------------------------------------------------
 
     def _change(self, text: str) -> None:
-        """The user has changed the text; shown at once, with or without listeners."""
+        """Change the text for the user, and show it at once, with or without listeners."""
         if text == self._text:
             self._show_chosen()
             return

@@ -30,7 +30,7 @@ class ZoomArea(QScrollArea):
         self.horizontalScrollBar().valueChanged.connect(canvas.update)
 
     def zoom_by(self, factor: float, about_x: float | None = None) -> None:
-        """So many times as wide (0: all of it); what lies at *about_x* of the view, else its middle, stays there."""
+        """Zoom by a factor (0: show all); the point at *about_x* of the view, else its middle, stays."""
         seen = self.viewport().width()
         about = seen / 2.0 if about_x is None else about_x
         scroll = self.horizontalScrollBar()

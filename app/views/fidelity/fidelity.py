@@ -26,7 +26,7 @@ class FidelityView(QWidget):
     def __init__(
         self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = steps
     ) -> None:
-        """*todo*: the steps of the comparison."""
+        """Create the page; *todo*: the steps of the comparison."""
         super().__init__(parent)
         self.setWindowTitle(tr("Fidelity"))
         self.setAccessibleName(tr("Fidelity"))
@@ -52,7 +52,7 @@ class FidelityView(QWidget):
         return QSize(1240, 690)
 
     def stop(self) -> None:
-        """Breaks the work off and waits for its end; it goes on where it was when the page is seen again."""
+        """Stop the work and wait for its end; it resumes when the page is shown again."""
         self.work.stop()
 
     @Slot(int, str)

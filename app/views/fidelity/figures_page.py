@@ -48,7 +48,7 @@ class FiguresPage(QWidget):
         layout.addWidget(split)
 
     def put(self, figures: Mapping[str, Figure]) -> None:
-        """Adds figures, or replaces those of the same name."""
+        """Add figures, or replace those of the same name."""
         for name, figure in figures.items():
             new = name not in self.figures
             self.figures[name] = figure

@@ -66,7 +66,7 @@ class FigurePlot(QWidget):
         self.setAccessibleName(tr("Figure"))
 
     def show_figure(self, figure: Figure | None) -> None:
-        """Draws it; None clears."""
+        """Draw the figure; None clears."""
         self.figure = figure
         self._view.ci.clear()
         self.plots = []
@@ -134,7 +134,7 @@ class FigurePlot(QWidget):
         return plot
 
     def _bars(self, plot: pg.PlotItem, line: FigureLine, bar_offset: float, colours: ThemeTokens) -> None:
-        """Stand beside the bars of the other lines, *place* bars from the middle."""
+        """Draw bars next to those of the other lines, *place* bars from the middle."""
         x = np.array(line.x) + bar_offset * BAR
         plot.addItem(
             pg.BarGraphItem(

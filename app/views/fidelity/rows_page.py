@@ -48,7 +48,7 @@ def value(row: FigureRow, figure: float | str) -> str:
 
 
 def error(row: FigureRow) -> str:
-    """With its sign, but nought without."""
+    """Format the error with its sign, zero without."""
     if row.error_percent is None:
         return ""
     share = row.error_percent / 100.0
@@ -159,7 +159,7 @@ class RowsPage(QWidget):
         self._filter()
 
     def add_rows(self, rows: Iterable[FigureRow]) -> None:
-        """Puts them where their section stands."""
+        """Add rows to their section."""
         places = {name: place for place, name in enumerate(self._order)}
         self.rows = sorted([*self.rows, *rows], key=lambda row: places[row.section])
         self.table.table.replace(self.rows)

@@ -33,7 +33,7 @@ class FidelityStep:
 
 
 def steps() -> tuple[FidelityStep, ...]:
-    """Quick sections and curves first; then the failovers, which take longest, cause by cause."""
+    """Return quick sections and curves first, then the failovers, which take longest, by cause."""
     sections = {name: FidelityStep(name, partial(_rows, name)) for name in SECTIONS}
     curves = [FidelityStep(name, partial(_figure, name)) for name in FIGURES]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.rows)
@@ -84,6 +84,6 @@ class FidelityWorker(QThread):
         return self.done == len(self._todo)
 
     def stop(self) -> None:
-        """Breaks off and waits until nothing runs any more."""
+        """Stop and wait until nothing runs any more."""
         self.requestInterruption()
         self.wait()

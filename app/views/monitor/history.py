@@ -45,7 +45,7 @@ def _time(title: str, value: Callable[[MonitorRow], float | None]) -> TableColum
 
 
 def columns() -> list[TableColumn]:
-    """Rows are (date, recorded row). The columns of the history dialog, then the transactions. Documented."""
+    """Return the columns of the history dialog, then the transactions; rows are (date, recorded row). Documented."""
     return [
         TableColumn(title=mark("Time recorded"), text=lambda found: found[0], sample="2005-10-22 12:00:41"),
         TableColumn(
@@ -110,7 +110,7 @@ class MonitorHistoryPage(QWidget):
                 return
 
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """From the next showing on, list only what was recorded in this span (seconds), or all again."""
+        """List only rows recorded in this span (seconds), or all, from the next update on."""
         self._between = span
 
     def show_world(self, world: World, database: str, servers: list[str]) -> None:

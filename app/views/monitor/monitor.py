@@ -164,7 +164,7 @@ class Monitor(QWidget):
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
-        """Only what was recorded in this span stays in the history."""
+        """Limit the history to rows recorded in this span."""
         self.history.show_between(span)
         self._draw()
 

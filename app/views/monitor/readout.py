@@ -155,7 +155,7 @@ def readout(world: World, database: str) -> Readout:
 
 
 def mode_of(copy: DatabaseCopy | None) -> str:
-    """Operating mode in the monitor's words."""
+    """Return the operating mode in the monitor's words."""
     if copy is None or copy.mirroring.guid is None:
         return tr(UNKNOWN)
     if copy.mirroring.safety is not Safety.FULL:
@@ -195,7 +195,7 @@ def _time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 def hms(value: float | None) -> str:
-    """`00:01:40`, or that it is not known."""
+    """Format `00:01:40`, or that it is unknown."""
     return tr(UNKNOWN) if value is None else formatting.hms(value)
 
 
@@ -209,7 +209,7 @@ def oldest_s(row: MonitorRow) -> float:
 
 
 def log_titles(readout: Readout) -> tuple[str, str]:
-    """Principal log and mirror log, each with the time on its server to which the figures below it belong."""
+    """Return principal log and mirror log, each with the time on its server of its figures."""
     return (
         _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
         _format_timed_title(tr("Mirror log"), readout.mirror, readout.start_time),
@@ -222,7 +222,7 @@ def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> 
 
 
 def principal_lines(readout: Readout) -> list[tuple[str, str]]:
-    """Principal log: (label, value)."""
+    """Return (label, value) of the principal log."""
     row = readout.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip

@@ -96,7 +96,7 @@ class LabeledValues(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """A label that is longer than the line takes two; of a shorter one Qt would make two as well."""
+        """Give a label two lines if it is longer than one; Qt would do so for shorter ones as well."""
         margins = self._form.contentsMargins()
         room = self.width() - margins.left() - margins.right()
         for field in self._values.values():

@@ -141,7 +141,7 @@ class Warnings(QWidget):
         self._raised.clear()
 
     def note(self, event: Event) -> None:
-        """An event of kind "alert" was raised."""
+        """Note an event of kind "alert"."""
         at = f"{formatting.run_time(event.tick / TICKS_PER_S)} {event.server}"
         self._raised.setdefault(event.database or "", {})[event.get("alert_id")] = at
 

@@ -115,7 +115,7 @@ _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
 def database_item(copy: DatabaseCopy) -> ExplorerItem:
-    """`Sales (Mirror, Synchronized / Restoring...)`: role and session, then what sys.databases says. Facts 3.4."""
+    """Return `Sales (Mirror, Synchronized / Restoring...)`: role and session, then sys.databases. Facts 3.4."""
     state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
@@ -209,7 +209,7 @@ def _jobs(world: World, server: Instance) -> Iterable[ExplorerItem]:
 
 
 def _groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
-    """`AG1 (Primary)`, and below it what this server knows of the group."""
+    """Yield `AG1 (Primary)`, with this server's knowledge of the group below it."""
     for state in replicas.on_server(world, server.name):
         group = replicas.group_of(world, server.name, state.guid)
         if group is None:
@@ -282,14 +282,14 @@ FOLDERS: Final = (
 
 
 def folder_title(folder: Folder, server: Instance) -> str:
-    """The agent's folder tells whether it runs."""
+    """Return the title of the agent's folder, which says whether it runs."""
     title = tr(folder.title)
     stopped = folder.name == "agent" and not server.agent_running
     return tr("{name} (stopped)").format(name=title) if stopped else title
 
 
 def format_age(tick: int, now_tick: int) -> str:
-    """`0:41, 2 min 05 s ago`."""
+    """Format `0:41, 2 min 05 s ago`."""
     at = formatting.run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
     age = formatting.seconds(age_s, 0).replace(" ", "\u00a0")  # in one piece

@@ -121,7 +121,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
-        """Another run or another moment of it: every server is asked anew."""
+        """Show another run or another time of it: every server is queried again."""
         self._world = drill.world
         self._error = ""
         for page in list(self.pages):
@@ -141,7 +141,7 @@ class ObjectExplorer(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Answers to what was sent from here; nothing else changes the tree."""
+        """Take answers to queries of this tree; nothing else changes it."""
         events = list(events)
         for page in self.pages:
             page.add_events(events)
@@ -186,7 +186,7 @@ class ObjectExplorer(QWidget):
         self.tree.load(index)
 
     def _restore_expansion(self) -> None:
-        """Rows that have come anew are open if they were."""
+        """Expand recreated rows that were expanded."""
         for path in sorted(self.tree.opened, key=len):
             item = self.tree.find(path)
             if item is not None and not self.view.isExpanded(item.index()):
@@ -248,7 +248,7 @@ class ObjectExplorer(QWidget):
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_for_button(self, menu: QMenu) -> None:
-        """As the context menu, and the row can be opened and closed, which a screen reader's own actions cannot."""
+        """Fill the context menu and actions to expand and collapse, which screen readers cannot do themselves."""
         index = self.view.currentIndex()
         if self.node is None:
             return
@@ -298,7 +298,7 @@ class ObjectExplorer(QWidget):
         menu.addAction(self.tools["explorer.refresh"])
 
     def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
-        """The server is asked for what it would write; without an answer there is nothing to write."""
+        """Add scripts, which the server provides; without its answer there are none."""
         if self._world is None or answers.no_answer(self._world, node.server) is not None:
             return
         found = scripts.scripts(self._world, node.server, node.kind, node.name)
@@ -354,7 +354,7 @@ class ObjectExplorer(QWidget):
 
 
 def _put(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
-    """A line, and an action for each (text, what it does)."""
+    """Add a line, and an action for each (text, function)."""
     if menu.actions():
         menu.addSeparator()
     for text, do in acts:

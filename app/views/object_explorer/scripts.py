@@ -101,7 +101,7 @@ def hadr(database: str, clause: str) -> str:
 def _build_group_prefix(
     world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
 ) -> Iterable[str]:
-    """`ALTER AVAILABILITY GROUP [g] ` for the group of *server* of which that is true."""
+    """Yield `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
     known = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
     for group in known:
         if group is not None and predicate(group):
@@ -192,7 +192,7 @@ def _login(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _create_login(login: Login, called: str) -> str:
-    """As Management Studio does it, without the SID."""
+    """Return CREATE LOGIN as Management Studio does, without the SID."""
     default = f"DEFAULT_DATABASE = {quoted(login.default_database)}"
     if login.kind == "WINDOWS":
         return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"

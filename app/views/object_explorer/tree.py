@@ -78,7 +78,7 @@ class Tree(QStandardItemModel):
         return ["text/plain"]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """The name of the row, in brackets where T-SQL wants them: dropped into a query it is that object."""
+        """Return the name of the row, in brackets where T-SQL needs them, for a drop into a query."""
         data = QMimeData()
         names = [
             index.data(NODE).name for index in indexes if index.data(NODE).kind not in ("folder", "problem")
@@ -125,7 +125,7 @@ class Tree(QStandardItemModel):
             self._ask(item)
 
     def load(self, index: QModelIndex) -> None:
-        """A row was opened: a folder that has not been asked for is asked for now."""
+        """Load the folder of an opened row on first use."""
         item = self.itemFromIndex(index)
         if item is not None and node_of(item).folder is not None and not node_of(item).loaded:
             self._ask(item)
@@ -140,7 +140,7 @@ class Tree(QStandardItemModel):
             self._show_answer(item, number)
 
     def _show_answer(self, item: QStandardItem, number: int | None) -> None:
-        """The answer to a question, or the *number* of the error that came instead."""
+        """Show the answer to a query, or the *number* of its error."""
         node = node_of(item)
         self._mark_server(node.server, number)
         if number is not None:
@@ -174,7 +174,7 @@ class Tree(QStandardItemModel):
         self.refreshed.emit()
 
     def _renew(self, item: QStandardItem) -> None:
-        """One object anew; it goes if the server has it no more."""
+        """Update one object, or remove it if the server no longer has it."""
         node, above = node_of(item), item.parent()
         folder = node_of(above).folder
         assert folder is not None, "objects lie in folders"
@@ -189,7 +189,7 @@ class Tree(QStandardItemModel):
         self._paint(item, found.label, found.tone, found.tip)
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
-        """A server or folder says so below itself; what an object was stays to be seen."""
+        """Show a failure below its server or folder; known objects stay visible."""
         node = node_of(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
@@ -238,7 +238,7 @@ class Tree(QStandardItemModel):
         return None
 
     def recolour(self, dark: bool) -> None:
-        """Icons for the other theme."""
+        """Color the icons for the other theme."""
         self._dark = dark
         for item in self._all():
             node = node_of(item)

@@ -66,7 +66,7 @@ EDGE: Final = 0.02
 
 
 def colour_of(mode: SafetyMode, colours: ThemeTokens) -> QColor:
-    """FULL and OFF are known by their colour everywhere in the planner; without mirroring is grey."""
+    """Return the color of FULL or OFF, which is the same everywhere in the planner; gray without mirroring."""
     return {SafetyMode.FULL: colours.series[0], SafetyMode.OFF: colours.series[1]}.get(mode, colours.idle)
 
 
@@ -134,7 +134,7 @@ class Cell(QObject):
     # --- what is shown --------------------------------------------------------------------------------------
 
     def draw(self, sweeps: Mapping[SafetyMode, Sweep], bottom: float, top: float) -> None:
-        """Curves of the sweeps; the axis runs from *bottom* to *top*, which are logarithms where it has those."""
+        """Draw curves of the sweeps; the axis runs from *bottom* to *top*, as logarithms on a logarithmic axis."""
         for mode, curve in self.curves.items():
             found = sweeps.get(mode)
             if found is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
@@ -151,7 +151,7 @@ class Cell(QObject):
     def put_plan(
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
-        """Marks where the plan stands, a dot on each curve."""
+        """Mark the plan by a dot on each curve."""
         self._chosen = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
@@ -161,13 +161,13 @@ class Cell(QObject):
         self._repen()
 
     def put_published(self, axis_value: float, values: Mapping[SafetyMode, Sequence[float]]) -> None:
-        """Measured values at one place of the axis."""
+        """Add measured values at one position of the axis."""
         for mode, dots in self.published.items():
             heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
     def put_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
-        """Dotted lines where a paper says something; *tagged* names the figure beside it."""
+        """Add dotted lines for statements of a paper; *tagged* names the figure."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
             self.plot.removeItem(tag)
@@ -184,7 +184,7 @@ class Cell(QObject):
             self.recolour(self._colours, self._font)
 
     def name_bands(self) -> None:
-        """Writes the names of the networks along the upper edge."""
+        """Write the names of the networks along the upper edge."""
         for name, _, _ in self._bands:
             item = pg.TextItem(name, anchor=(1.0, 0.0))
             self.plot.addItem(item, ignoreBounds=True)

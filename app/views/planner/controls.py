@@ -263,7 +263,7 @@ class Controls(QScrollArea):
         self.safety.idToggled.connect(lambda _, on: self._on_change() if on else None)
 
     def _choose_surroundings(self) -> None:
-        """Servers, version and compression as they belong to the workload; one's own keeps what is there."""
+        """Select servers, version and compression of the workload; a custom one keeps the present ones."""
         name = self.workload.currentData()
         if name in WORKLOADS:
             workload, site, version = WORKLOADS[name]

@@ -57,7 +57,7 @@ class PlanCurves(QWidget):
         self.choose(AT_FIRST)
 
     def choose(self, counters: Sequence[str]) -> None:
-        """Plot these counters, one under the other."""
+        """Plot these counters, in a column."""
         self._view.ci.clear()
         for cell in self.cells.values():
             cell.deleteLater()
@@ -88,7 +88,7 @@ class PlanCurves(QWidget):
     def show_plan(
         self, plan: MirroringPlan, sweeps: Mapping[str, Sweeps], plan_figures: Mapping[SafetyMode, Steady]
     ) -> None:
-        """*sweeps* by axis; *here* are the figures of the plan itself at each level."""
+        """Show the plan: *sweeps* by axis; *here* are the figures of the plan itself at each level."""
         self._shown = plan, sweeps, plan_figures
         for name in self.counters:
             modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
@@ -161,7 +161,7 @@ def is_measured(plan: MirroringPlan, axis: str) -> bool:
 
 
 def _published(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
-    """Measured values that the curves should go through."""
+    """Return measured values that the curves should pass through."""
     if not is_measured(plan, axis):
         return {}
     return {mode: [each.value for each in points_about(plan.workload, mode, counter)] for mode in MODES}

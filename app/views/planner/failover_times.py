@@ -98,7 +98,7 @@ class FailoverTimesDialog(QDialog):
         super().closeEvent(event)
 
     def _on_timer(self) -> None:
-        """One run more."""
+        """Play one more run."""
         if not self._left:
             self._timer.stop()
             self._bar.hide()

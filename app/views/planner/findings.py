@@ -43,7 +43,7 @@ class PlannerFindings(QScrollArea):
         self.setWidget(inside)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
-        """The first is the verdict; none clears all."""
+        """Show findings, of which the first is the verdict; none clears all."""
         self._shown = list(findings)
         self._write()
 

@@ -86,7 +86,7 @@ class LogSlider(QWidget):
         return self.field.value()
 
     def set_value(self, value: float) -> None:
-        """Both show *value*, held within the bounds; `changed` tells if that is new."""
+        """Set both to *value*, within the bounds; emit `changed` if it is new."""
         self.field.setValue(min(max(value, self._low), self._high))
 
     def position_of(self, value: float) -> int:

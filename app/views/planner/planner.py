@@ -129,7 +129,7 @@ class Planner(QWidget):
     # --- keeping up -----------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
-        """Draws the curves of the plan as it stands now."""
+        """Draw the curves of the current plan."""
         self._curves_due.stop()
         try:
             plan = self.controls.plan()
@@ -147,7 +147,7 @@ class Planner(QWidget):
         self._write_notes(plan)
 
     def rewrite(self) -> None:
-        """Writes the findings for the plan and the goals as they stand now."""
+        """Write the findings for the current plan and goals."""
         self._findings_due.stop()
         if self._curves_due.isActive():
             self.redraw()
@@ -215,7 +215,7 @@ class Planner(QWidget):
         self._save(file, lambda path: atomic_write.write(path, export.as_csv(self.table())))
 
     def save_picture(self, file: str) -> None:
-        """Curves and findings as they are seen."""
+        """Save curves and findings as shown."""
 
         def write(path: Path) -> None:
             target = QBuffer()
@@ -282,7 +282,7 @@ class Planner(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """With large text on a small screen what stands beside one another comes below one another."""
+        """Place columns below each other for large text on a small screen."""
         left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
         narrow = self.width() < NARROW_LEFTS * left_px
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight

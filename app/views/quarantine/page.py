@@ -136,7 +136,7 @@ class Quarantine(QWidget):
         self._show_again()
 
     def _show_again(self) -> None:
-        """Without what gives the drill away, unless an author wants to see it."""
+        """Show the file without spoilers of the drill, unless an author requests them."""
         text, everything = self._whole, self.author.isChecked()
         self.facts.table.replace([fact for fact in self._facts if everything or not fact.spoils])
         if not everything:

@@ -61,7 +61,7 @@ class WrappingDelegate(QStyledItemDelegate):
 
 
 def _flags(text: str, width: int, metrics: QFontMetrics) -> int:
-    """Broken between words, or anywhere where a word alone is wider."""
+    """Return the flags to wrap between words, or anywhere if a word alone is too wide."""
     within = any(metrics.horizontalAdvance(word) > width for word in text.split(" "))
     wrap = Qt.TextFlag.TextWrapAnywhere if within else Qt.TextFlag.TextWordWrap
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)

@@ -70,7 +70,7 @@ def _compressed(name: str) -> Callable[[Get, float], Array]:
 
 
 def _waiting(get: Get, compression: float) -> Array:
-    """Transactions that waited for the mirror."""
+    """Return the transactions that waited for the mirror."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 

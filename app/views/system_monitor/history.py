@@ -58,7 +58,7 @@ class SampleHistory:
     """Rows and sides of the copies that the user watches, for each sample."""
 
     def __init__(self, run: SampledRun, previous_history: SampleHistory | None = None) -> None:
-        """*before*: of another moment, or another run; what both have in common is not read again."""
+        """Create the history; *before*: of another time, or run; common samples are not read again."""
         self._run = run
         self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
 

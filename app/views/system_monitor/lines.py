@@ -43,7 +43,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.scene().sigMouseClicked.connect(self._choose_time)
 
     def put(self, choices: Sequence[CounterChoice]) -> None:
-        """A line for each of these and for no other."""
+        """Show a line for each of these and for no other."""
         for choice in set(self.curves) - set(choices):
             self.removeItem(self.curves.pop(choice))
         for choice in choices:

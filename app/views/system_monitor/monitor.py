@@ -144,7 +144,7 @@ class SystemMonitor(QWidget):
         self.setFocusProxy(self.table)
 
     def _make_lines(self) -> None:
-        """They need pyqtgraph, so they are made when the panel is first shown."""
+        """Create the lines when the panel is first shown, as they need pyqtgraph."""
         from app.views.system_monitor.lines import CounterPlot
 
         lines = self._lines = CounterPlot()
@@ -167,7 +167,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: SampledRun) -> None:
-        """Another run, or another moment of it: the chosen counters stay if their servers are there."""
+        """Show another run, or another time of it: chosen counters stay if their servers exist."""
         self._run, self._history = drill, SampleHistory(drill, self._history)
         kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
         self._put(kept or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
@@ -182,7 +182,7 @@ class SystemMonitor(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Counters come from samples, not from events."""
+        """Ignore events: counters come from samples."""
 
     # --- choosing -----------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class SystemMonitor(QWidget):
             self._show_theme()
 
     def _change_scale(self, offset: int) -> None:
-        """Ten times as high or a tenth, from the scale that fits on."""
+        """Change the scale by a factor of ten, from the fitting one."""
         row = self._current()
         if row is not None:
             low, high = SCALES
@@ -269,7 +269,7 @@ class SystemMonitor(QWidget):
     # --- drawing ------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """Lines and figures up to the last sample."""
+        """Draw lines and figures up to the last sample."""
         history, lines = self._history, self._lines
         if history is None or lines is None:
             return

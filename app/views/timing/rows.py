@@ -192,7 +192,7 @@ class Compared:
 
 
 def comparison_of(row: TimingRow | None) -> list[Compared]:
-    """Published, this run, difference; nothing for a cause that Table 6 does not have."""
+    """Return published time, this run, difference; nothing for a cause that Table 6 does not have."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]

@@ -150,7 +150,7 @@ class Timing(QWidget):
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
-        """Failovers are read from the world, which has their ticks."""
+        """Ignore events: failovers are read from the world, which has their ticks."""
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:

@@ -42,7 +42,7 @@ class TopologyCanvas(QGraphicsView):
         scene.extent_changed.connect(self._on_extent_changed)
 
     def covered(self) -> QRect:
-        """Area over the lower edge that is covered, in pixels. Fitting puts no card below it."""
+        """Return the covered area above the lower edge, in pixels, where fitting puts no card."""
         return QRect()
 
     @Slot()

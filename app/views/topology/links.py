@@ -171,7 +171,7 @@ class LinkItem(QGraphicsItem):
     # --- words ----------------------------------------------------------------------------------------------
 
     def _label(self) -> tuple[StatusSign | None, tuple[str, ...]]:
-        """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
+        """Return status and notes that add to the cards; all of a selected link."""
         face = self.face
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._crowded and not self.isSelected() else face.notes
@@ -226,7 +226,7 @@ class LinkItem(QGraphicsItem):
         return box
 
     def _move_off_cards(self, box: QRectF) -> QRectF:
-        """*box* moved outwards where a card at an end of the link hides it."""
+        """Return *box* moved outward if a card at an end of the link hides it."""
         moved, side = QRectF(box), _sign(self._outward.x())
         apart = self.style.unit * 0.35
         for card in self._ends if side else ():
@@ -235,7 +235,7 @@ class LinkItem(QGraphicsItem):
         return moved
 
     def _move_between_cards(self, box: QRectF) -> QRectF:
-        """*box* moved below the upper card of the link, and beside the lower one."""
+        """Return *box* moved below the upper card of the link, and next to the lower one."""
         moved, apart = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
         moved.moveTop(max(moved.top(), upper.bottom() + apart))
@@ -246,7 +246,7 @@ class LinkItem(QGraphicsItem):
         return moved
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """*box* moved right and left of the first mark of a broken link that hides it."""
+        """Return *box* moved right and left of the first break mark that hides it."""
         hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
         if hidden_by is None:
             return []
@@ -319,7 +319,7 @@ class LinkItem(QGraphicsItem):
 
 
 def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """In more lines, for little room."""
+    """Split the notes into more lines, for a narrow space."""
     return tuple(part for note in notes for part in note.split(PARTING))
 
 

@@ -204,7 +204,7 @@ def sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -
 def draw_chip(
     painter: QPainter, sign: StatusSign, box: QRectF, style: SceneStyle, font: QFont | None = None
 ) -> None:
-    """A sign on its soft ground, filling *box*."""
+    """Draw a sign on its soft background, filling *box*."""
     font = font or style.small
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -231,7 +231,7 @@ def squeezed(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 
 
 def queue_share(kb: float) -> float:
-    """Filled share of a queue bar, 0 to 1: logarithmic from 1 KB to QUEUE_FULL_KB."""
+    """Return the filled share of a queue bar, 0 to 1: logarithmic from 1 KB to QUEUE_FULL_KB."""
     return min(1.0, math.log10(1.0 + max(0.0, kb)) / math.log10(1.0 + QUEUE_FULL_KB))
 
 

@@ -142,7 +142,7 @@ class ServerNode(NodeItem[ServerFace]):
         return QRectF(-width / 2.0, -height / 2.0, width, height)
 
     def _notes(self) -> int:
-        """Lines below the name."""
+        """Draw the lines below the name."""
         return len(self.face.troubles) + len(self.face.listeners) + bool(self.face.place)
 
     @property
@@ -277,7 +277,7 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
 
 
 def _draw_narrow_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle) -> None:
-    """The same with the role, each state and the last sign in lines of their own."""
+    """Draw a narrow copy: the role, each state and the last sign in separate lines."""
     unit, top = style.unit, box.top()
     _draw_name(painter, copy, box, box.width(), style)
     role = QPointF(box.left(), _base(style, top + unit * 2.15, small=False))

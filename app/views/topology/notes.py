@@ -78,7 +78,7 @@ class NoteItem(QGraphicsTextItem):
         self.setTextCursor(cursor)
 
     def finish_editing(self) -> None:
-        """Writing is over."""
+        """Finish editing the text."""
         if self.writing:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
             self.clearFocus()

@@ -33,10 +33,10 @@ def arrange(
     gap: float,
     arc: bool = False,
 ) -> dict[str, Place]:
-    """Partners in a row, witnesses above, applications below, as the papers draw them.
+    """Arrange partners in a row, witnesses above, applications below, as the papers draw them.
 
-    Between two partners there is room for the witness's card and for words on the link. In an *arc* the line between
-    any two partners passes above the cards between them; from AROUND on it is closed.
+    Between two partners there is room for the witness's card and for text on the link. In an *arc* the line
+    between any two partners passes above the cards between them; from AROUND on it is closed.
     """
     if arc and len(partners) >= AROUND:
         return _arrange_around_center(partners, witnesses, clients, gap)

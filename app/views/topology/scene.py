@@ -100,7 +100,7 @@ class TopologyScene(QGraphicsScene):
         return {name: (node.card().width(), node.card().height()) for name, node in self.nodes.items()}
 
     def items_in_order(self) -> list[Item]:
-        """Cards as they were made, then links, then notes: the order in which Tab goes through them."""
+        """Return cards in their order of creation, then links, then notes: the Tab order."""
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
     def item_of(self, target: ActionTarget) -> Item | None:
@@ -118,7 +118,7 @@ class TopologyScene(QGraphicsScene):
         return note
 
     def put_notes(self, notes: Iterable[Note]) -> None:
-        """These notes and no others."""
+        """Show these notes and no others."""
         for note in list(self.notes):
             self.remove_note(note)
         for text, x, y in list(notes)[:COUNT_MAX]:
@@ -189,12 +189,12 @@ class TopologyScene(QGraphicsScene):
         return {name: place for name, place in self._places.items() if name in self.nodes}
 
     def put(self, places: Mapping[str, Place]) -> None:
-        """Stand where *places* says; everything else where it belongs."""
+        """Place items at *places*, all others at their default."""
         self._places = dict(places)
         self.arrange()
 
     def node_moved(self, name: str, position: QPointF) -> None:
-        """A card was dragged or pushed; its links follow."""
+        """Update the links of a card that was dragged or pushed."""
         if not self._arranging:
             self._places[name] = (position.x(), position.y())
             self._draw_lines()

@@ -92,7 +92,7 @@ class CanvasTools(QFrame):
 
 
 def zoom_actions(owner: QWidget, doing: Sequence[tuple[str, str, Callable[[], None]]]) -> dict[str, QAction]:
-    """Actions by name from (name, text with its key, what it does)."""
+    """Build actions by name from (name, text with its key, description)."""
     actions: dict[str, QAction] = {}
     for name, text, do in doing:
         actions[name] = QAction(text, owner)

@@ -162,11 +162,11 @@ class Topology(TopologyCanvas):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """The picture is made of the world; what happens is said aloud by the window."""
+        """Ignore events: the picture shows the world; the window announces events."""
 
     @Slot(float)
     def set_speed(self, speed: float) -> None:
-        """Simulated seconds in a second: fast runs show no moving blocks."""
+        """Set the speed in simulated seconds per second: fast runs show no moving blocks."""
         self._speed = speed
 
     @Slot(bool)
@@ -184,7 +184,7 @@ class Topology(TopologyCanvas):
         return [self._voices[id(item)] for item in items]
 
     def picture(self) -> Picture | None:
-        """Picture that is shown now."""
+        """Return the picture that is shown now."""
         return self._picture_of(self._world) if self._world else None
 
     def _picture_of(self, world: World) -> Picture:
@@ -212,7 +212,7 @@ class Topology(TopologyCanvas):
     # --- choosing and doing ---------------------------------------------------------------------------------
 
     def target(self) -> ActionTarget | None:
-        """Selected target, or None."""
+        """Return the selected target, or None."""
         item = self._selected()
         return item.target if item else None
 
@@ -232,7 +232,7 @@ class Topology(TopologyCanvas):
             self.acts.fill_menu(menu, self._world, target)
 
     def _fill_here(self, menu: QMenu, item: Item) -> None:
-        """The acts for *item*, and what concerns only the picture."""
+        """Fill the menu with the actions for *item*, and those of the picture."""
         if isinstance(item, NoteItem):
             menu.addAction(tr("Edit"), item.write)
             menu.addAction(tr("Remove"), lambda: self._scene.remove_note(item))
@@ -318,7 +318,7 @@ class Topology(TopologyCanvas):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Tab goes from item to item; past the last one it leaves the canvas."""
+        """Move from item to item on Tab; past the last one leave the canvas."""
         items = self._scene.items_in_order()
         item = self._selected()
         index = items.index(item) + (1 if forwards else -1) if item else 0 if forwards else len(items) - 1
@@ -346,7 +346,7 @@ class Topology(TopologyCanvas):
             item.moveBy(direction[0] * NUDGE, direction[1] * NUDGE)
 
     def _open_neighbour(self, direction: Place) -> None:
-        """From database to database in the grid of the selected server."""
+        """Open the neighboring database in the grid of the selected server."""
         item = self._selected()
         if isinstance(item, ServerNode) and item.face.grid:
             self.open_database(item.neighbour(self._opened, direction))
@@ -394,7 +394,7 @@ class Topology(TopologyCanvas):
 
     @Slot()
     def spotlight(self) -> None:
-        """Light what is selected beside what is lit, or take it out; with nothing selected everything is bright."""
+        """Spotlight the selection in addition, or remove it; without a selection all is bright."""
         target = self.target()
         lit = set(self._scene.lit)
         self._scene.light(lit ^ {target} if target is not None and target.kind != "note" else ())
@@ -450,7 +450,7 @@ class Topology(TopologyCanvas):
         self.viewport().update()
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """A dashed frame around whatever an act would touch."""
+        """Draw a dashed frame around all that an action would affect."""
         if not self._pointed:
             return
         pen = QPen(theme.tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
@@ -520,7 +520,7 @@ class Topology(TopologyCanvas):
             grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
 
     def _cell_at(self, position: QPoint) -> tuple[str, StatusSign] | None:
-        """Database and state of the cell at *place*, where a server shows a grid."""
+        """Return database and state of the cell at *place*, if a server shows a grid."""
         item = self._item_at(position)
         return (
             item.cell_at(item.mapFromScene(self.mapToScene(position)))
@@ -529,7 +529,7 @@ class Topology(TopologyCanvas):
         )
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """The tool tip of a cell names its database."""
+        """Show the database as the tooltip of a cell."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self._cell_at(event.pos())
             if cell is not None:
