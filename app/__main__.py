@@ -1,4 +1,4 @@
-"""`mirrordrill`, also `python -m app`: hands the arguments on, and is the one place that knows the window."""
+"""Entry point of `mirrordrill` and `python -m app`; the only module that knows the window."""
 
 from __future__ import annotations
 

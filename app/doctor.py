@@ -1,4 +1,4 @@
-"""`mirrordrill doctor`: does everything that Mirrordrill needs work on this machine? No Qt in this process."""
+"""`mirrordrill doctor`: check of everything that Mirrordrill needs on this machine. This process uses no Qt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engine.localization import as_json, from_json, join_messages, say
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing looked at: whether it is well, and a sentence."""
+    """Result of one check, with a sentence."""
 
     name: str
     well: bool

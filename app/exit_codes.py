@@ -5,4 +5,4 @@ from __future__ import annotations
 AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
 
 INTERRUPTED = 130
-"""As shells have it of a program that Ctrl+C has ended."""
+"""Exit code that shells give a program ended by Ctrl+C."""

@@ -1,4 +1,4 @@
-"""A short run whose outcome is known: whether this machine plays drills as the one that recorded it. No Qt."""
+"""Short run with a known result, which shows whether this machine plays drills like the recording one. Without Qt."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Imports without a look at the source of each module.
+"""Import hook that avoids reading the source of each module.
 
-PySide reads it, through `inspect`, for every module that is imported after PySide: whether the word PySide6 is in it
-decides whether `from __feature__ import ...` could change how Qt's methods are called there. Nothing here asks for
-that, and where there is no source, as in a packed program, PySide goes on with the answer that is given here.
+For every module that is imported after it, PySide reads the source through `inspect` and searches for the word
+PySide6, because `from __feature__ import ...` could change Qt's method calls there. No module here uses that
+feature. Without a source, as in a packed program, PySide continues with the answer of this hook.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Test in a separate process whether Qt can show windows here. Where it cannot, Qt aborts without a message."""
+"""Test in a separate process whether Qt can show windows here. If it cannot, Qt aborts without a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 TIMEOUT_S: Final = 60.0
-"""A cold start of Qt from a slow disk takes some seconds."""
+"""Time limit: a cold start of Qt from a slow disk takes some seconds."""
 
 LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
 """Debian and Ubuntu packages whose libraries Qt's plugins need, each with one library. `.ci/prepare` reads it too."""

@@ -1,6 +1,6 @@
-"""Settings of the window, each key with its type and default, kept by QSettings in the profile's folder.
+"""Settings of the window, each key with its type and default, stored by QSettings in the profile's folder.
 
-What belongs to the learner (runs, results, unsaved queries) lies in the profile's database, see `app.storage`.
+Data of the learner (runs, results, unsaved queries) is in the profile's database, see `app.storage`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Value = TypeVar("Value", bool, float, str, QByteArray)
 
 @dataclass(frozen=True, slots=True)
 class WindowSettingKey(Generic[Value]):
-    """A setting's name and its value until the user chooses another."""
+    """Name of a setting, and its default."""
 
     name: str
     default: Value
     bounds: tuple[float, float] | None = None
-    """Least and most of a number; one beyond them counts as none."""
+    """Minimum and maximum of a number; a value beyond them is ignored."""
 
 
 THEME: Final = WindowSettingKey("look/theme", "system")
@@ -40,15 +40,15 @@ REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
 GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 PLACES: Final = WindowSettingKey("topology/places", "{}")
-"""JSON: scenario -> card -> [x, y], where the user has put it."""
+"""JSON: scenario -> card -> [x, y], the position chosen by the user."""
 RECENT: Final = WindowSettingKey("files/recent", "[]")
-"""JSON: paths of scenario files, the one opened last first."""
+"""JSON: paths of scenario files, the latest first."""
 BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
-"""Layout profile and text scale to go back to; empty while nobody presents."""
+"""Layout profile and text scale before the presentation; empty while nobody presents."""
 BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
-"""The theme to which the key for high contrast goes back."""
+"""Theme before high contrast, which the same key restores."""
 PLAYER: Final = WindowSettingKey("export/player", "")
-"""Name on exported debriefs; empty: that of the account."""
+"""Name on exported debriefs; empty: the name of the account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """True if the program asks for a person's reflection on a run before it shows the points."""
 CLASS_SEAT: Final = WindowSettingKey("class/seat", "")
@@ -57,7 +57,7 @@ CLASS_HELD: Final = WindowSettingKey("class/held", "")
 """Database of the class that this window holds; empty after it was closed."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 NOTES: Final = WindowSettingKey("topology/notes", "{}")
-"""JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""
+"""JSON: scenario -> [[text, x, y]], the notes on the canvas."""
 
 
 def layout_key(profile: str) -> WindowSettingKey[QByteArray]:
@@ -66,15 +66,15 @@ def layout_key(profile: str) -> WindowSettingKey[QByteArray]:
 
 
 FAR: Final = 100_000.0
-"""Places of cards and notes farther off than this, in units of the canvas, make no sense. Assumed."""
+"""Maximum coordinate of cards and notes, in units of the canvas. Assumed."""
 
 FILE_NAME: Final = "window.ini"
 NOWHERE: Final = ":/nowhere/window.ini"
-"""Settings that last as long as the window: Qt writes no file among its resources."""
+"""File name for settings that last as long as the window: Qt writes no file among its resources."""
 
 
 class WindowSettings:
-    """Typed access. A stored value of another type counts as none."""
+    """Typed access. A stored value of another type is ignored."""
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._in_the_way = _find_obstacle(default_folder() / FILE_NAME) if store is None else None
@@ -177,7 +177,7 @@ def _without_objects(file: Path) -> None:
 
 
 SIZE_MAX: Final = 4_000_000
-"""Bytes of the file. Assumed: what is written is a hundredth of it."""
+"""Maximum bytes of the file. Assumed: a hundred times the usual size."""
 _OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 """Values that QSettings reads with QDataStream."""
 

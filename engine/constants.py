@@ -43,17 +43,19 @@ RECONNECT_S: Final = (0.8, 1.8)
 """Time in which a repaired path is found again: each side retries about once a second. Derived from the ping."""
 
 STOP_SERVICE_MIN_S: Final = 0.5
-"""Least time in which a service without mirrored databases stops. Assumed."""
+"""Minimum time in which a service without mirrored databases stops. Assumed."""
 
 SHUTDOWN_AFTER_SERVICE_S: Final = 5.0
-"""From the end of the SQL Server service until the operating system has switched the server off. Assumed."""
+"""Time from the end of the SQL Server service until the operating system has powered off the server. Assumed."""
 
 RECOVERY_AT_START_S: Final = 1.5
-"""Analysis, redo and undo of a database when its instance starts, without backlog. Assumed."""
+"""Time of analysis, redo and undo of a database when its instance starts without backlog. Assumed."""
 
 CHECKPOINT_S: Final = 60.0
-"""Between two automatic checkpoints of an active database, with the recovery interval at 0. Documented [DOC: configure
-the recovery interval server option]: approximately one minute."""
+"""Interval of automatic checkpoints of an active database, with the recovery interval at 0.
+
+Documented [DOC: configure the recovery interval server option]: approximately one minute.
+"""
 
 CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
 """Connect Timeout of SqlClient. Documented default [DOC: retry algorithm]."""
@@ -67,13 +69,13 @@ CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
 [DOC: retry algorithm]."""
 
 CLIENT_PAUSE_S: Final = 2.0
-"""Pause of the application between two connection strings that failed whole. Assumed."""
+"""Pause of the application between two failed connection strings. Assumed."""
 
 ENDPOINT_PORT: Final = 5022
-"""Port that the wizard of Management Studio offers. Documented [DOC: security wizard]."""
+"""Port that the wizard of Management Studio proposes. Documented [DOC: security wizard]."""
 
 VERSIONS: Final = (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
-"""Product versions that are told apart."""
+"""Simulated product versions."""
 
 COMPATIBILITY: Final = {
     2005: 90, 2008: 100, 2012: 110, 2014: 120, 2016: 130, 2017: 140, 2019: 150, 2022: 160
@@ -81,8 +83,10 @@ COMPATIBILITY: Final = {
 COMPATIBILITY_MIN: Final = {
     2005: 80, 2008: 80, 2012: 90, 2014: 100, 2016: 100, 2017: 100, 2019: 100, 2022: 100
 }  # fmt: skip
-"""compatibility_level that a new database gets in each version, and the least that the version has. Documented
-[DOC: ALTER DATABASE compatibility level]."""
+"""Lowest compatibility_level of each version, and the default of a new database.
+
+Documented [DOC: ALTER DATABASE compatibility level].
+"""
 
 PRODUCT: Final = {
     2005: ("9.00.5000.00", "SP4", "Microsoft SQL Server 2005"),
@@ -94,31 +98,41 @@ PRODUCT: Final = {
     2019: ("15.0.4375.4", "RTM", "Microsoft SQL Server 2019 (RTM-CU27) (KB5037331)"),
     2022: ("16.0.4105.2", "RTM", "Microsoft SQL Server 2022 (RTM-CU11) (KB5032679)"),
 }
-"""Last service pack of each version; since 2017, which has none, a late cumulative update: product version, level,
-name. Documented [DOC: build lists]."""
+"""Last service pack of each version, or a late cumulative update since 2017: product version, level, name.
+
+Documented [DOC: build lists].
+"""
 
 INTERNAL_VERSION: Final = {
     2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
 }  # fmt: skip
-"""Version of the files of a database, as 948 names it. Documented in kind
-[DOC: MSSQLSERVER_948], numbers seen in public logs."""
+"""Internal version of database files, as 948 names it.
+
+Documented in kind [DOC: MSSQLSERVER_948], numbers seen in public logs.
+"""
 
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
-"""Editions that are told apart."""
+"""Simulated editions."""
 
 ENTERPRISE: Final = ("Enterprise", "Developer")
-"""Editions with all features (Developer is Enterprise under another licence): safety OFF, database snapshots, indexes
-built online, several redo threads. Documented [DOC: features supported by the editions]."""
+"""Editions with all features (Developer is Enterprise under another license).
+
+These are safety OFF, database snapshots, online index builds and several redo threads. Documented [DOC: features
+supported by the editions].
+"""
 
 WITNESS_ONLY: Final = ("Express", "Workgroup")
-"""Editions whose endpoint may be a witness and nothing else. Documented [DOC: CREATE ENDPOINT]."""
+"""Editions whose endpoint can only be a witness. Documented [DOC: CREATE ENDPOINT]."""
 
 ENDPOINT_REDIAL_S: Final = 0.25
-"""An instance that has reconfigured its own endpoint calls its partners again. Assumed; below the time in which
-mirror and witness agree on a failover (0.61 s [WP, Table 5]), else every change of an endpoint would end in one."""
+"""Time after which an instance with a reconfigured endpoint calls its partners again. Assumed.
+
+It is below the time in which mirror and witness agree on a failover (0.61 s [WP, Table 5]), because otherwise every
+change of an endpoint would cause one.
+"""
 
 CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
-"""Life of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE CERTIFICATE]."""
+"""Validity of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE CERTIFICATE]."""
 
 REPLAY_LOOK_S: Final = 0.5
 """Interval at which a mirror with a redo queue checks whether it has redone a change of the catalog. Assumed. The
@@ -129,30 +143,34 @@ LOG_GROWTH_STEP: Final = 0.1
 """Growth of a full log file, as a share of its size. Documented: default FILEGROWTH 10 % [DOC: CREATE DATABASE]."""
 
 BACKUP_KB_PER_S: Final = 100.0 * 1024
-"""Rate at which a backup is written, read, copied or restored on the data drives. Assumed: a disk array of the time
-of SQL Server 2005 reading in sequence."""
+"""Rate at which a backup is written, read, copied or restored on data drives.
+
+Assumed: sequential reads of a disk array in the time of SQL Server 2005.
+"""
 
 BACKUP_LEAST_S: Final = 0.3
-"""Least time of a BACKUP or RESTORE statement. Assumed."""
+"""Minimum time of a BACKUP or RESTORE statement. Assumed."""
 
 RECOVER_RESTORED_S: Final = 1.5
-"""Undo and opening at the end of RESTORE … WITH RECOVERY. Assumed."""
+"""Time of undo and opening at the end of RESTORE … WITH RECOVERY. Assumed."""
 
 PAGE_KB: Final = 8.0
-"""A page. Known."""
+"""Size of a page. Known."""
 
 PAGE_REPAIR_S: Final = 2.0
-"""From asking the partner for a page until it is repaired. Assumed."""
+"""Time from the request for a page to its repair. Assumed."""
 
 PAGE_READ_AGAIN_S: Final = 60.0
-"""Interval after which an application returns to a damaged page of a database that serves clients. Assumed."""
+"""Interval at which an application reads a damaged page of an open database again. Assumed."""
 
 UPGRADE_S: Final = 900.0
-"""Installing another version, service down. Assumed."""
+"""Duration of the installation of another version, with the service down. Assumed."""
 
 PATCH_S: Final = 300.0
-"""Installing a service pack, service down. Assumed."""
+"""Duration of the installation of a service pack, with the service down. Assumed."""
 
 RECOVERY_LOG_KB: Final = 8.0
-"""Log that recovery writes at the end of a restore (its checkpoint). Assumed; what counts is that it writes any:
-from then on the log is not that of the backup any more."""
+"""Log that recovery writes at the end of a restore (its checkpoint). Assumed.
+
+The amount does not matter: any log written here differs from the log of the backup.
+"""

@@ -1,4 +1,4 @@
-"""Dates and times as text and back, in English wherever the program runs: strftime and strptime follow the locale."""
+"""Formatting and parsing of dates and times in English, because strftime and strptime follow the locale."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WRITTEN: Final[dict[str, Callable[[datetime], str]]] = {
     "%f": lambda at: f"{at.microsecond:06d}",
     "%p": lambda at: "AM" if at.hour < 12 else "PM",
 }
-"""Parts of a form, as in strftime."""
+"""Parts of a format, as in strftime."""
 
 _READ: Final = {
     "%Y": r"(?P<year>\d{4})",
@@ -49,7 +49,7 @@ _READ: Final = {
 """Patterns of the parts of a format. No pattern has two ways to match the same text."""
 
 CENTURY_FROM: Final = 69
-"""Two digits of a year from here on are of the 20th century, as in POSIX."""
+"""First two-digit year that belongs to the 20th century, as in POSIX."""
 
 
 def format_datetime(value: datetime | date, form: str) -> str:

@@ -1,4 +1,4 @@
-"""Events: the single record from which logs, traces, scores and debriefs are read."""
+"""Events: the single record from which logs, traces, scores and debriefs derive."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class KindInfo(Struct, frozen=True):
 
     label: str
     is_state: bool = False
-    """*Next state change* stops at it."""
+    """True if *Next state change* stops at it."""
     is_milestone: bool = False
-    """*Next event* stops at it, as at every change of a state."""
+    """True if *Next event* stops at it, as at every change of a state."""
     is_quiet: bool = False
-    """The events panel lists it only when asked: another panel or another kind shows it."""
+    """True if the events panel lists it only on request, because another panel or kind shows it."""
 
 
 KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
@@ -96,7 +96,7 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
     "ask-status": KindInfo(mark("Status request")),
     "status": KindInfo(mark("Status report")),
 })  # fmt: skip
-"""The one record of all kinds: filters, labels and searches derive from it."""
+"""All kinds: filters, labels and searches derive from this table."""
 
 
 class AlertData(TypedDict, total=False):
@@ -327,7 +327,7 @@ EventData = TypedDict("EventData", {
 
 
 class Event(Struct, frozen=True, gc=False):
-    """One thing that happened at *tick*; *data* holds the fields of its kind."""
+    """Event at *tick*; *data* holds the fields of its kind."""
 
     tick: int
     kind: EventKind

@@ -1,8 +1,8 @@
-"""Logarithm, exponential and cosine in whole numbers: many times quicker than `decimal`, with the same bits.
+"""Logarithm, exponential and cosine in integers: many times faster than `decimal`, with the same bits.
 
-Each has its number of BITS binary places to within a few units; engine/arithmetic.py has it by `decimal` to within OFF
-units, angles to within ANGLE_OFF. Where all that lies so near rounds to one float, both give that one. Where it does
-not, there is None here: `decimal` has the word.
+Each result has BITS binary places with an error of a few units. `decimal` in engine/arithmetic.py has an error of at
+most OFF units, or ANGLE_OFF for angles. If all numbers within that error round to one float, both methods return it.
+Otherwise the functions here return None, and the caller uses `decimal`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 
 BITS: Final = 120
 OFF: Final = 1 << 10
-"""2**-110: whole numbers come to within 2**-113, forty digits below EXP_MAX to within 2**-125."""
+"""2**-110. The error of whole numbers is at most 2**-113, that of forty digits below EXP_MAX at most 2**-125."""
 ANGLE_OFF: Final = 1 << 44
-"""2**-76: the series of the sine there has terms up to 366 of 28 digits, of which each is made from the one before."""
+"""2**-76. The sine series there has terms up to 366 of 28 digits, each computed from the one before."""
 
 _ONE: Final = 1 << BITS
 _WIDE: Final = Context(prec=60)
@@ -24,10 +24,10 @@ _WIDE: Final = Context(prec=60)
 LOG_MAX: Final = 9007199254740992.0
 EXP_MAX: Final = 40.0
 ANGLE_MAX: Final = 7.0
-"""Limits of the arguments. `decimal` computes larger ones, and logarithms of numbers less than 1 / LOG_MAX."""
+"""Limits of the arguments. `decimal` computes larger ones, and logarithms of numbers below 1 / LOG_MAX."""
 
 _PARTS: Final = 64
-"""Powers of two are kept for so many parts of an exponent."""
+"""Number of parts of an exponent for which powers of two are stored."""
 
 
 def _scaled(number: Decimal) -> int:
@@ -42,7 +42,7 @@ _OF_AREA_TANGENT: Final = tuple(_ONE // n for n in range(13, 0, -2))
 _OF_EXPONENTIAL: Final = tuple(_ONE // math.factorial(n) for n in range(13, -1, -1))
 _OF_COSINE: Final = tuple((1 - n % 4) * (_ONE // math.factorial(n)) for n in range(28, -1, -2))
 _OF_SINE: Final = tuple((2 - n % 4) * (_ONE // math.factorial(n)) for n in range(29, 0, -2))
-"""Factors of the series, the last term's first."""
+"""Factors of the series, for the last term first."""
 
 
 def log(x: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Work in steps, for who has no use for the rests between them."""
+"""Run work that is divided into steps to its end at once."""
 
 from __future__ import annotations
 

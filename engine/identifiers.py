@@ -1,4 +1,4 @@
-"""uniqueidentifiers, made up: the same for the same thing in every run and on every server."""
+"""Generated uniqueidentifiers, the same for the same object in every run and on every server."""
 
 from __future__ import annotations
 

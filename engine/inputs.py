@@ -1,7 +1,7 @@
-"""One input of a run, and its one-line text: `TIME VERB ARGUMENTS`.
+"""Input of a run, and its text in one line: `TIME VERB ARGUMENTS`.
 
-Buttons, menus, scenario timelines, journals, the text console and tests all speak these lines; `engine.verbs` has the
-verbs, and reads them.
+Buttons, menus, scenario timelines, journals, the text console and tests all use these lines. `engine.verbs` defines
+the verbs and parses them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from engine.constants import TICKS_PER_S
 from engine.localization import LocalizableMessage, say, shorten
 
 SAID_MAX: Final = 500
-"""Characters of what is said against a line: what it is about may be a word of a million letters. Assumed."""
+"""Maximum characters of an error about a line, which may contain a word of a million letters. Assumed."""
 
 
 class InputError(ValueError):
-    """An input line that cannot be understood; the text says what, where, what was expected."""
+    """An input line is invalid; the text states the problem, its place and the expected value."""
 
     def __init__(self, text: str) -> None:
         super().__init__(shorten(text, SAID_MAX))
@@ -34,14 +34,14 @@ def but_there_are(problem: LocalizableMessage, names: Iterable[str]) -> Localiza
 
 
 class Input(Struct, frozen=True):
-    """One line, ready to be done at *tick*."""
+    """Parsed input line with its *tick*."""
 
     tick: int
     verb: str
     args: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     by: str = ""
-    """Key of the role of a team whose act it is; empty outside teams."""
+    """Key of the team role that acts; empty outside teams."""
 
     def option(self, name: str, default: float) -> float:
         return next((float(value) for key, value in self.options if key == name), default)

@@ -1,4 +1,4 @@
-"""English texts that the interface shows in its own language: words in tables, and sentences with their arguments."""
+"""English texts that the interface shows in its own language: table entries, and sentences with arguments."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from functools import lru_cache
 from typing import Any
 
 Argument = str | float
-"""Value of a field of a template: an unchanged name, a number, or a `LocalizableMessage`, which has its own fields."""
+"""Value of a template field: a name, a number, or a `LocalizableMessage` with fields of its own."""
 
 
 class LocalizableMessage(str):
-    """An English text that knows its template and arguments, so that it can be said in another language.
+    """English text with its template and arguments, so that it can be translated.
 
-    Everywhere else it is its text: equal to it, hashed and written like it.
+    In all other respects it is its text: equal to it, with the same hash and output.
     """
 
     __slots__ = ("args", "template")
     template: str
-    """As for `str.format`; the format of a number stands in its field, such as `{size_mb:,.0f} MB`."""
+    """Template for `str.format`; the field holds the format of a number, such as `{size_mb:,.0f} MB`."""
     args: tuple[tuple[str, Argument], ...]
     """Name and value of each field."""
 

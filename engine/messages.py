@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 
 class Message(Struct, frozen=True):
-    """One line of the Messages tab. Severity 0 with number 0 is plain text (PRINT, rows affected)."""
+    """Line of the Messages tab. Severity 0 with number 0 is plain text (PRINT, rows affected)."""
 
     number: int
     severity: int
@@ -22,11 +22,11 @@ class Message(Struct, frozen=True):
     text: str
     server: str = ""
     above: int = 0
-    """Lines of what was submitted above the batch from whose first line *line* counts."""
+    """Number of submitted lines above the batch; *line* counts from its first line."""
     rows: int | None = None
-    """Of `(n rows affected)` the number."""
+    """Number in `(n rows affected)`."""
     procedure: str = ""
-    """The stored procedure, trigger or function in which it came about."""
+    """Stored procedure, trigger or function that raised it."""
 
     @property
     def is_error(self) -> bool:
@@ -37,11 +37,11 @@ STATES: Final = {
     137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
     8115: 2, 8144: 2, 8152: 14, 8162: 2, 9002: 2,
 }  # fmt: skip
-"""The state with which a message comes mostly, where not 1. Seen in public outputs of clients; no page lists them."""
+"""Usual state of a message, if it is not 1. Seen in public output of clients; no page lists them."""
 
 
 class SqlError(Exception):
-    """A refusal by the simulated server: message *number* with its arguments; the player's mistake."""
+    """Error of the simulated server: message *number* with its arguments."""
 
     def __init__(
         self,
@@ -53,18 +53,18 @@ class SqlError(Exception):
     ) -> None:
         super().__init__(number, *args)
         self.title = title
-        """The statement that 3013 names."""
+        """Statement that 3013 names."""
         self.number = number
         self.parameters = args
         self.state = STATES.get(number, 1) if state is None else state
         self.also = also
-        """Numbers of messages that follow this one (3013 after a failed RESTORE)."""
+        """Numbers of the following messages (3013 after a failed RESTORE)."""
         self.problems: tuple[SqlError, ...] = ()
-        """All that is wrong, this one first, where the product says more than one thing at once."""
+        """All errors, this one first, where the product reports several at once."""
 
 
 class Wording(Struct, frozen=True):
-    """Entry of a message in sys.messages, from product version *since* on."""
+    """Entry of a message in sys.messages since the product version *since*."""
 
     number: int
     since: int
@@ -75,7 +75,7 @@ class Wording(Struct, frozen=True):
     """doc: Microsoft's message tables; log: seen in a public ERRORLOG or client output, where the tables have no such
     row or another severity; derived: our words; client: of the client's library; own: no message of the product."""
     text: str
-    """With the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
+    """Text with the placeholders of the product: %d, %ls, %.*ls, %S_MSG …"""
 
 
 def _read() -> dict[int, tuple[Wording, ...]]:
@@ -94,16 +94,16 @@ MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
 PLACEHOLDER: Final = re.compile(
     r"%%|%[-+#0 ]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
 )
-"""One place of a text to be filled, or %% for a per cent sign."""
+"""Placeholder of a text, or %% for a percent sign."""
 
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
-"""(number, since): arguments that a later wording has in front of those of the first."""
+"""(number, since): arguments that a later wording has before those of the first."""
 
 TEXTS_MAX: Final = 4_096
-"""Texts of messages with their arguments that are remembered: an ERRORLOG says the same again and again. Assumed."""
+"""Number of cached texts with arguments, because an ERRORLOG often repeats them. Assumed."""
 
 RENAMED: Final = 2016
-"""Version whose messages write Always On in place of AlwaysOn. Seen in public ERRORLOGs."""
+"""First version whose messages have "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
 def wording(number: int, version: int = 2005) -> Wording:

@@ -1,4 +1,4 @@
-"""Cache of `repr()` for immutable world parts: the hash of a state reads a world of days in milliseconds."""
+"""Cache of `repr()` for immutable parts of a world, so that the hash of a large world takes milliseconds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 AT_ONCE: Final = 64
-"""Texts that are joined: all of a long run would be megabytes, and the process would keep room for them. Assumed."""
+"""Number of texts that are joined at once. All texts of a long run would occupy megabytes permanently. Assumed."""
 
 
 class ReprCache:
-    """Texts of frozen parts by their place. Any worlds may share one: a part that is another is written anew."""
+    """Texts of frozen parts by their position. Worlds may share one; a changed part is formatted again."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[object, tuple[object, bytes]]] = {}

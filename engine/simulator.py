@@ -1,4 +1,4 @@
-"""The loop where flow meets protocol: log flows in compiled steps, the protocol acts when something is due."""
+"""Main loop: log flows in compiled steps, and the protocol acts when something is due."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ HANDLERS: Final[Handlers] = {
     **monitor.HANDLERS,
     **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
-"""Handler of each timer; T-SQL has its own handlers, see `tsql.HANDLERS`."""
+"""Handler of each timer; `tsql.HANDLERS` has those of T-SQL."""
 
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
@@ -166,7 +166,7 @@ def apply_resolved_input(world: World, item: Input) -> None:
 
 
 ANSWER: Final = ("sql", "sql_done")
-"""Events of a batch that runs and ends."""
+"""Events for the start and the end of a batch."""
 
 
 def advance(
@@ -243,7 +243,7 @@ def _run_due(world: World) -> None:
 LOOKS: Final = frozenset(
     {"client.try", "redo.replay", "availability.replay", "availability.schema", "instance.watch"}
 )
-"""Timers that look again and again and find nothing most times; what else they do changes a database or is told."""
+"""Timers that check repeatedly and mostly change nothing; any effect changes a database or emits an event."""
 
 
 def _is_unchanged(world: World) -> bool:

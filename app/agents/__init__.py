@@ -1,1 +1,1 @@
-"""Drills as an environment for agents: the optional extra `mirrordrill[agents]`, with a baseline to compare with."""
+"""Drills as an environment for agents: the optional extra `mirrordrill[agents]`, with a baseline for comparison."""

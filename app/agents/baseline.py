@@ -1,8 +1,8 @@
-"""Players to compare with: `python -m app.agents.baseline NAME --player random|greedy --games 10`.
+"""Baseline players: `python -m app.agents.baseline NAME --player random|greedy --games 10`.
 
-`random` does any line of the scenario's vocabulary, or waits, with equal chance. `greedy` tries each line on a fork of
-the game, looks LOOK_AHEAD_S ahead and takes what is worth the most then; it may look into the simulator, which no seat
-can, and sees no further than that. Its lines are as good as a player without a plan can be.
+`random` enters a random line of the scenario's vocabulary or waits, with equal probability. `greedy` tries each line
+on a fork of the game, advances by LOOK_AHEAD_S, and takes the line with the highest value there. Unlike a seat it
+may read the simulator. Its lines are as good as a player without a plan can be.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from engine.inputs import InputError
 from engine.model import ticks
 
 LOOK_AHEAD_S: Final = 60.0
-"""Assumed: as long as a server takes to boot."""
+"""Look-ahead of the greedy player. Assumed: the boot time of a server."""
 
 ACTS: Final = 8
-"""Steps of a game, evenly spread, in which the random player does something. Assumed."""
+"""Number of evenly spread steps in which the random player acts. Assumed."""
 
 Player = Callable[[DrillEnv, int], str]
 """Function that returns the next action in a game with this seed."""

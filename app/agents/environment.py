@@ -1,15 +1,16 @@
-"""A drill as a Gymnasium environment: an agent sits where the DBA sits, sees what that seat sees, and types lines.
+"""A drill as a Gymnasium environment: the agent has the seat of the DBA, with its view and its input lines.
 
     import gymnasium, app.agents.environment
     env = gymnasium.make("Mirrordrill-v0", scenario="automatic-failover")
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step("power-on SERVER_A")
 
-`info` of `reset` has the brief and the goals. `observation["told"]` is what came to be seen: lines of logs and states,
-what clients suffer, what batches answered. A line that cannot be done changes nothing; `info["refused"]` says why.
+`info` of `reset` has the brief and the goals. `observation["told"]` has the new visible texts: lines of logs and
+states, complaints of clients, results of batches. A refused line changes nothing, and `info["refused"]` gives the
+reason.
 
-A step is a line (or none: wait) and then STEP_S seconds. The reward is what the total of the score has changed by, so
-that the rewards of a game add up to its total. A game is deterministic: its scenario, seed and lines play it again.
+A step is a line (or an empty one to wait) followed by STEP_S seconds. The reward is the change of the total score,
+so that the rewards of a game add up to its score. A game is deterministic: scenario, seed and lines reproduce it.
 """
 
 from __future__ import annotations
@@ -37,19 +38,19 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_line
 
 STEP_S: Final = 10.0
-"""Seconds that a step takes unless told. Assumed: about as long as a DBA needs for a command."""
+"""Default seconds of a step. Assumed: the time that a DBA needs for a command."""
 
 WAIT: Final = ""
-"""The action of doing nothing."""
+"""Action that does nothing."""
 
 SEEDS: Final = 2**63
-"""Seeds from 0 on with which `mirrordrill run` plays a game again."""
+"""Number of seeds, from 0, with which `mirrordrill run` reproduces a game."""
 
 LINE_MAX: Final = 4_000
-"""Characters of an action at most."""
+"""Maximum characters of an action."""
 
 TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
-"""Characters of lines and of what is told."""
+"""Characters of lines and observations."""
 
 KNOWN: Final = frozenset(TEXT)
 
@@ -57,7 +58,10 @@ Observation = dict[str, Any]
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
-    """One drill after another, the seed of each by `reset`. Use what Gymnasium promises: reset, step, close."""
+    """Environment that plays one drill after another, each with the seed of `reset`.
+
+    Use the interface of Gymnasium: reset, step, close.
+    """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  # as Gymnasium has it
 

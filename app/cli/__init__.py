@@ -1,6 +1,6 @@
-"""The command line. Everything but the window itself; exit codes: 0 as asked, 1 the answer is no, 2 unusable.
+"""Command line: everything except the window. Exit codes: 0 success, 1 the answer is no, 2 invalid use.
 
-A module adds its commands in `add_to` and names what carries them out in the parser's default `do`.
+A module adds its commands in `add_to`, and sets the function that executes them as the parser's default `do`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from engine.drill.judging.report import program_version
 from engine.flow import compiled
 
 OpenWindow = Callable[[Scenario | None], int]
-"""Shows the window, on a scenario if one is given; returns the exit code."""
+"""Function that shows the window, on a scenario if one is given, and returns the exit code."""
 
 MODULES: Final = (lists, runs, serve, classes, par, sweep, checks, bundles, measures, support)
-"""In the order in which help names their commands."""
+"""Modules in the order of their commands in the help."""
 
 
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:

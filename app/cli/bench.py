@@ -26,7 +26,7 @@ from engine.published.measure import setup_of
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUPS: Final = ((1, 1), (5, 20))
-"""Availability groups, and databases in each."""
+"""Number of availability groups, and databases in each."""
 
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
@@ -34,7 +34,7 @@ AGAIN_S: Final = 3600.0
 """Simulated time of a replay that a snapshot saves."""
 
 ROW_STEPS: Final = 4_000_000
-"""Work of one measurement of compiled code: some tenths of a second."""
+"""Rows times steps of one measurement of compiled code: some tenths of a second."""
 
 PYTHON_ROW_STEPS: Final = 4_000
 SIMPY_DATABASE_S: Final = 100.0
@@ -48,16 +48,16 @@ CORES_EACH: Final = 8
 """Every database gets the cores of a test server, so that each can carry all of Workload1."""
 
 TIMES: Final = 5
-"""A measurement is the fastest of so many: other programs only ever add time."""
+"""Number of repetitions; the fastest counts, because other programs only ever add time."""
 
 
 NAME_LETTERS: Final = 44
-"""Room for the longest name: snapshot of 1000 KB, world of 100 databases."""
+"""Width of the longest name: snapshot of 1000 KB, world of 100 databases."""
 
 
 @dataclass(frozen=True)
 class BenchmarkFigure:
-    """*ratio* says how many times better the value is than what stands in *against*."""
+    """Figure with its reference in *against*; *ratio* says how many times better the value is."""
 
     name: str
     value: float | str

@@ -1,6 +1,6 @@
-"""The commands `mirrordrill bundle …`: make one, look into it, take it in, list and remove what was taken in.
+"""The commands `mirrordrill bundle …`: create, inspect, import, list and remove bundles.
 
-Also what was accepted in the window: it is listed and forgotten.
+They also list and forget files that were accepted in the window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.storage import Profile
 
 DIGITS_MIN: Final = 8
-"""Of a SHA-256, to name a file."""
+"""Minimum digits of a SHA-256 that identify a file."""
 
 
 def add_to(command: SubcommandFactory) -> None:

@@ -1,4 +1,4 @@
-"""`mirrordrill class`: hold a class, take part in one, check and keep what came of it."""
+"""`mirrordrill class`: hold a class, take part in one, verify and store its results."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "class.sqlite"
 CURVE_S: Final = 30.0
-"""Wall time for what each act and wait of a seat cost; what takes longer is left out. Assumed: most take 1 to 15 s, and
-nobody waits for an hour."""
+"""Maximum wall time to compute the cost of a seat's actions and waits; slower ones are left out. Assumed.
+
+Most take 1 to 15 s, and nobody waits for an hour.
+"""
 SEATS_EACH: Final = 4
-"""Seats for which a process more is worth its start. Assumed."""
+"""Number of seats that justify another process. Assumed."""
 
 
 COMPARED: Final = {

@@ -1,4 +1,4 @@
-"""`mirrordrill list`, `new` and `progress`: which drills there are, and how far the learner has come with them."""
+"""`mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 
 NAME_WIDTH: Final = 26
-"""Letters of the longest name in the course, and a space."""
+"""Characters of the longest name in the course, and a space."""
 
 
 def add_to(command: SubcommandFactory) -> None:

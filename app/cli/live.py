@@ -1,4 +1,4 @@
-"""`mirrordrill run --speed`: a drill against the clock in a terminal, without a window."""
+"""`mirrordrill run --speed`: a drill in real time in a terminal, without a window."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engine.events import Event
 from engine.model import ticks
 
 FRAME_S: Final = 0.016
-"""Wall time between two frames while nothing is asked."""
+"""Wall time between two frames without requests."""
 QUIET: Final = frozenset({"sql", "errorlog", "trace"})
-"""Events that repeat others or the line that was typed."""
+"""Events that repeat others or the typed line."""
 
 
 def live(

@@ -1,4 +1,4 @@
-"""`mirrordrill agents`, `fidelity` and `bench`: whether points, figures and speed are what they should be."""
+"""`mirrordrill agents`, `fidelity` and `bench`: check of points, figures and speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mirrordrill par` and `regret`: the best that could have been done in a drill, and what a run lost of it."""
+"""`mirrordrill par` and `regret`: the best result of a drill, and the losses of a run against it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ if TYPE_CHECKING:
     from engine.drill.par.search import ParSearch, Spread
 
 SECONDS: Final = 60.0
-"""Seconds that the search may take unless told."""
+"""Default duration of the search in seconds."""
 
 SECONDS_MAX: Final = 86_400.0
 
 SEVERAL_S: Final = 20.0
-"""Seconds from which on several processes are worth their start, unless it is told how many. Measured: a further one
-needs 1.3 s of a processor to start and about as much until it is as quick as one that has tried some hundred plans."""
+"""Duration from which several processes are worth their start, unless their number is given. Measured.
+
+A process needs 1.3 s of processor time to start, and about the same until it is as fast as one with some hundred
+plans.
+"""
 
 WORKERS_EACH: Final = 4
-"""Processes that may be asked for, for each processor: more only take memory, some 200 MB each. Assumed."""
+"""Maximum processes per processor: more only need memory, about 200 MB each. Assumed."""
 
 LEAST: Final = 0.05
-"""Points; a wait that loses fewer is not listed: less than is printed."""
+"""Minimum loss of a listed wait in points: less is below the printed precision."""
 
 
 def add_to(command: SubcommandFactory) -> None:

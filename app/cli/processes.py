@@ -1,4 +1,4 @@
-"""Work over the processors of this computer or the workers of a Dask cluster."""
+"""Work distributed over the processors of this computer or the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from app.cli.terms import UsageError
 
 WAIT_S: Final = 10
-"""Seconds for which a scheduler and its first worker are waited for. Assumed."""
+"""Timeout in seconds for a scheduler and its first worker. Assumed."""
 
 
 def add_on(command: argparse.ArgumentParser) -> None:

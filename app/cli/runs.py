@@ -1,4 +1,4 @@
-"""`mirrordrill run`, `replay` and `record`: a scenario played without a window, and what was recorded of one."""
+"""`mirrordrill run`, `replay` and `record`: a scenario without a window, and its records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from engine.model import ticks
 from engine.verbs.lines import parse_script
 
 INPUTS_MAX: Final = 4_000_000
-"""Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
+"""Maximum characters of a file of input lines; a busy hour has about 20 kB. Assumed."""
 
 
 def add_to(command: SubcommandFactory) -> None:

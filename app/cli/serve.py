@@ -1,4 +1,4 @@
-"""`mirrordrill serve`: a world for real SQL clients on this computer."""
+"""`mirrordrill serve`: a simulation for real SQL clients on this computer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 
 PORT_BASE: Final = 14_331
-"""Port of the first instance: beside 1433, which a real one may have. Assumed."""
+"""Port of the first instance; 1433 may belong to a real one. Assumed."""
 
 
 def add_to(command: SubcommandFactory) -> None:

@@ -1,4 +1,4 @@
-"""`mirrordrill doctor`: whether everything works here, what helps support, and a way out of a profile."""
+"""`mirrordrill doctor`: check of this machine, support bundles, and export of a profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mirrordrill sweep`: many runs - seeds, players, scenarios - in one table."""
+"""`mirrordrill sweep`: many runs (seeds, players, scenarios) in one table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RUNS_MAX: Final = 1_000_000
 
 Job = tuple[str, str, str, int]
-"""Scenario by its name and text, player, seed."""
+"""Name and text of a scenario, player, seed."""
 
 
 def add_to(command: SubcommandFactory) -> None:

@@ -1,4 +1,4 @@
-"""The trials of a search for par, spread over processes."""
+"""Trials of a search for par, distributed over processes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,31 @@ from engine.drill.par.search import Spread
 from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
 
 JOB_S: Final = 0.2
-"""About how long a job takes: what is not finished when the time is over is lost. Assumed."""
+"""Approximate duration of a job: unfinished jobs are lost at the end. Assumed."""
 
 TRIAL_S: Final = 0.01
-"""About how long a trial takes, until some were measured. Assumed."""
+"""Approximate duration of a trial until some were measured. Assumed."""
 
 PARTS_MAX: Final = 64
-"""Into how many jobs what can be tried at a decision is split at most: with many databases it takes half a minute."""
+"""Maximum number of jobs per decision; with many databases a decision takes half a minute."""
 
 WEIGHT: Final = 0.2
-"""Of the job that this process did last in what a whole decision takes. Assumed."""
+"""Weight of the latest job of this process in the estimate for a decision. Assumed."""
 
 AHEAD: Final = 2
-"""Jobs that another process has to do or to begin, so that it never waits for one."""
+"""Jobs queued for another process, so that it never waits."""
 
 LOOK_S: Final = 0.05
-"""Seconds for which nothing may come before the clock is looked at. Assumed."""
+"""Seconds without results until the clock is checked. Assumed."""
 
 MOMENT_S: Final = 0.001
-"""Between two looks whether a job has been handed on: loky fails if it is shut down before."""
+"""Seconds between checks whether a job was handed over: loky fails if it shuts down earlier."""
 
 ROUNDS_TOLD: Final = 3
-"""Rounds of which a cluster is told what states they have reached: whichever of its processes does a job knows nothing
-else. Assumed: each gets work in one of three; what it has missed it tries once more, and the search drops it."""
+"""Number of rounds whose known states a cluster receives. Each of its processes knows only those. Assumed.
+
+Each process gets work in one of three rounds; it repeats missed states, and the search drops them.
+"""
 
 
 @contextmanager
@@ -67,7 +69,7 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
 
 @dataclass(slots=True, eq=False)
 class TrialJob:
-    """A part of a decision, for whoever is free first."""
+    """Part of a decision, for the next free process."""
 
     decision: Decision
     part: Part
@@ -77,15 +79,15 @@ class TrialJob:
 
 @dataclass(slots=True)
 class Round:
-    """Decisions, in their order, and the jobs that are made of them as somebody is free."""
+    """Decisions in order, and the jobs into which they are split as processes become free."""
 
     rules: Rules
     known: Set[bytes]
     decisions: deque[Decision]
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
-    """Of each decision that has been split."""
+    """Jobs of each decision that has been split."""
     left: deque[TrialJob] = field(default_factory=deque)
-    """Those of them that nobody has begun."""
+    """Jobs that no process has begun."""
 
     def next_job(self, parts: int) -> TrialJob | None:
         """Return the next job; None: all are done or under way. A further decision is split into so many *parts*."""
@@ -98,11 +100,11 @@ class Round:
 
 @dataclass(slots=True)
 class Helper:
-    """Another process, or a cluster of them."""
+    """Another process, or a cluster of processes."""
 
     executor: Any
     cluster: bool = False
-    """It is many: no one of them does all that it is asked."""
+    """True for a cluster: none of its processes does all of its work."""
     starting: Future[None] | None = None
     asked: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     told: dict[Rules, int] = field(default_factory=dict)
@@ -125,8 +127,8 @@ class Helper:
 class Crew:
     """This process and its helpers.
 
-    Whoever is free does the next job; what is found is told in the order of the jobs, so that it is the same
-    however many they are.
+    The next free process does the next job. Results are reported in the order of the jobs, so that they do not
+    depend on the number of processes.
     """
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[Helper]) -> None:
@@ -134,11 +136,11 @@ class Crew:
         self._search = uuid.uuid4().hex
         self._helpers = helpers
         self._trials = Trials(scenario, seed)
-        """Of this process. Helpers start after it, so that what is compiled at the first run ever is ready for them."""
+        """Trials of this process. Helpers start after it, so that they find the compiled code of the first run."""
         self._decision_s = 0.0
-        """About how long the trials of a decision take."""
+        """Approximate duration of the trials of a decision."""
         self._found: dict[Rules, list[bytes]] = {}
-        """States that the search has been told of, in their order."""
+        """States that the search has received, in order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
         """Number of known states at the start of each of the last rounds."""
         with unstoppable():

@@ -1,4 +1,4 @@
-"""For who waits at a terminal: lines of progress, and Ctrl-C as the wish to come to an end."""
+"""Progress lines for a user at a terminal, and Ctrl+C as a request to finish."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from app.words.formatting import run_time
 from engine.drill.time.cooperative_tasks import Slices
 
 TOLD_EVERY_S: Final = 5.0
-"""Seconds between two lines of progress."""
+"""Seconds between two progress lines."""
 
 Done = TypeVar("Done")
 Each = TypeVar("Each")
 
 
 class TerminalProgress:
-    """Lines on the terminal of who waits; none where nobody does."""
+    """Progress lines at a terminal; none without a terminal."""
 
     def __init__(self) -> None:
         self._begun = self._told = time.monotonic()

@@ -1,1 +1,1 @@
-"""A debrief as a file: a page, a print, tables, data, a runbook. Qt is in `pdf` alone; import it where it is used."""
+"""Debrief as a file: page, print, tables, data, runbook. Only `pdf` uses Qt; import it where it is used."""

@@ -1,4 +1,4 @@
-"""Debrief content by section: one page with the summary, and an annex with the evidence. No Qt."""
+"""Debrief by section: one page with the summary, and an annex with the evidence. Without Qt."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from engine.drill.judging.shapes import Row
 from engine.model import ticks
 
 STEPS_SHOWN: Final = 4
-"""Acts of the best that are listed."""
+"""Maximum listed actions of the best continuation."""
 
 MISTAKES_ON_PAGE: int = 5
-"""The costliest ones; the annex has all."""
+"""Maximum mistakes on the page, the costliest first; the annex has all."""
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 

@@ -1,4 +1,4 @@
-"""The course of a run as a drawing: lanes of service, protection and state, and the marked moments above them."""
+"""Drawing of a run's timeline: lanes of service, protection and state, with markers above them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from engine.model import Tick
 
 WIDTH: Final = 720
 LEFT: Final = 118
-"""Room for the names of the lanes."""
+"""Width for the names of the lanes."""
 RIGHT: Final = 22
 LANE: Final = 15
 GAP: Final = 5
 TOP: Final = 30
-"""Room for the marks."""
+"""Height for the markers."""
 DATABASES_MAX: Final = 4
-"""Databases drawn; of more, those that stood still or were exposed for longest."""
+"""Maximum databases in the drawing; of more, those with the longest downtime or exposure."""
 
 _FILLS: Final = {
     SERVING: "#bfe3c8",
@@ -37,7 +37,7 @@ _FILLS: Final = {
     "DISCONNECTED": "url(#down)",
     "PENDING_FAILOVER": "url(#exposed)",
 }
-"""Fill of a stretch; where something is wrong it is hatched, so that colour alone tells nothing."""
+"""Fill of a span; problems are hatched, so that color is not the only sign."""
 _IDLE: Final = "#e6eaef"
 
 _SHAPES: Final = {
@@ -51,7 +51,7 @@ _SHAPES: Final = {
     "goal": ("#17692f", "M-3,5 L-3,-5 L5,-2 L-3,1"),
     "rewind": ("#566270", "M4,-5 L-4,0 L4,5 Z"),
 }
-"""Kind of mark -> colour and shape. Transitions are what the lanes show."""
+"""Kind of marker -> color and shape. The lanes show transitions."""
 
 _DEFS: Final = (
     '<defs><pattern id="down" width="6" height="6" patternUnits="userSpaceOnUse">'
@@ -76,7 +76,7 @@ MARKS: Final = {
     "note": mark("note"),
     "end": mark("end"),
 }
-"""Kind of mark -> what it is called."""
+"""Kind of marker -> label."""
 
 
 def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:

@@ -1,4 +1,4 @@
-"""Drawing of the value at each time of a run, below the course and with the same scale. No Qt."""
+"""Drawing of the value at each time of a run, below the timeline on the same scale. Without Qt."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engine.model import Tick
 
 TOP: Final = 26
 HEIGHT: Final = 120
-"""Of the plot."""
+"""Height of the plot."""
 DOT: Final = 3.5
 NUMBER_GAP: Final = 11.0
-"""Between two numbers at least; an act that lost nothing goes without where there is no room."""
+"""Minimum distance between two numbers; an action without loss gets none if space is short."""
 LEGEND_ROW: Final = 14
 SAMPLE: Final = 20
 LETTER: Final = 5.6
-"""Width of a letter at most, of ten pixels' height. Assumed: fonts differ."""
+"""Maximum width of a letter of ten pixels' height. Assumed: fonts differ."""
 
 SMALL_WIDTH: Final = 180
 SMALL_HEIGHT: Final = 48

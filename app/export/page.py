@@ -1,4 +1,4 @@
-"""The debrief as one HTML file that needs nothing else: no script, no font, no picture from anywhere. No Qt."""
+"""Debrief as one self-contained HTML file, without scripts, fonts and pictures from elsewhere. Without Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of HTML that a browser and Qt's rich text both show. Every text is escaped here."""
+"""HTML fragments that a browser and Qt's rich text both show. Every text is escaped here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 class Markup(str):
-    """HTML that is whole already: nothing of it is escaped again."""
+    """Complete HTML, which is not escaped again."""
 
 
 def link(url: str, content: str) -> Markup:

@@ -1,4 +1,4 @@
-"""The debrief as a PDF: one page that tells it all, and an annex. The only export that needs Qt, and no window."""
+"""Debrief as a PDF: one summary page and an annex. The only export that needs Qt; it needs no window."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MARGIN_MM: Final = 16.0
 FOOT_MM: Final = 8.0
 FONT_POINTS: Final = 9.0
 DRAWING: Final = "drawing"
-"""Name by which a document calls its drawing."""
+"""Name of the drawing in a document."""
 
 STYLE: Final = """
 h1 { font-size: 17pt; margin-top: 0; margin-bottom: 8px; }
@@ -50,11 +50,11 @@ ul { margin-top: 0; margin-bottom: 0; } td, th { border-bottom: 0.5px solid #cbd
 
 
 _CAPTION: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)[^<]*+)*+)</caption>")
-"""Qt cuts captions at the end of a page; as paragraphs before their tables they go to the next one."""
+"""Pattern of a caption. Qt cuts captions at the end of a page, so they become paragraphs before their tables."""
 
 
 class PdfWriteError(Exception):
-    """The file cannot be written; the text says why."""
+    """The file cannot be written; the text gives the reason."""
 
 
 def write_pdf(source: ExportSource, file: Path) -> int:

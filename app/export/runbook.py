@@ -1,4 +1,4 @@
-"""A runbook: what was done in a drill, or what its reference does, as a commented SQL script. No Qt."""
+"""Runbook: the actions of a run, or of the reference, as a commented SQL script. Without Qt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 
 WIDTH: Final = 100
-"""Characters of a comment line."""
+"""Width of a comment line in characters."""
 
 
 def runbook(source: ExportSource) -> str:

@@ -1,7 +1,6 @@
-"""The run as CSV tables: events, readings, score. No Qt.
+"""The run as CSV tables: events, readings, score. Without Qt.
 
-Names of columns and numbers are those of the report, for whatever reads them; sentences are in the language of the
-interface, for those who use them.
+Column names and numbers are those of the report, for programs; sentences are in the interface language, for people.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ RUN_COLUMNS: Final = (
 WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
 """Columns of the value before and after each action and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A text that begins with one of them is a formula to a spreadsheet."""
+"""First characters that make a spreadsheet read a text as a formula."""
 
 
 def sheets(source: ExportSource) -> dict[str, str]:

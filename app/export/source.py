@@ -1,4 +1,4 @@
-"""Data that all exports share. No Qt."""
+"""Data that all exports share. Without Qt."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from engine.drill.running.drill import Drill
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """A drill that is over, looked back on."""
+    """Finished drill for an export."""
 
     drill: Drill
     review: Review
     report: Report
-    """As of `run --json`."""
+    """Report in the form of `run --json`."""
     player: str = ""
-    """Name that the player has chosen."""
+    """Name chosen by the player."""
     played_at: str = ""
-    """Date and time of its end, where it was played."""
+    """Local date and time of the end of the run."""
     account: Account | None = None
     """Regret of each action and wait, if it was computed."""
     lessons: tuple[RunSegment, ...] | None = None
-    """The mistakes of the account, with plans at a person's pace."""
+    """Mistakes of the account, with plans at a person's pace."""
 
 
 def source_of(drill: Drill) -> ExportSource:

@@ -1,4 +1,4 @@
-"""Picture of a measure's distribution over the runs of a sweep: for each value, the share of runs up to it."""
+"""Distribution of a measure over the runs of a sweep: for each value, the share of runs up to it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LEFT: Final = 56
 TOP: Final = 24
 BOTTOM: Final = 48
 NAME: Final = 40
-"""Pixels from the plot to a name."""
+"""Distance from the plot to a name, in pixels."""
 LETTER: Final = 8
-"""Width of a letter of a name at most, in pixels. Assumed: fonts differ."""
+"""Maximum width of a letter of a name, in pixels. Assumed: fonts differ."""
 ROW: Final = 18
 """Height of a name."""
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Told apart by the colour-blind too (Okabe and Ito); with more lines they come again, dashed."""
+"""Colors that color-blind people can distinguish (Okabe and Ito); further lines repeat them, dashed."""
 
 TICKS: Final = 6
-"""Marks of the lower axis at most."""
+"""Maximum number of ticks on the lower axis."""
 
 
 def picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:

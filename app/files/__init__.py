@@ -1,1 +1,1 @@
-"""Files of the user: scenarios, runs, bundles, scripts, and writing them whole or not at all. No Qt."""
+"""Files of the user: scenarios, runs, bundles, scripts; each write is atomic. Without Qt."""

@@ -1,4 +1,4 @@
-"""Files from elsewhere that the user has accepted, by SHA-256, so that it opens without a question. No Qt."""
+"""Files from elsewhere that the user has accepted, by SHA-256, so that they open without a question. Without Qt."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Final
 from app.storage import Profile, SettingKey
 
 ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
-"""JSON: what was accepted, the last one at the end. Before version 0.2 each was its SHA-256 alone."""
+"""JSON list of accepted files, the latest last. Before version 0.2 each entry was only a SHA-256."""
 ACCEPTED_MAX: Final = 1_000
-"""So many are remembered; who opens more is asked again about the oldest. Assumed."""
+"""Maximum number of remembered files; beyond it the program asks again about the oldest. Assumed."""
 TEXT_MAX: Final = 200
-"""Characters of a title or an author that are kept, as in scenarios."""
+"""Maximum characters of a title or an author, as in scenarios."""
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One text. What is empty is not known."""
+    """Accepted text. Empty fields are unknown."""
 
     sha256: str
     title: str = ""
-    """As the file says; a stranger's words."""
+    """Title in the file, which comes from its author."""
     author: str = ""
     on: str = ""
     """Date in UTC, as 2026-11-21."""
     own: bool = False
-    """Written here, not accepted: it is not listed."""
+    """True if it was written here and not accepted; it is not listed."""
 
 
 def remembered(profile: Profile) -> list[Accepted]:

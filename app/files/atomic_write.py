@@ -1,4 +1,4 @@
-"""Writes a file wholly or not at all: whatever goes wrong, what stood there before still stands there. No Qt."""
+"""Atomic writing of a file: after any failure the old content is still there. Without Qt."""
 
 from __future__ import annotations
 

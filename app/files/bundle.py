@@ -1,11 +1,11 @@
-"""A bundle: one `.mirrordrill` file in which authors hand on drills, and runs of them. No Qt.
+"""Bundle: one `.mirrordrill` file with which authors distribute drills and runs of them. Without Qt.
 
-A zip archive that holds `bundle.toml` (title, author, licence, every other member with its SHA-256),
-`scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. Pictures are left out: texts of scenarios show none.
+The file is a zip archive of `bundle.toml` (title, author, license, every other member with its SHA-256),
+`scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. It has no pictures, because scenario texts show none.
 
-A bundle may come from a stranger. All of it is read in memory, member by member and only by names that are expected,
-never more bytes than the limits below; nothing is unpacked to a place that the archive names, and nothing of it is run.
-The limits are assumed: some ten times what a course of a week needs.
+A bundle may come from a stranger. The program reads it in memory, member by member, only under expected names and
+only up to the limits below. It unpacks nothing to a place that the archive names and runs nothing of it. The limits
+are assumed: about ten times the needs of a one-week course.
 """
 
 from __future__ import annotations
@@ -37,43 +37,43 @@ from engine.drill.authoring.schema import Line
 
 SUFFIX: Final = ".mirrordrill"
 FORMAT: Final = 1
-"""Version of the format, as `bundle.toml` says it."""
+"""Version of the format in `bundle.toml`."""
 MANIFEST: Final = "bundle.toml"
 
 BYTES_MAX: Final = 50_000_000
-"""Of the file."""
+"""Maximum bytes of the file."""
 EXPANDED_MAX: Final = 60_000_000
-"""Bytes of all members together, counted as they are read, whatever the archive says."""
+"""Maximum bytes of all members together, counted while reading."""
 MEMBERS_MAX: Final = 200
 RATIO_MAX: Final = 100
-"""Bytes of a member for one byte in the archive. Ours are below 20; deflate ends at 1,032."""
+"""Maximum bytes of a member per byte in the archive. Ours have less than 20; deflate reaches 1,032."""
 RATIO_FREE: Final = 100_000
-"""Bytes; a member that is no larger does no harm at any ratio."""
+"""Size in bytes up to which a member may have any ratio."""
 NAME_MAX: Final = 100
-"""Characters of a member's name."""
+"""Maximum characters of a member's name."""
 KIND_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
-"""Bytes of one member by its kind."""
+"""Maximum bytes of one member, by kind."""
 SHOWN_MAX: Final = 80
-"""Characters of a stranger's name that are repeated in a sentence."""
+"""Maximum characters of a stranger's name in a sentence."""
 PROBLEMS_MAX: Final = 100
-"""Problems that are told; the rest is counted."""
+"""Maximum number of listed problems; the rest is counted."""
 
 _MEMBER: Final = re.compile(r"bundle\.toml|(?:scenarios/[a-z0-9_-]+\.toml|runs/[a-z0-9_-]+\.json)")
 _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
-"""Names that mean a device on Windows, with any ending."""
+"""Names of devices on Windows, with any extension."""
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
-"""Of every member: the same contents are the same bytes (where zlib is the same)."""
+"""Date of every member, so that equal contents give equal bytes (with the same zlib)."""
 
 # The end of an archive: signature, four counts, size and place of the directory, length of a comment.
 _END: Final = struct.Struct("<4s4H2LH")
 _ENTRY_MIN: Final = 46
-"""Bytes of an entry of the directory without its name."""
+"""Bytes of a directory entry without its name."""
 _HEADER_MIN: Final = 30
-"""Bytes before a member without its name."""
+"""Bytes of the header before a member, without its name."""
 _ENTRY_EXTRA: Final = 200
-"""Bytes that other programs may add to an entry (times, owners)."""
+"""Maximum bytes that other programs add to an entry (times, owners)."""
 _BAD: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -87,7 +87,7 @@ _BAD: Final = (
 
 
 Add = Callable[[str, str], None]
-"""Notes a problem: the member's name, and a sentence."""
+"""Function that records a problem: the member's name, and a sentence."""
 
 
 class _Table(BaseModel):
@@ -95,7 +95,7 @@ class _Table(BaseModel):
 
 
 class BundleMember(_Table):
-    """A member as `bundle.toml` lists it."""
+    """Member in the list of `bundle.toml`."""
 
     name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -113,12 +113,12 @@ class Manifest(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose members are all there, listed, and as their SHA-256 says. What they say is not looked at."""
+    """Bundle whose members are complete, listed, and match their SHA-256. Their contents are not checked."""
 
     file: str
     """File name for messages."""
     sha256: str
-    """Of the file."""
+    """SHA-256 of the file."""
     size: int
     """Bytes of the file."""
     manifest: Manifest
@@ -129,7 +129,7 @@ class Bundle:
 
 
 class BundleError(ValueError):
-    """A bundle that cannot be used; *problems* names everything wrong with it."""
+    """A bundle cannot be used; *problems* lists all reasons."""
 
     def __init__(self, problems: list[Problem]) -> None:
         kept = problems[:PROBLEMS_MAX]

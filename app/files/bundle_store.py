@@ -1,7 +1,7 @@
-"""Bundles that were taken in: their drills and runs lie in the profile, in one folder for each bundle. No Qt.
+"""Imported bundles: their drills and runs are in the profile, in one folder per bundle. Without Qt.
 
-The folder is called as the bundle's SHA-256 begins, the files in it as scenarios and runs may be called; no name of
-the archive is ever used as a path. What is there already is never replaced.
+The first digits of the bundle's SHA-256 name the folder, and the rules for scenario and run names limit the file
+names. No name in the archive is used as a path. Existing files are never replaced.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.inputs import InputError
 
 KEY_LENGTH: Final = 16
-"""Digits of the SHA-256 that name the folder: nobody finds two bundles with the same by chance."""
+"""Number of SHA-256 digits in the folder's name, enough to exclude an accidental collision."""
 _KEY: Final = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
 
 
 class BundleStoreError(Exception):
-    """The disk or the folder stands against it; the text is a sentence for the user."""
+    """The disk or the folder prevents the operation; the text is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrillOffer:
-    """A drill of a bundle, and whether it can be taken in."""
+    """Drill of a bundle, and whether it can be imported."""
 
     name: str
     text: str
     scenario: Scenario | None
-    """None if it cannot be played."""
+    """Scenario; None if it cannot be played."""
     problems: tuple[Problem, ...] = ()
     hindrance: str = ""
     """Reason, as a sentence, for which the drill cannot be imported; empty if it can."""
     here: bool = False
-    """The very same drill is here already."""
+    """True if exactly this drill exists here already."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOffer:
-    """A recorded run of a bundle."""
+    """Recorded run of a bundle."""
 
     name: str
     says: str
-    """Scenario, duration and inputs of the run; or the reason for which it cannot be replayed."""
+    """Scenario, duration and inputs of the run, or the reason why it cannot be replayed."""
     usable: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedBundle:
-    """A bundle of which something was taken in."""
+    """Bundle of which something was imported."""
 
     key: str
     title: str
@@ -68,7 +68,7 @@ class ImportedBundle:
     licence: str
     sha256: str
     drills: tuple[str, ...]
-    """Names."""
+    """Names of the imported drills."""
     runs: tuple[Path, ...]
 
 

@@ -1,4 +1,4 @@
-"""Certificates of `mirrordrill par` for the shipped drills: assets/par/NAME.json, as `par NAME --json` wrote it."""
+"""Certificates of the shipped drills, written by `par NAME --json` to assets/par/NAME.json."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from engine.inputs import Input
 from engine.verbs.lines import parse_script
 
 BETTER_MAX: Final = 3.0
-"""Points by which par may beat the reference; above it the drill or its rubric is wrong. Assumed."""
+"""Maximum points by which par may exceed the reference; more means a wrong drill or rubric. Assumed."""
 
 WORTH_MIN: Final = BLUNDER
-"""Points that doing nothing has to lose at least: as many as a blunder costs."""
+"""Minimum points that inaction must lose: the cost of a blunder."""
 
 TRAP_MIN: Final = 0.5
-"""Points that a trap has to cost at least: fewer are nothing (engine/drill/par/regret.py, LABELS)."""
+"""Minimum points that a trap must cost; less is insignificant (engine/drill/par/regret.py, LABELS)."""
 
 LUCK_MAX: Final = BLUNDER
-"""Points by which the reference may differ from seed to seed: as many as a blunder costs."""
+"""Maximum difference of the reference between seeds: the cost of a blunder."""
 
 
 def load_certificate(scenario: Scenario) -> Certificate | None:

@@ -1,4 +1,4 @@
-"""The course of groups and clusters: its parts and drills in order, and what each drill teaches. No Qt."""
+"""Course of groups and clusters: its parts and drills in order, and the subject of each drill. Without Qt."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FILE: Final = "course.toml"
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One drill of the course."""
+    """Drill of the course."""
 
     place: int
-    """From 1 on, through all parts."""
+    """Position from 1, through all parts."""
     part: int
-    """From 1 on."""
+    """Number of the part, from 1."""
     part_title: str
-    """In English; to be translated where it is shown."""
+    """Title in English, translated for display."""
     drill: str
     teaches: str
 

@@ -1,4 +1,4 @@
-"""Limit of files and connections that this process may have open. No Qt."""
+"""Limit of open files and connections of this process. Without Qt."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Entries of a scenario's lists ([[server]], [[goal]], …) moved, copied and taken away with their comments. No Qt.
+"""Move, copy and remove entries of a scenario's lists ([[server]], [[goal]], …) with their comments. Without Qt.
 
-They are lines of the text, from the comment right above `[[name]]` to the last key: who writes a comment above a
-header means the entry below it, while a TOML document counts it to the table before.
+An entry is a range of lines, from the comment directly above `[[name]]` to the last key. An author's comment above a
+header describes the entry below it, but a TOML document assigns it to the table before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.drill.authoring.toml_positions import find_positions
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Lines of an entry, from 0; *end* is the one behind its last."""
+    """Lines of an entry, from 0; *end* is exclusive."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Folders of the profile's files."""
+"""Folders of the profile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from platformdirs import user_data_path
 
 FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
-"""Environment variable that names another profile folder: a stick, one of several learners, a test."""
+"""Environment variable for another profile folder: on a memory stick, per learner, or in a test."""
 
 
 def no_file(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""New drills: a shipped generator with a seed drawn by chance, kept only when a search has proved it."""
+"""Generated drills: a shipped generator with a random seed, accepted only after a search has proved the drill."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from engine.drill.par.search import ParSearch
 from engine.drill.time.cooperative_tasks import Slices
 
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
-"""Shipped drills in which the seed decides what is wrong, and when."""
+"""Shipped generators: the seed determines the faults and their times."""
 
 NODES: Final = 50
-"""Plans that are played to find one that is better than the reference. Assumed: half a second."""
+"""Number of plans in the search for one better than the reference. Assumed: half a second."""
 
 TRIES: Final = 8
-"""Drills that are tried for a difficulty that is wanted before another is offered. Assumed; measured: each takes one
-to six seconds of a processor."""
+"""Number of drills tried for the requested difficulty before another is offered. Assumed.
+
+Measured: each takes one to six seconds of processor time.
+"""
 
 DRAWN_MAX: Final = 200
-"""Seeds that are drawn of a generator to find such as pick different things. Assumed: four times as many as the largest
-one has."""
+"""Maximum number of seeds drawn in the search for different selections. Assumed: four times the largest generator."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedDrill:
-    """A drill that was generated and proved."""
+    """Generated drill with its proof."""
 
     scenario: Scenario
-    """The variant that the seed picks; its level is the measured one."""
+    """Variant of the seed, with the measured level."""
     seed: int
     proved: Certificate
     """Parts of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""

@@ -1,7 +1,7 @@
-"""Play inputs that somebody else wrote, within a budget. No Qt.
+"""Play inputs of other authors within a budget. Without Qt.
 
-Judge, export, report, verify and replay all play through this module. Whatever such a run does, its player gets a
-finding about that run: no other exception leaves here, and no run takes more than its budget.
+Judge, export, report, verify and replay all use this module. Any failure of such a run becomes a finding about that
+run: no other exception leaves this module, and no run exceeds its budget.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.inputs import Input, InputError
 from engine.model import Tick
 
 MEMORY_MAX: Final = 1_000_000_000
-"""Bytes by which one run may enlarge the process. Assumed: ten times two hours with two hundred databases."""
+"""Maximum growth of the process by one run, in bytes. Assumed: ten times two hours with two hundred databases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Budget:
     """Limits of one run. All figures are assumed."""
 
     tick_max: Tick
-    """Simulated time that the run may take."""
+    """Maximum simulated time."""
     base_s: float
-    """Processor time of a run of any length."""
+    """Processor time that every run may use, regardless of its length."""
     share: float
-    """Processor seconds for each simulated second. A hundred databases in the middle of faults need 0.02."""
+    """Processor seconds per simulated second. A hundred databases during faults need 0.02."""
     most_s: float
-    """Processor time of the longest run."""
+    """Maximum processor time of any run."""
     events_max: int = 2_000_000
 
     def allowed_s(self, tick: Tick) -> float:
@@ -47,13 +47,13 @@ class Budget:
 
 
 OF_SEAT: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
-"""For a seat: its instructor waits for it, and knows who it is."""
+"""Budget of a seat, whose instructor waits for it and knows its owner."""
 OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
-"""For a file, which may come from a stranger."""
+"""Budget of a file, which may come from a stranger."""
 
 
 class PlayerHeartbeat:
-    """The last sign of life of what is played in this process, for whoever watches over it."""
+    """Latest sign of life of a player in this process, for a monitoring process."""
 
     at_s = 0.0
     """Processor time of this process."""
@@ -63,11 +63,11 @@ progress: Final = PlayerHeartbeat()
 
 
 class UnplayableError(Exception):
-    """A run cannot be played further; the text says why, as a clause for a sentence."""
+    """A run cannot be played further; the text gives the reason as a clause for a sentence."""
 
 
 class GuardedPlayer:
-    """A run that is played within a budget."""
+    """Run that is played within a budget."""
 
     def __init__(self, drill: Drill, budget: Budget, spent_s: float = 0.0) -> None:
         """Create a player; *spent_s*: processor time that the run has used before."""

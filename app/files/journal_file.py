@@ -1,4 +1,4 @@
-"""A run that is written down as it goes, line by line: what a killed program leaves can be played again. No Qt."""
+"""Journal of a run in a file, line by line, from which a run can be replayed after a crash. Without Qt."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 MARK: Final = b'{"begun": '
-"""First bytes of a journal file. The file of a finished run is a report instead."""
+"""First bytes of a journal file. A finished run has a report instead."""
 
 
 CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
-"""Parts of a report that such a file does not have: only the replay knows them."""
+"""Empty parts of a report that a journal does not have; only a replay gives them."""
 
 
 class JournalFile:
-    """A recorder into a file of its own: an input is in it, with the hashes so far, before its answer is given."""
+    """Recorder into a file: each input is written, with the hashes so far, before its answer is given."""
 
     def __init__(self, drill: Drill, file: str) -> None:
         """Create a journal; the file is not touched before the run begins."""
         self._drill, self._name = drill, file
         self._told = 0
-        """Hashes that are in the file."""
+        """Number of hashes in the file."""
         self.problem = ""
         """Reason, as a sentence, for which the recording stopped; empty if it continues."""
         self._file: IO[str] | None = None

@@ -1,4 +1,4 @@
-"""The six learning paths: their drills in teaching order, and the technology of every drill. No Qt."""
+"""Six learning paths: their drills in teaching order, and the technology of every drill. Without Qt."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ MIRRORING: Final = "mirroring"
 
 @dataclass(frozen=True, slots=True)
 class LearningPath:
-    """One path of the start page."""
+    """Learning path of the start page."""
 
     key: str
-    """Technology of its drills, as reports name it."""
+    """Technology of its drills, in the form of reports."""
     title: str
-    """In English; translated where it is shown."""
+    """Title in English, translated for display."""
     drills: tuple[str, ...]
     """Names of the shipped drills, in teaching order."""
 

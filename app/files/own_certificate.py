@@ -1,4 +1,4 @@
-"""A certificate that a program makes for itself, for connections on which nobody else has to vouch for it. No Qt."""
+"""Self-signed certificate, for connections that need no other authority. Without Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 VALID: Final = timedelta(days=3650)
-"""Nobody looks at it: who connects compares the certificate itself or its fingerprint. Assumed."""
+"""Validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
 
 
 def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Result of `mirrordrill par` for a shipped drill, read without the engine because the list cannot wait for it."""
+"""Result of `mirrordrill par` for a shipped drill, read without the engine, which the drill list cannot wait for."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from app.words.language import tr
 Certificate = dict[str, Any]
 
 BLUNDER: Final = 15
-"""Points that a blunder costs at least (engine/drill/judging/labels.py)."""
+"""Minimum cost of a blunder in points (engine/drill/judging/labels.py)."""
 
 TRIED_MIN: Final = 5
-"""Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
+"""Minimum number of tried actions for a meaningful share of blunders. Assumed."""
 
 CHANCES: Final = (0.3, 0.44, 0.57)
-"""Chances of a blunder that part the levels: a quarter of the 122 shipped drills lies in each."""
+"""Chances of a blunder that separate the levels: a quarter of the 122 shipped drills is in each."""
 
 
 MADE: Final = LEVELS[1:]
-"""Levels of the drills that chance makes (app/files/generated_drills.py): what is wrong in them has to be found out,
-and none was measured to be a beginner's."""
+"""Levels of generated drills (app/files/generated_drills.py).
+
+Their faults must be diagnosed, and none was measured as a beginner's drill.
+"""
 
 
 def load_certificate(name: str, text: str) -> Certificate | None:

@@ -1,7 +1,9 @@
-"""Allowlist of a support bundle: words of the program and of T-SQL, names in shipped drills, and numbers. No Qt.
+"""Allowlist of a support bundle: words of the program and of T-SQL, names in shipped drills, and numbers.
 
-The redaction does not search for private text, because user input cannot be predicted. It keeps a word only if
-an allowlist contains it. The program's own text is the source of the allowlists.
+Without Qt.
+
+The redaction does not search for private text, because user input cannot be predicted. It keeps a word only if an
+allowlist contains it. The program's own text is the source of the allowlists.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnosti
 """Modules and packages in app/ that contain the sentences of findings."""
 
 _NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
-"""A figure or a version. Four groups would be the address of a computer."""
+"""Pattern of a number or version. Four groups would be the address of a computer."""
 _NAME_KEYS: Final = ("name", "id", "workload")
-"""Fields of a drill that hold what is typed afterwards."""
+"""Fields of a drill with names that users type later."""
 _ALSO: Final = """
 GO N INT INTEGER BIGINT SMALLINT TINYINT BIT FLOAT REAL DECIMAL NUMERIC MONEY CHAR VARCHAR NCHAR NVARCHAR TEXT NTEXT
 SYSNAME DATETIME SMALLDATETIME DATETIME2 DATE TIME BINARY VARBINARY UNIQUEIDENTIFIER XML COUNT SUM AVG MIN MAX CAST
@@ -54,7 +56,7 @@ _PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa
 
 
 class NameMasks:
-    """One bundle's stand-ins: the same name is called the same each time, so that a script can still be followed."""
+    """Substitutes for names in one bundle: a name always has the same substitute, so that a script stays readable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

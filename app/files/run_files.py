@@ -1,4 +1,4 @@
-"""Runs as files: what `run --json` and the debrief write, to be played again and compared. No Qt."""
+"""Runs as files, written by `run --json` and the debrief, for replay and comparison. Without Qt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engine.model import ticks
 from engine.verbs.lines import parse_script
 
 BYTES_MAX: Final = 200_000_000
-"""More is not read. A run of two hours with two hundred databases has about a quarter of it."""
+"""Maximum bytes of a file. A run of two hours with two hundred databases has about a quarter of it."""
 
 _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
     "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
@@ -32,21 +32,23 @@ _NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
 """Fields and types that a report must have for replay and display."""
 
 NESTS_MAX: Final = 2_000_000
-"""Lists and tables of a file, counted before it is parsed: each takes some 60 to 230 bytes. Assumed: forty times the
-events of the longest drill."""
+"""Maximum lists and tables of a file, counted before parsing: each takes 60 to 230 bytes.
+
+Assumed: forty times the events of the longest drill.
+"""
 VALUES_MAX: Final = 20_000_000
-"""Values of a file, counted the same way. Twice those of two hours with two hundred databases."""
+"""Maximum values of a file, counted the same way: twice those of two hours with two hundred databases."""
 INPUTS_MAX: Final = 100_000
-"""Input lines of a run. Assumed: one a second for a day."""
+"""Maximum input lines of a run. Assumed: one per second for a day."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-"""Pattern of a scenario's name. A path never matches."""
+"""Pattern of a scenario's name, which matches no path."""
 
 TICK_MAX: Final = 1e6
-"""Seconds; as `run --until`."""
+"""Maximum seconds, as in `run --until`."""
 
 
 class RunFileError(Exception):
-    """The file is no run, or cannot be read; the text is a sentence for the user."""
+    """A file is not a run or cannot be read; the text is a sentence for the user."""
 
 
 def read(file: Path) -> tuple[Report, str]:

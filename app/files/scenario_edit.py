@@ -1,6 +1,6 @@
-"""Changes in the text of a scenario that leave all the rest as its author wrote it: comments, order, line breaks.
+"""Edit a scenario's text without changing the author's comments, order and line breaks. Without Qt.
 
-A path leads through tables and arrays: ("server", 0, "name"). No Qt.
+A path leads through tables and arrays: ("server", 0, "name").
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from app.words.language import tr
 from engine.drill.authoring.toml_positions import find_positions
 
 HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
-"""A line with which a table begins."""
+"""Pattern of the first line of a table."""
 
 Path = Sequence[str | int]
 
 
 class ScenarioEditError(ValueError):
-    """The text is not TOML, or has nothing at that path; the text is a sentence for the user."""
+    """The text is not TOML, or has nothing at the path; the text is a sentence for the user."""
 
 
 def value_at(text: str, path: Path) -> Any:

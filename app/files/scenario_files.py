@@ -1,4 +1,4 @@
-"""Scenario files: shipped with the program, in the user's own folder, or anywhere by path. No Qt."""
+"""Scenario files: shipped with the program, in the user's folder, or at any path. Without Qt."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 BYTES_MAX: Final = 4 * limits.SIZE_MAX
-"""More is not read: no character takes more than four bytes."""
+"""Maximum bytes of a file: a character takes at most four bytes."""
 
 
 LABEL: Final = "bundle.label"
-"""File beside the scenarios of a bundle that says, in TOML, where they are from."""
+"""TOML file next to a bundle's scenarios that names their origin."""
 LABEL_BYTES_MAX: Final = 100_000
-"""Of a bundle's label."""
+"""Maximum bytes of a bundle's label."""
 _FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
-"""Of a scenario that came in a bundle."""
+"""Pattern of the name of a scenario from a bundle."""
 
 
 class ScenarioNotFoundError(Exception):
-    """There is no such scenario, or it cannot be read; the text is a sentence for the user."""
+    """A scenario does not exist or cannot be read; the text is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFile:
-    """A scenario file that was found, as text."""
+    """Scenario file as text."""
 
     name: str
     file: str
@@ -43,7 +43,7 @@ class ScenarioFile:
     text: str
     shipped: bool
     origin: str = ""
-    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
+    """Title of its bundle; empty for shipped scenarios and the user's own."""
 
     def load(self) -> Scenario:
         """Load the scenario. Raises ScenarioError."""

@@ -1,4 +1,4 @@
-"""Seeds that nobody knows."""
+"""Random seeds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 from typing import Final
 
 SEED_MAX: Final = 999_999
-"""They are short enough to be read out to another person."""
+"""Largest seed, short enough to be read out to another person."""
 
 
 def any_seed() -> int:

@@ -1,4 +1,4 @@
-"""Scripts and results as text: reads what Management Studio saves, makes what a spreadsheet reads. No Qt."""
+"""Scripts and results as text: files of Management Studio, and tables for spreadsheets. Without Qt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.drill.authoring.contents import escape_invisible
 
 SUFFIX: Final = ".sql"
 SIZE_MAX: Final = 4_000_000
-"""Bytes of a script: a million characters, the most that a query takes, at four bytes each."""
+"""Maximum bytes of a script: a million characters, the limit of a query, at four bytes each."""
 CHARACTERS_MAX: Final = 1_000_000
 
 _MARKS: Final = (
@@ -22,11 +22,11 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks of the files that Management Studio saves."""
+"""Byte order marks of files from Management Studio."""
 
 
 class ScriptFileError(Exception):
-    """The file is not one; the text says why."""
+    """A file is not a script; the text gives the reason."""
 
 
 def read(file: Path) -> str:

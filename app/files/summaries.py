@@ -26,7 +26,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import program_version
 
 _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
-"""Stripped from both ends of a word in the search index."""
+"""Characters that are stripped from both ends of a word in the search index."""
 
 
 def read(

@@ -1,4 +1,4 @@
-"""A scenario as a list shows it, and the file beside the profile in which all of them were kept last time."""
+"""Summary of a scenario for lists, and the cache file next to the profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.words.language import mark
 
 FILE_NAME: Final = "summaries.json"
 BYTES_MAX: Final = 20_000_000
-"""A larger file is not ours."""
+"""Maximum bytes of the cache; a larger file is not ours."""
 
 LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
 
@@ -34,13 +34,13 @@ class ScenarioSummary:
     scored: bool
     shipped: bool
     origin: str = ""
-    """Title of the bundle in which it came; empty for shipped ones and the user's own."""
+    """Title of its bundle; empty for shipped scenarios and the user's own."""
     technology: str = MIRRORING
     """Key of its learning path."""
     version: str = ""
     """Newest SQL Server version among its instances, by year."""
     words: str = ""
-    """Distinct lower-case words of brief, goals, questions, hints and accepted commands, for the search."""
+    """Distinct lowercase words of brief, goals, questions, hints and accepted commands, for the search."""
 
 
 def sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
@@ -53,7 +53,7 @@ _IN_FILE: Final = {
     "sources": list, "scored": bool, "shipped": bool, "origin": str, "technology": str, "version": str,
     "words": str,
 }  # fmt: skip
-"""Type of each entry in the file; the start cannot wait for a library that checks such things."""
+"""Type of each entry in the file; the start cannot wait for a validation library."""
 
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:

@@ -1,4 +1,4 @@
-"""The support bundle: what helps to find a fault, in one zip file, and nothing that tells who sent it. No Qt."""
+"""Support bundle: one zip file that helps to find a fault and does not identify the sender. Without Qt."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "al
 SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
 SETTINGS: Final = frozenset({ACCEPTED.name})
 LINES_MAX: Final = 20_000
-"""Lines of the journal that are kept. Assumed."""
+"""Maximum number of journal lines in the bundle. Assumed."""
 DATE: Final = (2000, 1, 1, 0, 0, 0)
-"""Of every member: when a drill was played is not told."""
+"""Date of every member, so that the time of play stays private."""
 
 
 class SupportBundleError(Exception):

@@ -1,6 +1,6 @@
-"""A run and its guests: paced against the wall clock, asked from any thread, recorded before it is shown. No Qt.
+"""Run and its guests: paced by the wall clock, called from any thread, recorded before it is shown. Without Qt.
 
-The window, a program without one, a SQL client and a seat of a class are all guests of one `Host`.
+The window, a program without one, a SQL client and a class seat are all guests of one `Host`.
 """
 
 from app.host.host import Host

@@ -1,4 +1,4 @@
-"""Long work between two frames of the window: its share done, what it comes to, and the way to give it up."""
+"""Long work between two frames of the window: its progress, its result, and its cancellation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.drill.time.cooperative_tasks import Slices
 
 
 class BackgroundTask:
-    """Goes on with *slices*; what they come to goes to *then*, what hinders them to *failed*."""
+    """Runs *slices* to their end; the result goes to *then*, an error to *failed*."""
 
     def __init__(
         self,

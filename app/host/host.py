@@ -1,6 +1,6 @@
-"""Holds a run: turns wall time into ticks, and wishes into input lines that are recorded before they are shown.
+"""Host of a run: converts wall time into ticks, and requests into input lines that are recorded before they are shown.
 
-What is on screen is the run as it stands, or a past moment of it, which can only be looked at.
+The screen shows the live run, or a past moment of it that is read-only.
 """
 
 from __future__ import annotations
@@ -37,47 +37,47 @@ Done = TypeVar("Done")
 Stop = Callable[[Sequence[Event]], bool]
 
 BUDGET_S: Final = 0.010
-"""Wall time that one frame may spend in the engine; the rest is for drawing."""
+"""Maximum wall time of one frame in the engine; the rest is for drawing."""
 SLICE_TICKS: Final = 50
-"""Ticks between two looks at the clock; at 5 us a tick well below a millisecond."""
+"""Ticks between two checks of the clock; at 5 us per tick well below a millisecond."""
 SQL_TICKS: Final = 5
-"""The same while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/batches/work.py)."""
+"""The same while T-SQL exceeds its share of work: one step of some ms (engine/tsql/batches/work.py)."""
 AT_ONCE_S: Final = 0.05
-"""A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
+"""Initial `at_once_s`: three frames, during which nobody misses a progress bar. Assumed."""
 
 
 class Host:
-    """The one holder of a run. `on_frame` is all that drives it: a timer, a loop, or a test calls it."""
+    """Owner of a run. `on_frame` drives it; a timer, a loop or a test calls it."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create a host; *clock*: wall time in seconds."""
         self.drill_changed: HostSignal[Drill | None] = HostSignal()
-        """Another drill, or another moment of it: show it from the start."""
+        """Signal: another drill, or another moment of it, to be shown from the start."""
         self.world_changed: HostSignal[World] = HostSignal()
         self.happened: HostSignal[list[Event]] = HostSignal()
         self.refused: HostSignal[str] = HostSignal()
-        """Something could not be done; one sentence."""
+        """Signal: an action was refused; one sentence."""
         self.speed_changed: HostSignal[float] = HostSignal()
         self.running_changed: HostSignal[bool] = HostSignal()
         self.lagging: HostSignal[float] = HostSignal()
-        """The speed that is really reached, or 0 when the wished one is."""
+        """Signal: the speed that is reached, or 0 if it is the requested one."""
         self.progress: HostSignal[float] = HostSignal()
-        """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
+        """Signal: progress of a search or replay, 0 to 1; -1 when it has ended."""
         self.finished: HostSignal[Report] = HostSignal()
-        """The drill is over; its report, which the recorder has by now."""
+        """Signal: the drill has ended; the recorder has its report."""
         self.looking: HostSignal[bool] = HostSignal()
         """Signal: True if a past time is on screen. It comes after `drill_changed`."""
         self.loaded: HostSignal[History] = HostSignal()
-        """The history that `load` was asked for, played to its tick."""
+        """Signal: the history requested by `load`, played to its tick."""
         self.frames_due: HostSignal[bool] = HostSignal()
         """Signal: True if `on_frame` has work from now on, in addition to the inbox."""
 
         self.inbox = Inbox()
-        """Requests of other threads; done at the next frame."""
+        """Requests of other threads, executed at the next frame."""
         self.at_once_s = AT_ONCE_S
-        """Long work that is over within this wall time is done without a bar of progress."""
+        """Maximum wall time of long work without a progress bar."""
         self.history: History | None = None
-        """The run, with the way back to each of its moments."""
+        """Run with access to each of its moments."""
         self._past: Playback | None = None
         """Playback that is on screen instead of the live run."""
         self._record = RecordingSchedule(NoRecorder())
@@ -90,9 +90,9 @@ class Host:
         self._sought: tuple[Tick, bool] | None = None
         """Arguments of the last `look`, while the background task that computes it is running."""
         self._held = False
-        """Time stands still because of a question that was asked while it ran."""
+        """True while time stands still for a question."""
         self._since_recorded_ticks = 0
-        """In an exam."""
+        """Ticks since the latest record, in an exam."""
 
     # --- which drill ----------------------------------------------------------------------------------------
 

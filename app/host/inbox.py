@@ -1,4 +1,4 @@
-"""Requests to a run from other threads (SQL clients, a class, standard input), and their answers. No Qt."""
+"""Requests to a run from other threads (SQL clients, a class, standard input), and their answers. Without Qt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.events import Event
 from engine.inputs import Input
 
 ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
-"""Verbs whose answer is an event of their window that may come later, and its kind; all others are done at once."""
+"""Verbs whose answer is a later event of their window, with the event's kind; all others complete at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +22,33 @@ class RequestResult:
     """Result of a request."""
 
     item: Input | None = None
-    """The input as it stands in the journal; None if it was refused."""
+    """Input in the journal; None if it was refused."""
     done: Event | None = None
-    """The event that ENDS names: of T-SQL its `sql_done`, with messages and results. None if the batch was lost."""
+    """Event in ENDS: for T-SQL its `sql_done` with messages and results. None if the batch was lost."""
     refused: str = ""
     """Reason, as one sentence, for which the request was refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An input line that another thread wants done."""
+    """Input line from another thread."""
 
     number: int
     line: str
     answer: Future[RequestResult] = field(default_factory=Future, compare=False)
-    """Set once: at once for most inputs, with the last result for T-SQL."""
+    """Answer, set once: immediately for most inputs, with the last result for T-SQL."""
 
 
 class Inbox:
-    """Filled by any thread, emptied by the host's. `wake` is called by the thread that posts."""
+    """Queue that any thread fills and the host's thread empties. The posting thread calls `wake`."""
 
     def __init__(self) -> None:
         self.wake: Callable[[], object] = lambda: None
-        """Tells the host's thread that a request waits; must be safe to call from any thread."""
+        """Function that wakes the host's thread; it must be callable from any thread."""
         self._numbers = count(1)  # next() of it is atomic
         self._posted: SimpleQueue[Request] = SimpleQueue()
         self._waiting: dict[tuple[str, str], deque[tuple[Request, Input]]] = {}
-        """Requests whose end is awaited, by its kind and window, oldest first: a window runs batch after batch."""
+        """Requests without an answer yet, by kind and window, oldest first: a window runs batch after batch."""
 
     def post(self, line: str) -> Request:
         """Ask for *line* to be done as soon as the host looks."""

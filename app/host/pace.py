@@ -1,4 +1,4 @@
-"""Conversion of wall time into simulated time. No Qt."""
+"""Conversion of wall time into simulated time. Without Qt."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Final
 from engine.constants import TICKS_PER_S
 
 SPEED_MIN, SPEED_MAX = 0.1, 1000.0
-"""Simulated seconds in a second of wall time."""
+"""Range of speeds in simulated seconds per second of wall time."""
 ELAPSED_MS_MAX: Final = 250.0
-"""A frame makes good for no more than this: a laptop that slept does not wake up an hour ahead."""
+"""Maximum wall time that a frame makes up for, so that a resumed laptop does not jump an hour ahead."""
 LAG_SHARE: Final = 0.9
-"""Below this share of the wished speed the run lags."""
+"""Share of the requested speed below which the run lags."""
 
 
 class RunPace:
-    """Ticks that a run owes to the wall clock at a speed; what a frame could not do is not made up for."""
+    """Ticks due at a speed. Ticks that a frame could not run are dropped."""
 
     def __init__(self) -> None:
         self.speed = 1.0
-        """Simulated seconds in a second of wall time."""
+        """Simulated seconds per second of wall time."""
         self._owed_ticks = 0.0
 
     def set_speed(self, speed: float) -> bool:

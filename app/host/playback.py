@@ -1,4 +1,4 @@
-"""A past moment of a run that is looked at, and the way from there to where the run stands. No Qt."""
+"""Playback of a run from a past moment to the present. Without Qt."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from engine.model import Tick
 
 
 class Playback:
-    """A past moment of a run, and from it what happened then, up to where the run stands."""
+    """Past moment of a run, and playback from it to the present."""
 
     def __init__(self, run: History, drill: Drill, stays: bool, at_each_deed: bool) -> None:
         self.drill = drill
         self.stays = stays
-        """At the end it is still looked at; the run is over."""
+        """True if the playback stays on screen at its end, because the run is over."""
         self.at_each_deed = at_each_deed
         self._until = run.drill.tick
         self._ahead = run.drill.journal[len(drill.journal) :]

@@ -1,4 +1,4 @@
-"""Port between a session and the storage that records its run. The session does not know the storage. No Qt."""
+"""Port between a session and the storage of its run. The session does not know the storage. Without Qt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from engine.drill.running.drill import Drill
 
 
 class RecordingError(Exception):
-    """The record could not be written; `str()` is one sentence for people."""
+    """The record could not be written; `str()` is one sentence for users."""
 
 
 class Recorder(Protocol):
-    """Writes down one run. Every call may raise RecordingError; when it returns, what was said is safe."""
+    """Recorder of one run. Every call may raise RecordingError; on return its content is safe."""
 
     def line(self, tick: int, line: str) -> None:
         """Record that an input line, with its time, was applied at *tick*."""
@@ -29,7 +29,7 @@ class Recorder(Protocol):
 
 
 class NoRecorder:
-    """For a run of which nothing is kept."""
+    """Recorder of a run that is not stored."""
 
     def line(self, tick: int, line: str) -> None:
         pass
@@ -45,13 +45,13 @@ class NoRecorder:
 
 
 HEARTBEAT_MS: Final = 500.0
-"""Wall time between two heartbeats: what a killed program may lose of a run without inputs."""
+"""Wall time between two heartbeats: the maximum loss of a killed program without inputs."""
 CHECKPOINT_MS: Final = 10_000.0
 """Wall time between two hashes of the world."""
 
 
 class RecordingSchedule:
-    """A recorder that is told, now and then, how far the run has come. Every call may raise RecordingError."""
+    """Recorder that receives the progress of the run at intervals. Every call may raise RecordingError."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder

@@ -1,4 +1,4 @@
-"""Reasons for which a run accepts no input line now."""
+"""Reasons why a run accepts no input line now."""
 
 from __future__ import annotations
 

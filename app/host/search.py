@@ -1,4 +1,4 @@
-"""Search at full speed for the end of an advance: an event, a condition, a time. No Qt."""
+"""Search at full speed for an event, a condition or a time. Without Qt."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from engine.drill.running.drill import Drill
 from engine.events import KINDS, Event
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
-"""A search for the next event gives up after an hour in which nothing happens."""
+"""Maximum simulated time of a search for the next event."""
 CONDITION_TICKS: Final = 10
-"""Ticks between two looks at a condition that is run to."""
+"""Ticks between two checks of the condition."""
 
 STATE_KINDS: Final[frozenset[str]] = frozenset(kind for kind, info in KINDS.items() if info.is_state)
 EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS.items() if info.is_milestone}
 """Kinds at which "next event" stops. Log lines and traces only repeat these."""
 
 ALARM_SEVERITY: Final = 16
-"""Errors from here on ring: those that SQL Server Agent's alerts are usually defined on. Documented (severities)."""
+"""Lowest severity that rings: SQL Server Agent alerts usually start there. Documented (severities)."""
 
 
 def is_alarm(event: Event) -> bool:
@@ -28,7 +28,7 @@ def is_alarm(event: Event) -> bool:
 
 
 class EventSearch:
-    """Runs until an event of some *kinds* that is *wanted*, or until a *condition* (neither: until the tick)."""
+    """Run until a matching event of some *kinds*, until a *condition*, or until the tick."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Signals of a host for its guests, emitted in the host's thread in the order of the events. No Qt."""
+"""Signals of a host to its guests, emitted in the host's thread in the order of the events. Without Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Said = TypeVar("Said")
 
 
 class HostSignal(Generic[Said]):
-    """One kind of news; a listener hears all of it from then on."""
+    """Signal of one kind; a listener receives everything emitted after its connection."""
 
     def __init__(self) -> None:
         self._guests: list[Callable[[Said], object]] = []

@@ -1,1 +1,4 @@
-"""Learner model from finished runs: skills, forgetting, due reviews. Pure functions; time is an argument. No Qt."""
+"""Learner model from finished runs: skills, forgetting, due reviews.
+
+Pure functions with time as an argument, without Qt.
+"""

@@ -17,11 +17,13 @@ from engine.drill.judging.skills import Skill, skills
 from engine.drill.running.modes import DrillMode
 
 INTERVAL_DAYS_MAX: Final = 180
-"""However often it went well, half a year later it is worth a drill. Assumed."""
+"""Longest interval between drills of a skill. Assumed: after half a year it is worth a drill."""
 
 SPACED_DAYS: Final = 1.0
-"""A success so soon after the last run does not lengthen the interval: ten runs in one evening are no spacing. FSRS
-counts in whole days too."""
+"""Minimum days between runs for a longer interval: ten runs in one evening are not spaced.
+
+FSRS also counts whole days.
+"""
 
 WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
 """Share by which one run moves the level to its own quality. Assumed: a run with less help is stronger evidence;
@@ -38,35 +40,41 @@ RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
 """Qualities below which a run counts as so much for FSRS. Assumed: 60 of 100 points is a pass."""
 
 EASY: Final = 0.95
-"""Quality from which an exam counts as easy. Assumed: the reference solution earns as much."""
+"""Minimum quality of an exam that counts as easy. Assumed: the reference solution earns as much."""
 
 APART_DAYS: Final = 2.0
-"""Two unaided passes that prove a skill are at least so far apart. Assumed: a night is not enough."""
+"""Minimum days between two unaided passes that prove a skill. Assumed: one night is not enough."""
 
 EVIDENCE_S_MIN: Final = 30.0
-"""Simulated seconds below which a run tells nothing of skills, good or bad: before the first fault there is nothing
-to decide, and who ends a run so soon has done it by mistake or did not begin. Assumed: no shipped drill can be solved
-in less, as a partner alone needs 10 s to notice a loss."""
+"""Minimum simulated seconds of a run that counts as evidence of skills.
+
+Assumed: no shipped drill can be solved faster.
+
+Before the first fault there is nothing to decide, and a run that ends so early was a mistake. A partner alone needs
+10 s to detect a loss.
+"""
 
 SCHEDULER: Final = Scheduler(
     learning_steps=(), relearning_steps=(), maximum_interval=INTERVAL_DAYS_MAX, enable_fuzzing=False
 )
-"""Without steps of minutes, which are for cards; without chance, so that the same runs give the same dates."""
+"""FSRS scheduler without steps of minutes, which suit flashcards, and without randomness, so that equal runs give equal
+dates.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Practised:
-    """A finished run, as far as it tells about skills. Runs that went back in time or were only watched are none."""
+    """Finished run as evidence of skills. Runs that were rewound or only watched are no evidence."""
 
     scenario: str
     mode: DrillMode
     score: float
     """0 to 100."""
     hints: int
-    """Layers of hints that were opened."""
+    """Number of opened hint layers."""
     at: datetime
     played_s: float
-    """Simulated seconds that it lasted."""
+    """Duration in simulated seconds."""
 
     @property
     def is_evidence(self) -> bool:
@@ -100,12 +108,12 @@ class SkillStanding:
 
     skill: Skill
     mastery: float
-    """0 to 100: what the runs have shown, times how likely it is still there."""
+    """0 to 100: the skill shown in the runs, times the probability that the learner still has it."""
     runs: int
     successes: int
     """Spaced successes since the last lapse."""
     proved: bool
-    """Two unaided passes days apart, and one in a drill that was new then."""
+    """True after two unaided passes days apart, one of them in a drill that was new."""
     last: datetime | None
     due: datetime | None
     """Due time of the next review; None: never practiced."""
@@ -116,7 +124,7 @@ class SkillStanding:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """A skill right after a repetition."""
+    """Skill directly after a repetition."""
 
     level: float = 0.0
     card: Card | None = None

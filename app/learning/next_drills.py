@@ -12,27 +12,27 @@ from app.learning.memory import Practised, standings
 from engine.drill.judging.skills import Skill, by_key
 
 NEW_SHOWN: Final = 3
-"""Drills with skills never practised that are suggested after what is due. Assumed: a choice, not a list."""
+"""Number of suggested drills with new skills after the due ones. Assumed: a choice, not a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrillCandidate:
-    """A scenario that can be taken, as far as a choice needs it; in the order in which a newcomer takes them."""
+    """Scenario as far as the choice needs it; newcomers take them in this order."""
 
     name: str
     skills: tuple[str, ...]
     difficulty: int
-    """0 beginner to 3 expert."""
+    """Difficulty from 0, beginner, to 3, expert."""
     minutes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A scenario that is worth taking now, for these skills."""
+    """Scenario that is recommended now, for these skills."""
 
     scenario: str
     skills: tuple[Skill, ...]
-    """Longest due first; of a new one in the scenario's order."""
+    """Skills, longest due first; in a new scenario in its order."""
     since: datetime | None
     """Due time of the skill that became due first; None: the skills were never practiced."""
 

@@ -1,4 +1,4 @@
-"""A person's reflection on a run, made before its points were shown."""
+"""Person's reflection on a run, made before the points are shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """In the person's own words; any of it may be empty."""
+    """Reflection in the person's own words; each field may be empty."""
 
     happened: str
     otherwise: str

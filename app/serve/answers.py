@@ -1,4 +1,4 @@
-"""The answer to a request as one stream of tokens, in the order in which the batch has said it."""
+"""Response to a request as one stream of tokens, in the order of the batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.drill.judging.shapes import Row
 from engine.messages import wording
 
 Said = Row
-"""A message or a result as the event `sql_done` has it."""
+"""Message or result in the form of the event `sql_done`."""
 
 NOT_SIMULATED: Final = "Not simulated: "
 
@@ -83,9 +83,9 @@ class StatementEnd(NamedTuple):
     status: int = 0
     rows: int | None = None
     changes: bool = False
-    """They are of an INSERT, UPDATE or DELETE."""
+    """True for an INSERT, UPDATE or DELETE."""
     shows: bool = False
-    """It has a result, whose rows are still to be counted."""
+    """True if a result follows whose rows are not counted yet."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the result; the last of a batch has its count, too, because FreeTDS reads no other."""

@@ -1,4 +1,4 @@
-r"""SQL Server Browser: tells clients of `127.0.0.1\SERVER_A` which port an instance has [MC-SQLR 2.2]."""
+r"""SQL Server Browser: gives clients of `127.0.0.1\SERVER_A` the port of an instance [MC-SQLR 2.2]."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 PORT: Final = 1434
 """UDP port that clients query. They use no other port. Documented."""
 TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
-"""CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: one, whose name follows."""
+"""CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: the instance named in the request."""
 ANSWER: Final = 0x05
 NAME_MAX: Final = 32
-"""Bytes of an instance's name in a request."""
+"""Maximum bytes of an instance's name in a request."""
 
 Known = Mapping[str, tuple[int, str]]
-"""Port and product version (9.00.5000.00) of each instance that runs, by its name."""
+"""Port and product version (9.00.5000.00) of each running instance, by name."""
 
 
 def encode_answer(request: bytes, instances: Known) -> bytes:
@@ -34,7 +34,7 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
 
 
 class Browser(asyncio.DatagramProtocol):
-    """Answers on a port of this computer, as long as it is open."""
+    """UDP service that answers on a port of this computer while it is open."""
 
     def __init__(self, known: Callable[[], Known]) -> None:
         self._known = known

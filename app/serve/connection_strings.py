@@ -39,8 +39,11 @@ TOOLS: Final = {
     "SQLAlchemy": "mssql+pymssql://{login}:{password}@{host}:{port}/{database}",
     "FreeTDS tsql": "tsql -H {host} -p {port} -U {login} -P {password} -D {database}",
 }
-"""Each as the tool's own documentation has it. The certificate is made anew for each run, so that those that check
-certificates are told to trust it. SqlClient's form also suits Management Studio's field for additional parameters."""
+"""Connection string of each tool, from the tool's documentation.
+
+Each run has a new certificate, so tools that check certificates are told to trust it. The form of SqlClient also
+fits Management Studio's field for additional parameters.
+"""
 
 
 def format_connection_string(tool: str, address: Address) -> str:

@@ -1,7 +1,7 @@
 """Read-only cursors that a driver opens on the server [DOC: sp_cursoropen (Transact-SQL)].
 
-The rows are those at the time of the opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)]. The
-module handles bytes only, no world.
+The rows are those at the opening and are fetched in blocks [DOC: sp_cursorfetch (Transact-SQL)]. The module works on
+bytes only and knows no world.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
 ROWS_AT_ONCE: Final = 20
-"""Rows of a fetch that does not say how many."""
+"""Rows of a fetch without a number of rows."""
 
 
 class FetchDirection(IntEnum):
@@ -33,11 +33,11 @@ class FetchDirection(IntEnum):
 
 
 WAYS: Final = 0x3FF
-"""Bits of a fetch that are one of `FetchDirection`; the others do not matter to a cursor that is only read."""
+"""Bits of a fetch that select a `FetchDirection`; the other bits do not affect a read-only cursor."""
 
 
 class Scroll(IntFlag):
-    """Scroll options of a cursor, as far as they matter here: every cursor is static unless it is forward-only."""
+    """Supported scroll options of a cursor: every cursor is static unless it is forward-only."""
 
     FORWARD_ONLY = 0x04
     STATIC = 0x08
@@ -47,22 +47,22 @@ class Scroll(IntFlag):
 
 
 READ_ONLY: Final = 1
-"""The only way of concurrency that there is here."""
+"""The only supported concurrency option."""
 ADJUSTED: Final = 2
 CLOSED: Final = 16
-"""Return status of a fetch that had to begin at the first row, and of a fast-forward cursor that closed itself."""
+"""Return status of a fetch that had to start at the first row, and of a fast-forward cursor that has closed."""
 
 
 @dataclass(slots=True)
 class ApiCursor:
-    """The rows of a query, and which of them were fetched last."""
+    """Rows of a query with the position of the latest fetch."""
 
     result: Row
-    """A grid as `sql_done` has it."""
+    """Grid in the form of `sql_done`."""
     start: int = 0
-    """Place of the first row fetched last, from 0; the number of rows: behind the last."""
+    """Index of the first row of the latest fetch; the number of rows means behind the last."""
     held: int = 0
-    """Rows fetched last; 0 at the start: before the first, 0 at the end: behind the last."""
+    """Number of rows in the latest fetch. 0 at the start: before the first; 0 at the end: behind the last."""
 
     @property
     def size(self) -> int:
@@ -110,11 +110,11 @@ class ApiCursor:
 
 @dataclass(slots=True)
 class Cursors:
-    """The open cursors of a connection."""
+    """Open cursors of a connection."""
 
     known: dict[int, ApiCursor] = field(default_factory=dict)
     last: int = 180_150_000
-    """Numbers of cursors begin somewhere above, so that a small one is not taken for one."""
+    """Latest cursor number; they start high, so that a small number cannot be mistaken for one."""
 
     def open(self, result: Row) -> int:
         self.last += 1
@@ -127,7 +127,7 @@ class Opening:
     """Content of the response to the opening of a cursor, in addition to its columns."""
 
     outputs: dict[str, int]
-    """Places of the parameters that are asked back: handle, cursor, scroll, concurrency, rows."""
+    """Positions of the output parameters: handle, cursor, scroll, concurrency, rows."""
     scroll: int
     rows: int
     handle: int = 0
@@ -135,19 +135,19 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """sp_cursorfetch; *close*: sp_cursorclose."""
+    """Call of sp_cursorfetch; with *close* a call of sp_cursorclose."""
 
     cursor: int
     way: int = FetchDirection.NEXT
     row: int = 0
     count: int = ROWS_AT_ONCE
     outputs: tuple[int, ...] = ()
-    """Places of row and count, where they are asked back."""
+    """Positions of the output parameters row and count, if requested."""
     close: bool = False
 
 
 class CursorNotFoundError(Exception):
-    """There is no cursor of that number."""
+    """A cursor with this number does not exist."""
 
 
 def open_cursor(

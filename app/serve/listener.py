@@ -1,4 +1,4 @@
-"""The ports of the instances and of listeners of groups, on this computer alone: open, closed or silent, as each is."""
+"""Ports of the instances and group listeners on this computer: open, closed or silent, depending on each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from engine.tsql.query import planner
 
 HOST: Final = "127.0.0.1"
 USERS_MAX: Final = 1_000
-"""Connections that are logged in, to all instances together; a real instance takes 32,767 [Server configuration: user
-connections]. Each needs a descriptor. Assumed: four pools of a hundred, twice and some."""
+"""Maximum logged-in connections to all instances together; each needs a descriptor.
+
+Assumed: a few hundred twice over.
+
+A real instance accepts 32,767 [Server configuration: user connections].
+"""
 LOGINS_MAX: Final = 500
-"""Connections that are not logged in yet. One more takes the place of the oldest, so that silent ones keep nobody out.
-Assumed."""
+"""Maximum connections before login. One more replaces the oldest, so that silent ones exclude nobody. Assumed."""
 SPARE_FILES: Final = 200
-"""Descriptors of this program for anything but connections. Assumed."""
+"""Descriptors of this program for purposes other than connections. Assumed."""
 
 
 class PortState(Enum):
@@ -38,16 +41,16 @@ class PortState(Enum):
     ANSWERS = "answers"
     REFUSES = "refuses"
     SILENT = "silent"
-    """Connections are taken by the system, and nothing is ever said."""
+    """The system accepts connections, but no data follows."""
     DARK = "dark"
-    """Packets vanish: no connection comes about. Where no system lets us, as SILENT."""
+    """Packets are dropped, so no connection is established. Without support by the system, as SILENT."""
 
 
 QUIET: Final = (PortState.SILENT, PortState.DARK)
 
 
 class PortUnavailableError(Exception):
-    """A port cannot be had; the text says which."""
+    """A port is not available; the text names it."""
 
 
 def state(world: World, name: str) -> PortState:
@@ -65,7 +68,7 @@ def state(world: World, name: str) -> PortState:
 
 
 class BlackholePort:
-    """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
+    """Port that neither accepts nor refuses connections: its queue is full, so Linux drops further packets."""
 
     def __init__(self, port: int) -> None:
         """Open the port. Raises OSError."""
@@ -84,7 +87,7 @@ class BlackholePort:
 
 
 class Listener:
-    """All ports of a run, and who is connected to them."""
+    """All ports of a run with their connections."""
 
     def __init__(self, host: Host) -> None:
         self.password = secrets.token_hex(12)

@@ -17,7 +17,7 @@ class Encryption(IntEnum):
     """TLS option of one side [MS-TDS 2.2.6.5]."""
 
     LOGIN = 0
-    """ENCRYPT_OFF: the login alone is hidden."""
+    """ENCRYPT_OFF: only the login is encrypted."""
     ON = 1
     NONE = 2
     """ENCRYPT_NOT_SUP: this side has no TLS."""
@@ -25,12 +25,12 @@ class Encryption(IntEnum):
 
 
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
-"""Versions as LOGINACK tells them [MS-TDS 2.2.7.14]."""
+"""Versions in LOGINACK [MS-TDS 2.2.7.14]."""
 NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
 """Newest TDS version of each product version; later products use 7.4 [MS-TDS Appendix A]."""
 
 NAME_MAX: Final = 128
-"""Characters of a name [MS-TDS 2.2.6.4]."""
+"""Maximum characters of a name [MS-TDS 2.2.6.4]."""
 
 
 def negotiate_version(client_version: int, product: int) -> int:
@@ -90,10 +90,10 @@ def build_of(product: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class LoginPacket:
-    """A LOGIN7, as far as the simulation heeds it."""
+    """LOGIN7 message, as far as the simulation supports it."""
 
     tds: int
-    """The version that is asked for."""
+    """Requested version."""
     packet_size: int = SIZE
     host: str = ""
     user: str = ""
@@ -104,9 +104,9 @@ class LoginPacket:
     language: str = ""
     database: str = ""
     windows: bool = False
-    """Windows authentication is asked for, which is never done here."""
+    """True if Windows authentication is requested, which is not supported."""
     new_password: bool = False
-    """The password is to be changed on the way in: fChangePassword."""
+    """True if the login changes the password: fChangePassword."""
     read_only: bool = False
     """ApplicationIntent=ReadOnly: fReadOnlyIntent among the type flags."""
 

@@ -1,4 +1,4 @@
-"""Packets and the messages that are cut into them [MS-TDS 2.2.3]."""
+"""Packets, and the messages divided into them [MS-TDS 2.2.3]."""
 
 from __future__ import annotations
 
@@ -24,23 +24,27 @@ HEADER: Final = struct.Struct(">BBHHBB")
 """Type, status, length with the header, session id, number of the packet, window."""
 END: Final = 0x01
 RESETS: Final = 0x08 | 0x10
-"""Bits of the status [MS-TDS 2.2.3.1.2]: last packet of its message; reset the connection before (0x10: all of it but
-its transaction, which is reset here as well)."""
+"""Bits of the status [MS-TDS 2.2.3.1.2]: last packet of its message; reset the connection before the message.
+
+0x10 excludes the transaction from the reset, but here it is reset as well.
+"""
 
 SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
-"""Bytes of a packet: at first, and what a login may ask for [MS-TDS 2.2.6.4]."""
+"""Bytes of a packet: initially, and the maximum that a login may request [MS-TDS 2.2.6.4]."""
 MESSAGE_MAX: Final = 16_000_000
-"""Bytes of a message that is carried out. Assumed."""
+"""Maximum bytes of an executed message. Assumed."""
 LOGIN_MAX: Final = 131_071
-"""Bytes of a message before the login has succeeded: a login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
+"""Maximum bytes of a message before login: a login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
 BATCH_PACKETS: Final = 65_536
-"""Packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server]. What lies
-between is read, and answered with an error."""
+"""Packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
+
+Batches between both limits are read and answered with an error.
+"""
 
 
 class MalformedPacketError(ValueError):
-    """Bytes that are no TDS; the text says where."""
+    """Bytes are not TDS; the text names the place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,9 @@ class TdsMessage:
     kind: PacketKind
     body: bytes
     resets: bool = False
-    """The connection is to be reset before it is carried out."""
+    """True if the connection is reset before the message is executed."""
     too_large: bool = False
-    """It was longer than allowed; its body was passed over."""
+    """True if it exceeded the limit, so that its body was skipped."""
 
 
 def packet(kind: PacketKind, body: bytes) -> bytes:
@@ -73,7 +77,7 @@ def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
 
 
 class Assembler:
-    """Puts messages together from the bytes as they come."""
+    """Assembles messages from received bytes."""
 
     def __init__(self) -> None:
         self._waiting = bytearray()
@@ -81,9 +85,9 @@ class Assembler:
         self._kind: int | None = None
         self._resets = False
         self.most = LOGIN_MAX
-        """Bytes of a message."""
+        """Maximum bytes of a message."""
         self._passed_over = 0
-        """Bytes of a message that is too large."""
+        """Skipped bytes of a message that is too large."""
 
     def feed(self, data: bytes) -> list[TdsMessage]:
         """Return the messages that are whole with *data*. Raises Malformed."""
@@ -120,7 +124,7 @@ class Assembler:
 
 
 class PacketReader:
-    """Goes over the bytes of one message."""
+    """Reader of the bytes of one message."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data, self.at = data, at

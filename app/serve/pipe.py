@@ -1,4 +1,4 @@
-"""The bytes of one connection as they come and go: what asyncio's streams do, in half of their time."""
+"""Bytes of one connection in both directions, twice as fast as asyncio's streams."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from contextlib import suppress
 from typing import Final, cast
 
 HELD_MAX: Final = 262_144
-"""Bytes that wait to be read before the client's system has to wait as well. Assumed: four full windows of TCP."""
+"""Maximum unread bytes before the client's system must wait. Assumed: four full windows of TCP."""
 
 SO_ATTACH_FILTER: Final = 26
 SO_DETACH_FILTER: Final = 27
 """Options of a socket [Linux, include/uapi/asm-generic/socket.h]."""
 PASS_NOTHING: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
-"""A program of one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
+"""Filter program of one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
 
 
 class Pipe(asyncio.Protocol):
-    """Read by one task at a time."""
+    """Connection that one task at a time reads."""
 
     def __init__(self, accepted: Callable[[Pipe], object]) -> None:
         """Create a pipe; *accepted* is called when the connection exists."""
@@ -30,10 +30,10 @@ class Pipe(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._come = bytearray()
         self._over = False
-        """Nothing more will come."""
+        """True if no more data will arrive."""
         self._reading: asyncio.Future[None] | None = None
         self._room: asyncio.Future[None] | None = None
-        """There while the client takes less than is sent to it."""
+        """Set while the client accepts less than is sent."""
 
     # --- as asyncio calls it
 

@@ -17,26 +17,26 @@ from app.serve.types import InvalidValueError, Typed, UnreadableValueError, quot
 
 @dataclass(frozen=True, slots=True)
 class SqlRequest:
-    """T-SQL to be run for a request."""
+    """T-SQL for a request."""
 
     text: str
     outputs: tuple[tuple[int, str, str], ...] = ()
-    """(place, name, type) of the parameters whose values are asked back: the last grid has them, see `OUTPUT`."""
+    """(position, name, type) of output parameters; the last grid has their values, see `OUTPUT`."""
     returns: bool = False
-    """That grid begins with what the procedure returns."""
+    """True if that grid begins with the return status of the procedure."""
     call: bool = False
     handle: int | None = None
-    """Of a statement that was prepared by the way."""
+    """Handle of a statement prepared by this request."""
     resets: bool = False
-    """It is sp_reset_connection: nothing is run."""
+    """True for sp_reset_connection, which runs nothing."""
     opening: Opening | None = None
-    """It opens a cursor: the first grid is its rows."""
+    """Opening of a cursor, whose rows are the first grid."""
     fetch: FetchRequest | None = None
-    """It fetches of a cursor or closes it: nothing is run."""
+    """Fetch or close of a cursor, which runs nothing."""
 
 
 OUTPUT: Final = "@tds"
-"""Beginning of the names of the variables that take what a procedure hands back, and of the columns that show them."""
+"""Prefix of the variables for output values, and of the columns that return them."""
 
 _PROCEDURES: Final = {
     1: "sp_cursor", 2: "sp_cursoropen", 3: "sp_cursorprepare", 4: "sp_cursorexecute", 5: "sp_cursorprepexec",
@@ -48,11 +48,11 @@ _PROCEDURES: Final = {
 
 
 class UnsupportedRequestError(Exception):
-    """A request that is understood and not simulated; the text says which."""
+    """A request is valid but not simulated; the text names it."""
 
 
 class InvalidParameterError(Exception):
-    """A parameter whose value its type has not: number, name and type, as message 8023 has them."""
+    """A parameter's value does not fit its type: number, name and type for message 8023."""
 
 
 def _past_headers(reader: PacketReader, tds: int) -> None:
@@ -121,7 +121,7 @@ class RpcParameter:
 
 
 class PreparedStatement(NamedTuple):
-    """Prepared statement with the declaration of its parameters, or the name of a procedure."""
+    """Prepared statement with its parameter declaration, or the name of a procedure."""
 
     declared: str
     text: str
@@ -247,8 +247,10 @@ _OF_CURSOR: Final = {
     "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
     "sp_cursorprepexec": ("handle", "cursor", "declared", "text", "scroll", "concurrency", "rows"),
 }
-"""Parameters of the procedures that prepare and open cursors, in their order; values of the statement's own follow.
-[DOC: sp_cursoropen (Transact-SQL)] and the pages beside it; the order of sp_cursorprepexec as drivers send it."""
+"""Parameters of the procedures that prepare and open cursors, in order; those of the statement itself follow.
+
+[DOC: sp_cursoropen (Transact-SQL)] and related pages; the order of sp_cursorprepexec is the one that drivers send.
+"""
 
 
 def _build_cursor_request(procedure: str, parameters: list[RpcParameter], prepared: Prepared) -> SqlRequest:

@@ -1,4 +1,4 @@
-"""`mirrordrill serve`: a run against the clock, with a port for each instance, until its input ends."""
+"""`mirrordrill serve`: a run in real time with a port per instance, until its input ends."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from engine.drill.running.drill import Drill
 from engine.events import Event
 
 FRAME_S: Final = 0.01
-"""Wall time between two frames while nothing is asked: a tick."""
+"""Wall time between two frames without requests: one tick."""
 LOGIN: Final = "sa"
 GARBAGE: Final = 10_000
-"""Objects between two looks for garbage: of what a batch makes some stays, hardly any is in circles. Assumed."""
+"""Objects between two garbage collections: batches leave few objects, and hardly any in cycles. Assumed."""
 
 
 def serve(
@@ -152,4 +152,4 @@ def _line(event: Event) -> str:
 
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
-"""Made once: `json.dumps` makes one for each event."""
+"""Shared encoder, because `json.dumps` creates one per event."""

@@ -1,4 +1,4 @@
-"""One connection: bytes of a client in, inputs of the run out, and the answers back."""
+"""One connection: bytes of a client become inputs of the run, and the answers go back."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import settings_of
 
 HANDSHAKE_S: Final = 15.0
-"""Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
+"""Wall time from the first byte to the end of the login: the timeout of most clients. Assumed."""
 FIRST_BYTE_S: Final = 5.0
-"""Wall time in which a client says its first word. Assumed."""
+"""Wall time until the first byte of a client. Assumed."""
 TOO_LARGE: Final = 701
-"""Error of a server whose memory does not suffice for a batch."""
+"""Error of a server with too little memory for a batch."""
 NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
-"""16909, as threads about drivers quote it."""
+"""Text of 16909, as discussions of drivers quote it."""
 
 
 class ServerContext(Protocol):
@@ -66,7 +66,7 @@ class ServerContext(Protocol):
 
 
 class ConnectionClosedError(Exception):
-    """The connection is over; nothing more is to be said."""
+    """The connection has ended; no response is needed."""
 
 
 class TdsSession:
@@ -76,11 +76,11 @@ class TdsSession:
         """Create a session; *name*: instance or listener; *number*: of the connection, as in SERVER_A#tds5."""
         self.door, self.name, self.number = door, name, number
         self.server = ""
-        """The instance that answers, once it does."""
+        """Instance that answers, once known."""
         self.ended = ""
         """Reason for which the instance ended the session, from the event."""
         self.users_max: Callable[[], int | None] = lambda: None
-        """The number of connections that may be logged in, where it is reached."""
+        """Number of allowed logged-in connections, once it is reached."""
         self.logged_in = False
         self._dropping = False
         self._wire = Wire(pipe)

@@ -13,10 +13,10 @@ from engine.tsql.scalars.values import Scalar
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
 MORE, ERROR, COUNT, ATTENTION = 0x01, 0x02, 0x10, 0x20
-"""Bits of the status of the three [MS-TDS 2.2.7.6]."""
+"""Status bits of the DONE tokens [MS-TDS 2.2.7.6]."""
 
 SELECT, INSERT = 0xC1, 0xC3
-"""CurCmd of the three."""
+"""CurCmd of the DONE tokens."""
 
 DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
 BEGIN, COMMIT, ROLLBACK = 8, 9, 10
@@ -26,9 +26,9 @@ ROUTING: Final = 20
 """Types of ENVCHANGE [MS-TDS 2.2.7.9]."""
 
 NULLABLE: Final = 0x0009
-"""Flags of a column: may be null, whether it can be updated is not known."""
+"""Flags of a column: nullable, updatability unknown."""
 TEXT_MAX: Final = 8000
-"""Characters of a message on the wire: a token has 65,535 bytes."""
+"""Maximum characters of a message on the wire: a token has 65,535 bytes."""
 
 
 def short(text: str) -> bytes:

@@ -1,6 +1,7 @@
-"""Types and values of T-SQL as bytes, in both directions [MS-TDS 2.2.5.4, 2.2.5.5].
+"""T-SQL types and values as bytes, in both directions [MS-TDS 2.2.5.4, 2.2.5.5].
 
-A result's values come as they are shown: binary as 0x…, dates and decimals as text. Its types say what they were.
+The values of a result have display form: binary as 0x…, dates and decimals as text. Its types determine the
+encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from engine.tsql.scalars.values import Scalar
 COLLATION: Final = bytes.fromhex("0904d00034")
 """SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
 CODE_PAGE: Final = "cp1252"
-"""Of that collation."""
+"""Code page of that collation."""
 
 _WHOLE: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 _TEXTS: Final = {
@@ -36,12 +37,12 @@ _TEXTS: Final = {
 }
 _OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
-"""A text pointer and its time stamp, by which no program here asks again."""
+"""Text pointer and timestamp, which no program uses here."""
 _AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary", "xml": "nvarchar"}
-"""Types of great values go as those with max: the same to a program, and without text pointers."""
+"""Wire types of large values: the same as those with max, without text pointers."""
 _TIMES: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
 _TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
-"""Characters of those for a client of before TDS 7.3, which gets text [DOC: data type support for date and time]."""
+"""Length of date types for clients before TDS 7.3, which receive text [DOC: data type support for date and time]."""
 _DAY_ONE: Final = date(1, 1, 1)
 _OLD_EPOCH: Final = datetime(1900, 1, 1)
 _BYTES_MAX: Final = 8000
@@ -50,13 +51,13 @@ _NULL_LONG: Final = b"\xff" * 8
 
 @dataclass(frozen=True, slots=True)
 class WireColumn:
-    """A column of a result: its type on the wire for one version of TDS."""
+    """Column of a result with its wire type for one version of TDS."""
 
     kind: SqlType
     long: bool = False
-    """Its values are partially length-prefixed [MS-TDS 2.2.5.2.3]: those of the types with max."""
+    """True if its values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for types with max."""
     by_pointer: bool = False
-    """The same before TDS 7.2, which had them as text, ntext and image [MS-TDS 2.2.5.4.3]."""
+    """True before TDS 7.2, which sends such values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
 
     @property
     def info(self) -> bytes:
@@ -215,20 +216,20 @@ def _guess_type(values: Sequence[Scalar]) -> SqlType:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A value that came with its type, both as T-SQL writes them."""
+    """Value with its type, both in T-SQL notation."""
 
     type: str
     literal: str
     value: object = None
-    """Texts and whole numbers as Python has them."""
+    """Text or integer as a Python value."""
 
 
 class UnreadableValueError(MalformedPacketError):
-    """A type that no parameter may have here; the text names it."""
+    """A type is not supported for parameters; the text names it."""
 
 
 class InvalidValueError(MalformedPacketError):
-    """A value that its type has not; the text is the type."""
+    """A value does not fit its type; the text is the type."""
 
 
 _NOT_READ: Final = {
@@ -291,7 +292,7 @@ def _number(name: str, value: float) -> Typed:
 _SIZES: Final = {
     0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
 }  # fmt: skip
-"""Bytes that a value of a type with a length in one byte may have."""
+"""Allowed byte counts for types with a one-byte length."""
 _OLD_DAYS: Final = range(-53_690, 2_958_464)
 """Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
 

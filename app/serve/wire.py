@@ -1,4 +1,4 @@
-"""The bytes of a connection, with TLS below or inside the packets where the client wants it [MS-TDS 3.2.5.1]."""
+"""Bytes of a connection, with TLS below or inside the packets as the client requests [MS-TDS 3.2.5.1]."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Tls:
     """TLS certificate and contexts of an instance. All instances of a run have the same certificate."""
 
     certificate: str
-    """In PEM, for clients that check it."""
+    """Certificate in PEM, for clients that check it."""
     inside: ssl.SSLContext
-    """For TLS inside PRELOGIN: 1.2 at most, as the newest with which drivers get through there. Measured."""
+    """Context for TLS inside PRELOGIN: at most 1.2, the newest that drivers can use there. Measured."""
     strict: ssl.SSLContext
-    """For TDS 8.0, where TLS comes first."""
+    """Context for TDS 8.0, where TLS comes first."""
 
 
 def tls(address: str) -> Tls:
@@ -41,7 +41,7 @@ def tls(address: str) -> Tls:
 
 
 class Wire:
-    """Packets out and bytes of packets in; whether TLS lies between, only this class knows."""
+    """Packets out and bytes in; only this class knows whether TLS is used."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe = pipe

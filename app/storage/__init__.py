@@ -1,4 +1,4 @@
-"""Runs, journals, results, drafts and settings of one learner, in one SQLite file. No Qt."""
+"""Runs, journals, results, drafts and settings of one learner in one SQLite file. Without Qt."""
 
 from app.storage.branches import StoredBranch
 from app.storage.problems import ProblemKind, StorageError

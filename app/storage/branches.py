@@ -1,4 +1,4 @@
-"""Runs that share a past, as a tree: each is a run with a whole journal of its own, and knows where it left another."""
+"""Runs with a common past, as a tree: each has a complete journal and the point where it left its parent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.storage.tables import RUNNING
 
 @dataclass(frozen=True, slots=True)
 class StoredBranch:
-    """One run of a tree."""
+    """Run of a tree."""
 
     run_id: RunId
     parent_id: RunId | None
@@ -24,7 +24,7 @@ class StoredBranch:
     until_tick: int
     """Last tick of the branch's run."""
     lines: tuple[JournalLine, ...]
-    """Its journal from the start, the shared past included."""
+    """Journal from the start, including the common past."""
 
 
 def keep(

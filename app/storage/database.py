@@ -1,4 +1,4 @@
-"""Opens the profile's SQLite file: locks it, checks it, brings it to the newest schema."""
+"""Opening of the profile's SQLite file: lock, check, and migration to the newest schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.words.language import tr
 
 FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
-"""'MRDR' in the file's header, by which `file` and we tell a profile from any other SQLite database."""
+"""'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
 BUSY_TIMEOUT_MS: Final = 1_000
 """Time limit for a lock. A second instance never releases its lock, so this only covers an instance that is ending."""
 BESIDE: Final = ("-wal", "-journal", "-shm")

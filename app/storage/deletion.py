@@ -1,4 +1,4 @@
-"""A finished run taken out of the profile for good: its journal, its result and its place in a tree of branches."""
+"""Permanent deletion of a finished run: its journal, its result and its place in a tree of branches."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Final
 NETWORK_SYSTEMS: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.glusterfs", "davfs"}
 )  # fmt: skip
-"""File systems that reach another computer. Not 9p: virtual machines get their own local disks through it."""
+"""File systems on other computers. Not 9p: virtual machines access their own disks through it."""
 MOUNTS: Final = Path("/proc/self/mountinfo")
 DRIVE_REMOTE: Final = 4
 """GetDriveTypeW: "The drive is a remote (network) drive"."""

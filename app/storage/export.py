@@ -1,4 +1,4 @@
-"""Everything in a profile as JSON, even where a newer version wrote it. Reads a copy: the file is not touched."""
+"""Export of a profile as JSON, even from a newer version. It reads a copy and does not change the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.words.language import tr
 
 FORMAT: Final = "mirrordrill profile export"
 BYTES_MAX: Final = 2_000_000_000
-"""A larger file is refused: years of daily drills are some hundred megabytes. Assumed."""
+"""Maximum bytes of a profile: years of daily drills need some hundred megabytes. Assumed."""
 
 
 def export_profile(file: Path, target: Path) -> int:

@@ -18,7 +18,7 @@ from app.files.folders import no_file
 NAME: Final = "journal.mark"
 _FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
 _SIZE: Final = 64
-"""Bytes: always the same, so that a full disk has room for it."""
+"""Constant size in bytes, so that a full disk has space for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Problems of the profile's file or its disk, each as one sentence for people."""
+"""Problems of the profile's file or disk, each as one sentence for users."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProblemKind(Enum):
 
 
 class StorageError(Exception):
-    """A fault of file or disk. `str()` is one sentence that names the file and what to do."""
+    """File or disk has failed. `str()` is one sentence that names the file and the remedy."""
 
     def __init__(self, kind: ProblemKind, sentence: str) -> None:
         super().__init__(sentence)

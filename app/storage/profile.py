@@ -1,4 +1,4 @@
-"""The one door to what is stored. Every call is one transaction, on disk when it returns."""
+"""Access to all stored data. Every call is one transaction, which is on disk when it returns."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def open_profile(folder: Path | None = None) -> Profile:
 
 
 class Profile:
-    """A learner's runs, results, drafts and settings, for the thread that opened it.
+    """Runs, results, drafts and settings of a learner, for the thread that opened them.
 
-    Any call may raise StorageError: the disk is full, became read-only, failed.
+    Any call may raise StorageError: the disk is full, read-only or broken.
     """
 
     def __init__(self, database: ProfileDatabase) -> None:

@@ -1,4 +1,4 @@
-"""Results of runs, for the history page and for a learner's best."""
+"""Results of runs, for the history page and the learner's best."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.drill.judging.shapes import Row
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One finished run, as the history shows it."""
+    """Finished run in the history."""
 
     run_id: RunId
     finished_at: datetime
@@ -30,11 +30,11 @@ class ResultRow:
     downtime_s: float
     lost_transactions: int
     retried: bool
-    """It went back in time or began at a moment of an earlier run. (What is only watched is no run at all.)"""
+    """True if the run was rewound or began at a moment of an earlier run."""
     hints: int
-    """Layers of hints that were opened."""
+    """Number of opened hint layers."""
     played_s: float
-    """Simulated seconds that it lasted."""
+    """Duration in simulated seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ScenarioResults:
     """Results of a learner's finished runs of one scenario."""
 
     runs: tuple[ResultRow, ...]
-    """Oldest first."""
+    """Runs, oldest first."""
 
     @property
     def best(self) -> ResultRow | None:

@@ -1,4 +1,4 @@
-"""Runs and their journals: what must be known to play a drill again to the bit."""
+"""Runs and their journals: all that an exact replay needs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CheckpointHash:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedRun:
-    """A run that neither ended nor was given up: its process was killed."""
+    """Run that neither ended nor was abandoned: its process was killed."""
 
     run_id: RunId
     scenario_name: str
@@ -48,7 +48,7 @@ class UnfinishedRun:
 
 
 TICK_MAX: Final = 100_000_000
-"""A million seconds, after which no input can be: to play a run to a turned bit far beyond would never end."""
+"""Last possible tick, a million seconds: a replay to a corrupted tick far beyond would never end."""
 
 
 def begin(

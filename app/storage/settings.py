@@ -1,4 +1,4 @@
-"""Settings that must last, and unsaved texts."""
+"""Permanent settings, and unsaved texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value", bool, int, float, str)
 
 @dataclass(frozen=True, slots=True)
 class SettingKey(Generic[Value]):
-    """A setting's name, and its value until another is chosen; the default's type is the setting's."""
+    """Name and default of a setting; the default determines the type."""
 
     name: str
     default: Value
@@ -52,7 +52,7 @@ def _read(value_json: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class DraftStore:
-    """Query texts that were not saved, by a key that the window chooses."""
+    """Unsaved query texts, by a key that the window chooses."""
 
     _database: ProfileDatabase
 

@@ -16,8 +16,10 @@ _NO_DATE: Final = (
     "(strftime('%s', {0}) IS NULL"
     " OR strftime('%Y-%m-%d %H:%M:%S', substr({0}, 1, 19), '+0 days') IS NOT substr({0}, 1, 19))"
 )
-"""Adding no days makes 3 March of 31 February, which differs from what stands there. Without the fraction of the
-second: SQLite rounds it, and 59.9996 s would become the next minute."""
+"""Condition for an invalid date. Adding no days turns 31 February into 3 March, which differs from the stored text.
+
+The fraction of the second is excluded, because SQLite rounds 59.9996 s up to the next minute.
+"""
 _WHOLE: Final = "typeof({0}) <> 'integer'"
 _WRONG: Final = {
     int: _WHOLE,
@@ -26,9 +28,9 @@ _WRONG: Final = {
     str: "typeof({0}) <> 'text'",
     datetime: _NO_DATE,
 }
-"""Type of a column -> what is true of a value that is none such."""
+"""Type of a column -> condition for a value of another type."""
 _IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
-"""Of long tables only these rows are looked at: the others are read when they are asked for, if ever."""
+"""Rows of long tables that are checked; the others are read only on request."""
 
 
 def strange_parts(connection: sqlite3.Connection) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tables of a profile, as the newest migration makes them. Change them only together with a new one."""
+"""Tables of a profile after the newest migration. Change them only together with a new migration."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
 """Table -> its columns in order, with the type of their values."""
 NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score"), ("reflection", "expected_score")})
 LONG: Final = frozenset({"line", "checkpoint"})
-"""Tables with many rows of each run."""
+"""Tables with many rows per run."""
 
 
 def format_utc_now() -> str:

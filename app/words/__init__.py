@@ -1,1 +1,1 @@
-"""Texts for people: the catalog, sentences for events and refusals, numbers and units. No Qt."""
+"""Texts for users: the catalog, sentences for events and refusals, numbers and units. Without Qt."""

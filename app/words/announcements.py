@@ -15,23 +15,25 @@ RANK: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
     "client", "detected",
 )  # fmt: skip
-"""Kinds of events that are said, what matters most first: of a flood the least is left out. The other kinds repeat
-one of these, or answer a question that the user has put to a server."""
+"""Kinds of events that are announced, the most important first; in a flood the least important are left out.
+
+The other kinds repeat one of these, or answer a query of the user.
+"""
 
 OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
-"""Not about the simulated world: said in every way to take a drill."""
+"""Kinds outside the simulated world, announced in every mode."""
 
 LEADS: Final = {
     "question": mark("Question: {text}"),
     "hint": mark("Hint: {text}"),
     "fault": mark("Fault: {text}"),
 }
-"""Kinds whose text alone does not say what it is."""
+"""Templates of kinds whose text alone does not show the kind."""
 
 SENTENCES_MAX: Final = 6
-"""More at once cannot be listened to."""
+"""Maximum sentences at once; nobody can listen to more."""
 NAMED_MAX: Final = 3
-"""Of more databases that share a change only the number is said."""
+"""Maximum names of databases with the same change; more are counted."""
 
 
 def select_announced_kinds(terms: Terms) -> frozenset[str]:

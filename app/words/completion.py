@@ -1,4 +1,4 @@
-"""Completions of an input line that the user types. No Qt."""
+"""Completions of an input line while the user types. Without Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the engine's counters and formats of their values. No Qt."""
+"""Names of the engine's counters and formats of their values. Without Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Unit:
     name: str
     text: Callable[[float | None], str]
     thousand: float = 1000.0
-    """Factor of the next greater unit (1,024 for KB), so that ticks are at round numbers of it."""
+    """Factor of the next larger unit (1,024 for KB), so that ticks are round numbers of it."""
 
 
 KB: Final = Unit("KB", formatting.kb, 1024.0)
@@ -35,7 +35,7 @@ def _append_unit(number: str, unit: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """One counter: its words, its unit, and the least that the top of its axis shows."""
+    """Counter with its title, its unit, and the minimum top of its axis."""
 
     name: str
     title: str
@@ -133,7 +133,7 @@ COUNTERS: Final[dict[str, Counter]] = {
         ),
     )
 }
-"""Every counter of the engine (a test compares), in the order in which lists show them."""
+"""Every counter of the engine (a test compares), in the order of lists."""
 
 OF_GROUPS: Final = {
     "principal_cpu_percent": mark("Primary CPU"),
@@ -143,7 +143,7 @@ OF_GROUPS: Final = {
     "principal_dirty_pages": mark("Primary dirty pages"),
     "mirror_dirty_pages": mark("Secondary dirty pages"),
 }
-"""Titles where the copies are replicas of availability groups."""
+"""Titles for replicas of availability groups."""
 
 
 def counter(name: str, of_groups: bool) -> Counter:
@@ -152,4 +152,4 @@ def counter(name: str, of_groups: bool) -> Counter:
 
 
 WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
-"""Counters that are charted by default. They decide the health of mirroring."""
+"""Counters in the charts by default: they show the health of mirroring."""

@@ -1,4 +1,4 @@
-"""Numbers, units and times as words. No Qt, so that reports and tests use the same words as the window."""
+"""Numbers, units and times as text, without Qt, so that reports and tests use the texts of the window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
 
 NOTHING: Final = "–"
-"""Stands where there is no value."""
+"""Text for a missing value."""
 
 _COMMA: Final = frozenset({language.GERMAN})
 """Languages that write 1.234,5 for 1,234.5."""

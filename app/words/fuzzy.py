@@ -1,4 +1,4 @@
-"""Finding by a few letters: words of the query anywhere in the text, or only their letters in order. No Qt."""
+"""Search by a few letters: words of the query anywhere in the text, or only their letters in order. Without Qt."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, TypeVar
 Item = TypeVar("Item")
 
 ALSO: Final = "also"
-"""Property of an action: other words by which the palette finds it, and which it does not show."""
+"""Property of an action: hidden words by which the palette finds it."""
 
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
-"""Worth of a word of the query that begins a word, stands within one, or of which only the letters are there."""
+"""Scores of a query word: at the start of a word, within a word, or only its letters in order."""
 
 _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 
@@ -23,11 +23,11 @@ class Match:
     """Match of a query in a text."""
 
     worth: float
-    """Greater is better."""
+    """Score; higher is better."""
     places: tuple[int, ...]
-    """Letters of the text that were found, for marking them."""
+    """Positions of the matched letters, for highlighting."""
     scattered: bool = False
-    """Of some word only the letters are there, in order."""
+    """True if some word matches only by its letters in order."""
 
 
 def match(query: str, text: str) -> Match | None:

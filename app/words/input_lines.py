@@ -1,4 +1,4 @@
-"""Input lines as people read them. No Qt."""
+"""Input lines in readable form. Without Qt."""
 
 from __future__ import annotations
 

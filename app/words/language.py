@@ -1,16 +1,16 @@
-"""The interface's words in the user's language: `tr("Text with {name}").format(name=…)`, never an f-string in it.
+"""Texts of the interface in the user's language: `tr("Text with {name}").format(name=…)`, without f-strings in it.
 
-English in every language, because it is what a DBA meets at work, or what an author wrote:
-- what SQL Server says or shows: messages, T-SQL, lines of the ERRORLOG and of traces, warnings of the monitor, what
-  a SQL window answers, words and columns of the catalog views (SYNCHRONIZED), names of counters;
+Some texts are English in every language, because DBAs meet them so at work or an author wrote them so:
+- output of SQL Server: messages, T-SQL, lines of the ERRORLOG and of traces, warnings of the monitor, results in a
+  SQL window, words and columns of catalog views (SYNCHRONIZED), names of counters;
 - input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
 - texts of scenarios; rows and figures of the papers.
-Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
-a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.localization.sentences` shows.
-Numbers that the interface composes are written as the language does (`app.localization.formatting`); those of
-results, of files and of the servers' clocks keep SQL Server's form.
+All other texts are in the language of the interface. Texts that the engine composes (events, refusals, reasons of a
+score, findings of the scenario checker and of the planner) are `LocalizableMessage` objects, which
+`app.words.localization` shows. Numbers in the interface follow the language (`app.words.formatting`). Numbers in
+results, files and server clocks keep SQL Server's form.
 
-Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
+The catalogs are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` updates them.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ from typing import Final
 from engine.localization import mark as mark
 
 ENGLISH: Final = "en"
-"""The language in which the texts stand in the code."""
+"""Language of the texts in the code."""
 GERMAN: Final = "de"
 PSEUDO: Final = "pseudo"
-"""No language: English with accents, brackets and 40 % more of it. What is not marked for translation, and what
-has no room, shows itself in it."""
+"""Pseudo language: English with accents, brackets and 40 % more length. It reveals unmarked and cut texts."""
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
-"""Languages that can be chosen, each named in itself."""
+"""Selectable languages, each with its own name."""
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
-"""Environment variable that goes before the setting: `en`, `de` or `pseudo`."""
+"""Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
 _LONGER: Final = 0.4
-"""German, Finnish and Russian labels are about that much longer than English ones."""
+"""Extra length of German, Finnish and Russian labels compared with English."""
 _OPENED: Final = "[!!! "
 _KEPT: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
-"""Placeholders, tags, entities and marks of access keys: not words."""
+"""Placeholders, tags, entities and access key marks, which are not words."""
 _ACCENTED: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýž",

@@ -1,8 +1,8 @@
 """Localization of the engine's texts into the language of the interface.
 
 The engine writes English, so that a run is the same in every language. Its messages contain their template and
-arguments. Text that intentionally stays English (see `app.localization.language`) is no `LocalizableMessage`,
-and is shown unchanged.
+arguments. Text that intentionally stays English (see `app.words.language`) is no `LocalizableMessage` and is shown
+unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mistakes in words. No Qt."""
+"""Mistakes as text. Without Qt."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from engine.model import DatabaseCopy, World
 from engine.protocol import causes
 
 OVERHEAD_S: Final = failover.ONLINE_S + failover.LISTENER_S
-"""Toverhead: the page says "usually short and constant"; here what a published trace took."""
+"""Toverhead: the page says "usually short and constant"; this is the duration in a published trace."""
 
 TIMEOUT_PARTS: Final = 3
-"""sp_server_diagnostics reports at a third of the health check timeout."""
+"""Reports of sp_server_diagnostics per health check timeout."""
 
 OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
-"""The node stays: other losses of a server or a link are noticed by heartbeats."""
+"""Causes that leave the node running. Heartbeats detect other losses of a server or a link."""
 
 
 @dataclass(frozen=True, slots=True)

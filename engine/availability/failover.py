@@ -1,4 +1,4 @@
-"""A group changes its primary: admission, redo, promotion of all its databases.
+"""Change of a group's primary: admission, redo, promotion of all its databases.
 
 [DOC: failover modes]
 """
@@ -32,20 +32,23 @@ from engine.model import (
 from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
 
 ONLINE_S: Final = 2.5
-"""From redo done until the databases of the new primary are open. Derived from a published trace of a planned failover
-of small databases (7 s from the old primary's RESOLVING to the new one's PRIMARY_NORMAL)."""
+"""Time from the end of redo until the databases of the new primary are open.
+
+Derived from a published trace of a planned failover of small databases: 7 s from RESOLVING at the old primary to
+PRIMARY_NORMAL at the new one.
+"""
 
 LISTENER_S: Final = 1.5
-"""Address and network name of the listener come online before the databases are opened. Derived from the same."""
+"""Time in which address and network name of the listener come online, before the databases open. Derived likewise."""
 
 OFFLINE_S: Final = 3.0
-"""A primary in good order closes its databases. Derived from the same."""
+"""Time in which a healthy primary closes its databases. Derived likewise."""
 
 SPREAD: Final = 0.10
 """Relative standard deviation of repeated runs. Assumed, as for mirroring."""
 
 LEASE_STOP_SINCE: Final = 2014
-"""19420 came with this version. [DOC: Database Engine events and errors]"""
+"""First version with message 19420. [DOC: Database Engine events and errors]"""
 
 LOOK_AGAIN_S: Final = 0.5
 """Interval between attempts of a failover step that is not possible yet. Assumed."""

@@ -1,4 +1,4 @@
-"""Data movement: a primary and its secondaries find one another, log flows, secondaries catch up."""
+"""Data movement: a primary connects to its secondaries, log flows, and secondaries catch up."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engine.model import (
 from engine.protocol import errorlog, lineage, losses, network, streams
 
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
-"""Log whose pages a secondary that was ahead copies back from the primary in a second. Assumed: random reads."""
+"""Log per second whose pages a secondary that was ahead copies back from the primary. Assumed: random reads."""
 
 
 def meet_secondaries(world: World, guid: int, primary: str) -> None:

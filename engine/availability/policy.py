@@ -27,7 +27,7 @@ COMPRESS_SYNCHRONOUS: Final = 9592
 compression]."""
 
 READY: Final = "READY"
-"""is_failover_ready: the cluster has it that the copy could become primary without loss."""
+"""State is_failover_ready: according to the cluster, the copy could become primary without loss."""
 
 SERIAL_REDO: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
@@ -60,7 +60,7 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
 
 
 class AvailabilityPolicy(groups.GroupPolicy):
-    """One primary, several secondaries, and a cluster that decides who is which."""
+    """Policy of a group: one primary, several secondaries, and a cluster that assigns the roles."""
 
     def role(self, copy: DatabaseCopy) -> str:
         return copy.availability.role.name

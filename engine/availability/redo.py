@@ -1,6 +1,6 @@
-"""Redo of a secondary apart from pages and commits: the files of its database, and the causes that stop redo.
+"""Redo of a secondary other than pages and commits: the files of its database, and the causes that stop redo.
 
-A file that cannot be created suspends the copy, and RESUME meets the same log record again. [DOC: add-file
+A file that cannot be created suspends the copy, and RESUME reaches the same log record again. [DOC: add-file
 failures in a group]
 """
 

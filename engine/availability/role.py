@@ -21,29 +21,35 @@ from engine.model import (
 from engine.protocol import errorlog
 
 SERVICE_NOTICED_S: Final = 0.5
-"""From the end of the service until its resource is known to have failed: the cluster watches the process. Derived."""
+"""Time from the end of the service until its resource counts as failed: the cluster watches the process. Derived."""
 
 DIAGNOSTICS: Final = 3
-"""Within the health check timeout sp_server_diagnostics reports so often. Documented [DOC: lease timeout]."""
+"""Number of reports of sp_server_diagnostics per health check timeout. Documented [DOC: lease timeout]."""
 
 LEVEL_OF_THREADS: Final = 5
-"""From this failure condition level on a group fails over when worker threads are used up. Documented [DOC: flexible
-failover policy]."""
+"""Lowest failure condition level at which a lack of worker threads causes a failover.
+
+Documented [DOC: flexible failover policy].
+"""
 
 ON_SERVER_DOWN_FACTOR: Final = 5 / DIAGNOSTICS
-"""FAILURE_CONDITION_LEVEL 1 waits for five intervals of the diagnostics, each a third of the health check timeout.
-Documented [DOC: lease timeout]."""
+"""Wait of FAILURE_CONDITION_LEVEL 1: five intervals of the diagnostics, each a third of the health check timeout.
+
+Documented [DOC: lease timeout].
+"""
 
 STALL_FACTOR: Final = 100.0
-"""So much slower processors keep SQL Server from renewing its lease, and the resource from logging in. Assumed."""
+"""Slowdown of the processors at which SQL Server cannot renew its lease and the resource cannot log in. Assumed."""
 
 LOGIN_S: Final = 15.0
-"""So long the resource waits for its login to SQL Server before it cannot come online. Known (default of the driver);
-that a starved instance fails so is documented [DOC: automatic failover problems]."""
+"""Login timeout of the resource, after which it cannot come online. Known (default of the driver).
+
+Documented: this failure of a starved instance [DOC: automatic failover problems].
+"""
 
 
 class GroupRole(roles.RoleKind):
-    """The resource of an availability group, which hadrres.dll looks after."""
+    """Resource of an availability group, which hadrres.dll monitors."""
 
     def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         group, server = _group(world, role), _server(world, role, role.owner)

@@ -1,4 +1,4 @@
-"""Automatic seeding: a secondary gets the databases that it lacks from the primary.
+"""Automatic seeding: a secondary receives its missing databases from the primary.
 
 [DOC: automatic seeding]
 """
@@ -38,7 +38,7 @@ from engine.protocol import (
 )
 
 AT_ONCE: Final = 5
-"""Databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
+"""Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
 
 CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
 FAILURES: Final = {
@@ -47,7 +47,7 @@ FAILURES: Final = {
     SQL_ERROR: "SQL Error",
     TRANSPORT: "Transport",
 }
-"""failure_state and its description. [DOC: automatic seeding view] Which failure gives which is derived."""
+"""failure_state -> its description [DOC: automatic seeding view]. The failure for each state is derived."""
 
 
 def watch(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Worker threads that availability groups take, and what happens when there are not enough.
+"""Worker threads of availability groups, and the effects of a lack of threads.
 
 [DOC: thread usage of groups]
 """
@@ -11,8 +11,10 @@ from engine.model import Handlers, World
 from engine.protocol import errorlog
 
 RESERVED: Final = 40
-"""Groups start no thread that would leave fewer than so many: their pool has `max worker threads` less 40. Documented
-[DOC: thread usage of groups]."""
+"""Worker threads that groups leave free: their pool has `max worker threads` less 40.
+
+Documented [DOC: thread usage of groups].
+"""
 
 
 def watch(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Windows Server Failover Clustering: membership, quorum, roles, and instances that move from node to node."""
+"""Windows Server Failover Clustering: membership, quorum, roles, and instances that move between nodes."""
 
 from engine.cluster.preconditions import of_database
 from engine.protocol.preconditions import OTHERS

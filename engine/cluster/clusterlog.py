@@ -1,4 +1,4 @@
-"""Lines of a node's cluster log, as Get-ClusterLog writes them; each is told as an event too."""
+"""Lines of a node's cluster log, as Get-ClusterLog writes them. Each line is also an event."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from engine.model import World
 
 LINES_KEPT: Final = 1_000
-"""Lines of a cluster log that can be read back. Assumed."""
+"""Number of lines that a cluster log keeps. Assumed."""
 
 
 SERVICE_DOWN: Final = ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive")

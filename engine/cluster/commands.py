@@ -145,7 +145,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
 
 
 THRESHOLD_LIMITS: Final = (3, 120)
-"""Least and most of a threshold. Documented [DOC: SameSubnetThreshold]."""
+"""Minimum and maximum of a threshold. Documented [DOC: SameSubnetThreshold]."""
 
 
 def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:

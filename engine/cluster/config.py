@@ -1,4 +1,4 @@
-"""The cluster database: every node of a partition has the same copy, and only a partition with quorum writes it."""
+"""Cluster database: every node of a partition has the same copy, and only a partition with quorum writes it."""
 
 from __future__ import annotations
 

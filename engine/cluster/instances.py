@@ -1,4 +1,4 @@
-"""Failover cluster instances: SQL Server runs where its role is owned.
+"""Failover cluster instances: SQL Server runs on the node that owns its role.
 
 [DOC: failover cluster instances]
 """
@@ -14,37 +14,44 @@ from engine.model import ClusterRole, Handlers, Instance, Resource, Service, Wor
 from engine.protocol import errorlog, network, service
 
 OFFLINE_S: Final = 3.0
-"""Agent, SQL Server, network name, address and disks go offline at a planned move."""
+"""Time in which Agent, SQL Server, network name, address and disks go offline in a planned move."""
 
 DISKS_S: Final = 3.0
-"""Shared disks come online on a node after they were given up elsewhere."""
+"""Time in which shared disks come online on a node after another node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
-"""The same where the former owner never gave them up: its reservation has to be broken. Published as about ten
-seconds."""
+"""The same after the former owner failed without releasing them, so that its reservation must be broken.
+
+Published as about ten seconds.
+"""
 
 NAME_S: Final = 3.5
-"""Address and network name come online. These four are derived: published as 1 to 5 s each, so chosen that the planned
-move of an idle instance takes the 15 s that the guide measured."""
+"""Time in which address and network name come online.
+
+These four are derived: published as 1 to 5 s each, and chosen so that the planned move of an idle instance takes the
+15 s that the guide measured.
+"""
 
 RESTART_DELAY_S: Final = 0.5
-"""From the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
+"""Time from the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
 ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
-"""Failure condition levels from which on an instance counts as failed that does not run, or does not answer; at level 0
-never. Documented [DOC: failover policy of instances]."""
+"""Lowest failure condition levels at which a stopped or unresponsive instance counts as failed; level 0: never.
+
+Documented [DOC: failover policy of instances].
+"""
 
 SERVICE_NOTICED_S: Final = 5.0
-"""LooksAlive is asked every five seconds. Documented in kind."""
+"""Interval of LooksAlive: five seconds. Documented in kind."""
 
 UPGRADE_SCRIPTS_S: Final = 20.0
-"""The first start after a service pack runs upgrade scripts in the system databases. Assumed."""
+"""Duration of the upgrade scripts in the system databases at the first start after a service pack. Assumed."""
 
 PATCH: Final = "patch"
 """`Node.setup` while a service pack is being installed."""
 
 LOOK_S: Final = 0.1
-"""Interval between checks for the end of a stop or a start. Ours."""
+"""Interval between checks for the end of a stop or a start. Assumed."""
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
@@ -211,7 +218,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
 TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
-"""Path of tempdb on a local disk. Ours."""
+"""Path of tempdb on a local disk. Assumed."""
 
 
 def lacking_tempdb(world: World, node: str) -> list[str]:

@@ -15,20 +15,22 @@ from engine.localization import say
 from engine.model import Cluster, ClusterConfig, Handlers, Node, World, ticks
 
 REGROUP_S: Final = (1.0, 2.0)
-"""From the last missed heartbeat until the survivors have agreed on who is left. Derived."""
+"""Time from the last missed heartbeat until the survivors agree on the members. Derived."""
 
 COUNT_AGAIN_S: Final = 10.0
-"""From a change of members until votes are counted anew; a second loss before that counts as simultaneous. Known only
-as "10 to 30 s"; assumed."""
+"""Time from a change of members until votes are counted again; a second loss before that counts as simultaneous.
+
+Known only as "10 to 30 s"; assumed.
+"""
 
 JOIN_S: Final = (3.0, 5.0)
-"""From the moment at which a node could join, or enough could form a cluster, until it is done. Assumed."""
+"""Time in which a node joins or a cluster forms, once this is possible. Assumed."""
 
 SERVICE_START_S: Final = 5.0
-"""From the end of booting until the cluster service runs. Assumed."""
+"""Time from the end of booting until the cluster service runs. Assumed."""
 
 FORCED_EPOCHS: Final = 1_000
-"""A cluster that was forced has the newer database, whatever the others have written since. Ours."""
+"""Increase of the version by forced quorum, which makes this cluster database the newest. Assumed."""
 
 BETTER_EPOCH: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"

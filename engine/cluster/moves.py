@@ -1,4 +1,4 @@
-"""Moves of a failover cluster instance, as failovers of its databases: from node to node, with their stamps."""
+"""Moves of a failover cluster instance between nodes, recorded as failovers of its databases."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.model import Failover, World
 from engine.protocol import causes, serving, streams
 
 NO_GROUP: Final = 0
-"""`Failover.guid` of a move: it belongs to no session and to no availability group."""
+"""`Failover.guid` of a move, which belongs to no session and no availability group."""
 
 LOOK_S: Final = 0.1
-"""Interval between checks whether databases are open. Ours."""
+"""Interval between checks whether databases are open. Assumed."""
 
 STEPS: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),

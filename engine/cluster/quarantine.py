@@ -18,10 +18,10 @@ DURATION_S: Final = 7200
 """QuarantineDuration. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
 PERIOD_S: Final = 3600.0
-"""Exits that are further apart do not count together. Seen: the same blog."""
+"""Period in which exits count together. Seen: the same blog."""
 
 SHARE: Final = 4
-"""One node in four may be quarantined, and at least one. Seen: the same blog."""
+"""Share of nodes that may be quarantined: one in four, but at least one. Seen: the same blog."""
 
 
 def is_quarantined(world: World, node: str) -> bool:

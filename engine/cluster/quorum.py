@@ -1,4 +1,4 @@
-"""Votes: who has one, who is counted, when a side may go on.
+"""Votes: owners, counted votes, and the majority that a partition needs.
 
 [DOC: failover clustering quorum; WSFC quorum]
 """
@@ -11,11 +11,11 @@ from typing import Final
 from engine.model import Cluster, ClusterConfig
 
 WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
-"""Versions of Windows Server that are told apart, oldest first."""
+"""Simulated versions of Windows Server, oldest first."""
 
 THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
 THRESHOLDS_SINCE_2016: Final = (10, 20)
-"""Heartbeats that may be missed within a subnet, and across subnets. Documented [DOC: cluster network thresholds]."""
+"""Allowed missed heartbeats within a subnet and across subnets. Documented [DOC: cluster network thresholds]."""
 
 
 def is_version_at_least(cluster: Cluster, version: str) -> bool:

@@ -1,4 +1,4 @@
-"""Roles: how the cluster watches them, restarts them, moves them, and gives up.
+"""Roles: how the cluster monitors, restarts and moves them, and when it stops trying.
 
 [DOC: WSFC and SQL Server]
 """
@@ -17,31 +17,36 @@ from engine.model import ClusterRole, FieldOf, Handlers, Node, ResourceState, Wo
 
 RESTART_PERIOD_S: Final = 900.0
 RESTARTS_MAX: Final = 1
-"""A failed resource is restarted on its node once in 15 minutes; then the role is moved. The period is documented [DOC:
-RestartPeriod], that the group is restarted on its node first, too [DOC: failover for errors on data files]. Once is
-known of Failover Cluster Manager since 2008; the page of the property still has the 3 of older versions."""
+"""Restarts of a failed resource on its node in 15 minutes, before the role moves.
+
+Documented: the period [DOC: RestartPeriod], and that the group restarts on its node first [DOC: failover for errors
+on data files]. Known since Failover Cluster Manager 2008: one restart; the page of the property still has the older
+3.
+"""
 
 FAILURE_PERIOD_S: Final = 6 * 3600.0
-"""Failures are counted in six hours; at most the number of nodes less one are answered by a move. Documented
-[DOC: WSFC and SQL Server, failover threshold]."""
+"""Period in which failures are counted.
+
+At most the number of nodes less one cause a move. Documented [DOC: WSFC and SQL Server, failover threshold].
+"""
 
 
 RETRY_S: Final = 3_600.0
-"""A role that is online nowhere is tried again after an hour. Known (default of a resource)."""
+"""Time after which the cluster tries again to bring a failed role online. Known (default of a resource)."""
 
 
 class Trouble(NamedTuple):
-    """Return the reason why a role is not healthy at its owner, or "" if it is healthy."""
+    """Problem of a role at its owner."""
 
     why: str = ""
     delay_s: float = 0.0
-    """Until the cluster notices."""
+    """Time until the cluster detects it."""
     signs: tuple[tuple[str, str], ...] = ()
-    """(level, text) of what the resource writes into the cluster log."""
+    """(level, text) of the resource's lines in the cluster log."""
 
 
 class RoleKind:
-    """Actions of a kind of role at the request of the cluster. Each kind registers itself in KINDS."""
+    """Actions of a kind of role on behalf of the cluster. Each kind registers itself in KINDS."""
 
     def trouble(self, world: World, role: ClusterRole) -> Trouble:
         return Trouble()
@@ -74,7 +79,7 @@ class RoleKind:
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
-"""By ClusterRole.kind."""
+"""Kinds of roles by ClusterRole.kind."""
 
 
 def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
@@ -129,8 +134,9 @@ def emit_role_event(
 
 
 EXHAUSTED: Final = "exhausted"
-"""The `transition` of a role that has used up its failures: it stays failed until it is moved or brought online by hand
-[DOC: flexible failover policy]."""
+"""`transition` of a role that has used up its failures: it stays failed until a person moves it or brings it online
+[DOC: flexible failover policy].
+"""
 
 
 def watch(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Setup of SQL Server on the nodes of failover cluster instances: service packs, added nodes.
+"""SQL Server Setup on the nodes of failover cluster instances: service packs, added nodes.
 
 [DOC: failover cluster instances]
 """
@@ -28,8 +28,10 @@ from engine.model import (
 PATCH_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
 REMOVE_NODE_S: Final = 120.0
-"""Setup installs a service pack on a node, an instance on one more node, or removes it there. Assumed: minutes, by the
-features."""
+"""Durations of SQL Server Setup: a service pack, an added node, a removed node.
+
+Assumed: minutes, depending on the features.
+"""
 
 
 def _idle(world: World, name: str) -> Node:

@@ -1,8 +1,8 @@
 """Content of witnesses: a disk has a copy of the cluster database, a share or a storage account only its tag.
 
-A node without the newest database finds that out at the witness ("partition in time"). With a disk it takes the copy
-from there; with a share or a storage account it waits until a node that has the newest database is back, or until
-quorum is forced. [DOC: manage quorum; Start-ClusterNode]
+A node without the newest database learns this from the witness ("partition in time"). It copies the newest database
+from a disk. With a share or a storage account it waits for a node with the newest database, or for forced quorum.
+[DOC: manage quorum; Start-ClusterNode]
 """
 
 from __future__ import annotations

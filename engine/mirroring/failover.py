@@ -1,4 +1,4 @@
-"""The steps of a failover: automatic, manual, forced. Times come from flow/recovery.py, redo from the flow."""
+"""Steps of automatic, manual and forced failovers. Times come from flow/recovery.py, redo from the flow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILED: Final = {
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
 }
-"""Kind of failover -> what is said of a step, and of its end without success."""
+"""Kind of failover -> texts for its steps and for a failure."""
 
 
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
@@ -165,7 +165,7 @@ def _refusal(world: World, mirror: DatabaseCopy) -> str:
 
 
 ASK_WITNESS_S = 0.5
-"""Interval at which a mirror checks for the answer of the witness while its question is open. Assumed."""
+"""Interval at which a mirror checks for the witness's answer. Assumed."""
 
 
 def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
@@ -268,11 +268,11 @@ def redo_done(world: World, stream: int) -> None:
 
 
 REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
-"""Reason words of 1480 on the new principal. From memory of the product; see facts 1.8."""
+"""Reason in 1480 on the new principal. From memory of the product; see facts 1.8."""
 
 
 LOOK_AGAIN_S = 0.5
-"""Interval between checks of a frozen instance that has a failover step to take. Assumed."""
+"""Interval at which a pending failover step checks whether a frozen instance continues. Assumed."""
 
 
 def online(world: World, guid: int, detected_tick: int) -> None:

@@ -1,7 +1,7 @@
-"""The Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts. Facts 1.7, 2.9, 8.
+"""Database Mirroring Monitor: rows that a job records each minute, thresholds, alerts. Facts 1.7, 2.9, 8.
 
-Rows and thresholds belong to one server. Each partner records its own side: the principal what it has not sent, the
-mirror what it has not restored.
+Rows and thresholds belong to one server. Each partner records its own side: the principal its unsent log, the mirror
+its unrestored log.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ PERIOD_MIN_RANGE: Final = (1, 120)
 """Minutes between two updates by the job. Documented [DOC: sp_dbmmonitoraddmonitoring]."""
 
 FRESH_S: Final = 15.0
-"""A row younger than this is not replaced by sp_dbmmonitorresults with @update_table. Documented
-[DOC: sp_dbmmonitorresults]."""
+"""Age below which sp_dbmmonitorresults with @update_table does not replace a row.
+
+Documented [DOC: sp_dbmmonitorresults].
+"""
 
 RETENTION_H: Final = 168.0
-"""Rows are kept seven days unless alert 5 says otherwise. Documented [DOC: sp_dbmmonitorchangealert]."""
+"""Retention of rows: seven days unless alert 5 sets another. Documented [DOC: sp_dbmmonitorchangealert]."""
 
 HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}

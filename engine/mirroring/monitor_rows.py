@@ -1,4 +1,4 @@
-"""Rows that the Database Mirroring Monitor has recorded: a week of them in little room, and forks that cost nothing."""
+"""Rows of the Database Mirroring Monitor, stored compactly so that a week of them can be forked at no cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.model import MirrorState, Role, Tick, WitnessState
 
 
 class MonitorRow(Struct, frozen=True, kw_only=True):
-    """One row of msdb.dbo.dbm_monitor_data, with what sp_dbmmonitorresults derives from it."""
+    """Row of msdb.dbo.dbm_monitor_data, with the values that sp_dbmmonitorresults derives from it."""
 
     tick: Tick
     role: Role
@@ -32,20 +32,20 @@ class MonitorRow(Struct, frozen=True, kw_only=True):
     end_of_log_kb: float = 0.0
     failover_lsn_kb: float = 0.0
     time_behind_tick: Tick = 0
-    """The principal's time up to which the mirror has all log; equal to *tick* if nothing is unsent."""
+    """Time of the principal up to which the mirror has all log; equal to *tick* if nothing is unsent."""
 
 
 NAMES: Final = MonitorRow.__struct_fields__
 KINDS: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
 COLUMNS: Final = np.dtype([(name, KINDS[str(MonitorRow.__annotations__[name])]) for name in NAMES])
-"""A row: 107 bytes, with nothing rounded."""
+"""Columns of a row: 107 bytes without rounding."""
 
 ROOM: Final = 16
-"""Rows for which there is room at first."""
+"""Initial capacity in rows."""
 
 
 class _Buffer:
-    """Rows that are only added to; a reader that knows how many there were sees them as they were."""
+    """Append-only rows; a reader that knows an earlier count sees the rows of that time."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)
@@ -54,7 +54,7 @@ class _Buffer:
 
 
 class MonitorRows(Sequence[MonitorRow]):
-    """Rows of one database on one server, oldest first. It never changes: `with_row` gives another."""
+    """Rows of one database on one server, oldest first. Immutable: `with_row` returns a new object."""
 
     __slots__ = ("_buffer", "_digest", "_first", "_until")
 

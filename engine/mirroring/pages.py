@@ -1,7 +1,8 @@
-"""Damaged pages: what notices them, automatic repair from the partner (2008 and later), and what is left without it.
+"""Damaged pages: detection, automatic repair from the partner (2008 and later), and the options without it.
 
-Documented [DOC: automatic page repair]: the copy that meets a damaged page asks its partner for a good one; on the
-mirror the session is suspended meanwhile and goes on by itself. File headers and boot pages cannot be repaired.
+Documented [DOC: automatic page repair]: the copy that reads a damaged page requests a good one from its partner. On
+the mirror the session is suspended in the meantime and resumes automatically. File headers and boot pages cannot be
+repaired.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, Page
 from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
-"""The file header, the first PFS, GAM and SGAM page, and the boot page of a database. Documented; the allocation pages
-further on in a file are not told apart from others."""
+"""Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
+
+Later allocation pages of a file are treated as other pages.
+"""
 
 DAMAGED_OBJECT: Final = 2_073_058_421
-"""Object id that CHECKDB names. Assumed: which table a page belongs to is not simulated."""
+"""Object id that CHECKDB names. Assumed: the simulation does not know the table of a page."""
 
 REPAIRS_KEPT: Final = 100
-"""Rows of sys.dm_db_mirroring_auto_page_repair for each database. Documented."""
+"""Maximum rows of sys.dm_db_mirroring_auto_page_repair per database. Documented."""
 
 
 def damage(world: World, server: str, database: str, page: int) -> None:

@@ -15,7 +15,7 @@ from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
 
 class MirroringPolicy(groups.GroupPolicy):
-    """Two partners, of which one writes, and perhaps a witness."""
+    """Policy of two partners, one of which writes, and an optional witness."""
 
     def role(self, copy: DatabaseCopy) -> str:
         return copy.mirroring.role.name if copy.mirroring.role is not None else ""

@@ -1,4 +1,4 @@
-"""Preconditions of an automatic failover: each one, whether it is met, and where a DBA can check it."""
+"""Preconditions of an automatic failover: whether each is met, and where a DBA can check it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.groups import FailoverPrecondition
 
 MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
-"""The precondition that marks the beginning of every failover."""
+"""Precondition with which every failover begins."""
 
 WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the principal")
-"""Once the principal is lost this says that the mirror is armed, for which it has to have seen the witness, too."""
+"""Precondition that the mirror was synchronized. After the loss of the principal it also requires the witness."""
 
 
 def preconditions(world: World, database: str) -> list[FailoverPrecondition]:

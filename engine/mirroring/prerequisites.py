@@ -1,4 +1,4 @@
-"""Prerequisites of a new mirroring session: editions, versions, endpoints that answer, a suitable mirror.
+"""Prerequisites of a new mirroring session: editions, versions, reachable endpoints, a suitable mirror.
 
 Facts 1.2, 0.2.
 """

@@ -1,4 +1,4 @@
-"""The rules of quorum, from what each server knows. Facts 4.1; nothing here changes anything."""
+"""Rules of quorum from the knowledge of each server. Facts 4.1; this module changes nothing."""
 
 from __future__ import annotations
 

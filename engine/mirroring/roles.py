@@ -1,4 +1,4 @@
-"""State transitions of a mirroring session as a table; a pair that is missing is our error and changes nothing."""
+"""State transitions of a mirroring session as a table; a missing pair is a defect of ours and changes nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NEXT_STATE: Final[dict[tuple[MirrorState, StateChangeCause], MirrorState]] = {
     (PENDING_FAILOVER, StateChangeCause.STOPPED): DISCONNECTED,
     (SUSPENDED, StateChangeCause.STOPPED): SUSPENDED,
 }
-"""Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
+"""Next state by state and cause. Facts 3.1 and 3.3. SUSPENDED survives restarts and lost links until RESUME."""
 
 
 def move(world: World, key: Key, cause: StateChangeCause) -> None:
@@ -124,7 +124,7 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
     (Role.MIRROR, SUSPENDED, True): 9,
     (Role.MIRROR, SUSPENDED, False): 9,
 }
-"""(role, state, witness connected) -> trace id of the states that last. Facts 3.2."""
+"""(role, state, witness connected) -> trace id of the stable states. Facts 3.2."""
 
 
 def trace_steady(world: World, key: Key) -> None:

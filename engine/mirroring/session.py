@@ -1,4 +1,4 @@
-"""A mirroring session from link to link: what each instance does when a connection is lost or comes about."""
+"""Reaction of each instance in a mirroring session to a lost or new connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping two copies in step: a principal opens, log flows, the mirror catches up, the witness is told."""
+"""Synchronization of two copies: a principal opens, log flows, the mirror catches up, the witness learns the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' advice as a tool: what a link, a safety level and a workload give together, by the flow model."""
+"""Planner: the advice of the papers for a link, a safety level and a workload, by the flow model."""
 
 from engine.planning.advice import PlanFinding, Tone, advice
 from engine.planning.assess import NO_GOALS, Assessment, Goals, PlanResource, assess

@@ -1,4 +1,4 @@
-"""An assessment in plain sentences: which safety level this link affords, why, and what a failure would cost."""
+"""Assessment in plain sentences: the safety level that a link allows, the reason, and the cost of a failure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR_S: Final = 3600.0
 NEVER: Final = float("inf")
 
 SHORT_VOLUME_S: Final = 4 * HOUR_S
-"""A log volume that fills faster than this deserves a warning: less than a night's sleep. Assumed."""
+"""Time to fill a log volume below which a warning is given: less than a night's sleep. Assumed."""
 
 
 class Tone(StrEnum):
@@ -35,7 +35,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class PlanFinding:
-    """One answer of the planner."""
+    """Finding of the planner."""
 
     topic: LocalizableMessage
     tone: Tone

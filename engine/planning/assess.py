@@ -19,10 +19,10 @@ from engine.planning.steady import Steady, steady
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
 BINDS_FROM: Final = 0.02
-"""A resource binds when twice as much of it gains at least this share. Assumed."""
+"""Minimum gain, as a share, by doubling a resource that counts as limiting. Assumed."""
 
 FAILOVERS: Final = 40
-"""Failovers tried, spread over the minute between checkpoints."""
+"""Number of simulated failovers, spread over the minute between checkpoints."""
 
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -55,7 +55,7 @@ NO_GOALS: Final = Goals()
 
 @dataclass(frozen=True)
 class Binding:
-    """The resource of which twice as much would help most, and the share that it gains."""
+    """Resource whose doubling would help most, and the gain as a share."""
 
     resource: PlanResource
     gain: float
@@ -63,7 +63,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Backlog:
-    """Log that gathered while the session was paused, and the time until the mirror has it and has redone it."""
+    """Log accumulated while the session was paused, and the time until the mirror has received and redone it."""
 
     kb: float
     send_s: float  # inf: never, the workload writes faster than the session sends
@@ -72,7 +72,7 @@ class Backlog:
 
 @dataclass(frozen=True)
 class FailoverEstimate:
-    """Seconds from the failure until the database serves again, spread over phases and chance."""
+    """Seconds from the failure until the database is open again, by phase and percentile."""
 
     cause: Cause
     low_s: float  # 5 %
@@ -92,7 +92,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Assessment:
-    """All that `advice` puts into sentences."""
+    """All figures that `advice` turns into sentences."""
 
     plan: MirroringPlan
     goals: Goals
@@ -247,7 +247,7 @@ CAUSES: Final = {
     SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
     SafetyMode.OFF: (Cause.FORCED,),
 }
-"""Failovers that a safety level allows, with a witness where it has a use. Documented [WP table 4]."""
+"""Failovers that a safety level allows, with a witness where it is useful. Documented [WP table 4]."""
 
 
 def _failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:

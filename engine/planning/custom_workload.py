@@ -1,4 +1,4 @@
-"""A workload from the few figures that a DBA can read off System Monitor."""
+"""Workload from the few figures that a DBA can read in System Monitor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CPU_MS: Final = WORKLOAD1.cpu_ms
 """Core time of a transaction. Assumed: that of Workload1."""
 
 TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
-"""Pages changed per KB of log; they decide how fast a mirror redoes log. Assumed: that of Workload1, small rows."""
+"""Pages changed per KB of log, which determine the redo rate of a mirror. Assumed: that of Workload1, small rows."""
 
 RESPONSE_TOLERANCE_S: Final = 1e-4
 TRIES: Final = 6

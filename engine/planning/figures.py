@@ -1,6 +1,6 @@
-"""The papers' figures that are curves, drawn by our model; measured points beside them where values are known.
+"""Curves of the papers' figures, computed by our model, with measured points where values are known.
 
-The figures are pictures without numbers; what the tables or the text give of them stands as points.
+The figures are pictures without numbers. Points show the values that tables or text give.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ LOW_MBPS: Final = arithmetic.spaced(0.056, 1000.0, 37)
 COMPRESSION_MBPS: Final = arithmetic.spaced(10.0, 1000.0, 25)
 
 WATCHED_S: Final = 1800.0
-"""Time over which a send queue is watched in figures 11 and 15."""
+"""Time over which a send queue is observed in figures 11 and 15."""
 
 SAMPLE_S: Final = 5.0
 MOST_S: Final = 100 * 3600.0
-"""An operation that takes longer has gone wrong."""
+"""Maximum duration of an operation; a longer one is a defect."""
 
 Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class FigureLine:
-    """A curve, or single *points*; *measured* ones are a paper's."""
+    """Curve, or single *points*; *measured* marks values of a paper."""
 
     name: str
     x: Values
@@ -376,4 +376,4 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         "Throughput the same, a shorter send queue, slightly more CPU.",
     ),
 }
-"""Figures by number; each is worked out when it is called, in well under a second."""
+"""Figures by number; each is computed on call, in well under a second."""

@@ -1,4 +1,4 @@
-"""Figures in sentences: sizes, times and rates with as many digits as a plan deserves."""
+"""Sizes, times and rates in sentences, with as many digits as a plan needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question a planner is asked: this workload, on this site, over this link, at this safety level."""
+"""Question to the planner: a workload, a site, a link and a safety level."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from engine.flow import Pair, SafetyMode, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
 
 NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
-"""Kinds of network and their usual round trips in ms, from and to. Documented [WP table 7]."""
+"""Kinds of network and their usual range of round trips in ms. Documented [WP table 7]."""
 
 ENDLESS_KB: Final = 1e15
-"""A log volume that never fills: the planner looks at rates; the time until a volume is full it derives."""
+"""Size of a log volume that never fills; the planner derives the time until a volume is full from rates."""
 
 
 class MirroringPlan(Struct, frozen=True):
-    """One mirrored database as it is planned. All figures can be changed one by one."""
+    """Plan of one mirrored database. Each figure can be changed."""
 
     workload: Workload = WORKLOAD1
     site: Site = NEC

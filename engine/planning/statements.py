@@ -1,4 +1,4 @@
-"""Statements of the 2005 whitepaper about its network figures, as places on a sweep."""
+"""Statements of the 2005 white paper about its network figures, as points on a sweep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.localization import LocalizableMessage, say
 
 @dataclass(frozen=True)
 class PaperStatement:
-    """A sentence about one workload and safety level, and the place on the axis that it is about."""
+    """Statement about one workload and safety level, with its point on the axis."""
 
     figure: str
     workload: str  # name
@@ -91,12 +91,12 @@ STATEMENTS: Final = (
         say("at 1 Mbps the send queue has no end"),
     ),
 )
-"""From [WP], network configuration; axes beyond these were not measured."""
+"""Statements from [WP], network configuration; larger values were not measured."""
 
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """A measurement on the papers' local network: what a curve should go through there."""
+    """Measurement on the papers' local network, through which a curve should pass."""
 
     source: str
     workload: str

@@ -1,4 +1,4 @@
-"""Steady state of the flow model: the figures of a plan after everything has settled."""
+"""Steady state of the flow model: figures of a plan when nothing changes any more."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from engine.flow.derive import handling_ms, link_kb_per_s, stream_kb_per_s
 from engine.flow.setup import wire_ratio
 
 PAIRS_AT_ONCE: Final = 25
-"""Pairs in one flow. They share nothing; more would only make adding them slower."""
+"""Number of pairs per flow. They share nothing; more of them would only slow down their creation."""
 
 LOOK_S: Final = 10.0
-"""Rates are compared over at least this time."""
+"""Minimum time over which rates are compared."""
 
 LOSSY_LOOK_S: Final = 80.0
-"""The same on a link that loses packets. Such a pair never stands still: one look must do."""
+"""The same on a link that loses packets. Such a pair never becomes steady, so one comparison must suffice."""
 
 SAME: Final = 1e-4
-"""Rest: throughput and sending change by less than this share from one look to the next."""
+"""Change of throughput and sending, as a share, below which a pair counts as steady."""
 
 LOOKS_MAX: Final = 12
-"""Looks after which a pair is taken as it is, so that no plan can hold up a window."""
+"""Maximum number of comparisons, so that no plan can block a window."""
 
 BACKLOG_KB: Final = 1e9
-"""A queue that does not end while it is looked at."""
+"""Size of a queue that never empties during the measurement."""
 
 
 @dataclass(frozen=True)
 class Steady:
-    """Figures of one plan at rest. Queues that grow have a rate of growth instead of a size."""
+    """Figures of one plan in steady state. Growing queues have a growth rate instead of a size."""
 
     transactions_per_s: float
     response_s: float  # of a business transaction, as the workload's clients count

@@ -1,4 +1,4 @@
-"""One figure of a plan varied from end to end, everything else held: the papers' figures 8 to 15 for any plan."""
+"""Sweep of one figure of a plan with all others fixed: the papers' figures 8 to 15 for any plan."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from engine.planning.steady import Steady, steady
 Array = npt.NDArray[np.float64]
 
 RTT_MS: Final = arithmetic.spaced(0.1, 300.0, 41)
-"""Round trips from a local network to the far side of the world."""
+"""Round trips from a local network to the other side of the world."""
 
 BANDWIDTH_MBPS: Final = arithmetic.spaced(0.056, 10_000.0, 41)
-"""Links from a modem of 56 kbps, the slowest of [WP figure 14], to ten times the fastest one there."""
+"""Links from a modem of 56 kbps, the slowest in [WP figure 14], to ten times the fastest one there."""
 
 REFINEMENT: Final = 9
-"""Points between two of a sweep when the place is wanted at which something gives way."""
+"""Number of points between two of a sweep, for the search of a limit."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Every verb of an input line: one record each, in a file for each kind of thing that it is done to."""
+"""Verbs of input lines, one record each, in one file per kind of target."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ FAMILIES: Final = (
 )
 
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
-"""Every verb by its name, in the order in which menus offer them."""
+"""Verbs by name, in the order of the menus."""
 
 REMARKS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group == "remark")
-"""Verbs that change nothing in the world."""
+"""Verbs that do not change the world."""
 
 for _verb in VERBS.values():
     causes.enter(_verb.name, _verb.loses, _verb.mechanism)

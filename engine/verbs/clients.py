@@ -1,4 +1,4 @@
-"""Client applications, and what they do to a database."""
+"""Verbs for client applications and their work in a database."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ STRING: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "read_only"),
     **dict.fromkeys(("connect timeout", "connection timeout", "timeout"), "login_timeout_s"),
 }
-"""Keywords of a connection string that an application heeds. Documented [DOC: SqlConnection.ConnectionString]."""
+"""Keywords of a connection string that applications support. Documented [DOC: SqlConnection.ConnectionString]."""
 
 YES_NO: Final = {"true": True, "yes": True, "false": False, "no": False}
 INTENTS: Final = {"readonly": True, "readwrite": False}

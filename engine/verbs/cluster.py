@@ -1,4 +1,4 @@
-"""Nodes, votes and roles of a failover cluster, as Failover Cluster Manager lets people change them."""
+"""Verbs for nodes, votes and roles of a failover cluster, as in Failover Cluster Manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks, processors, volumes, the log file and the pages of a server's databases."""
+"""Verbs for disks, processors, volumes, log files and database pages."""
 
 from __future__ import annotations
 

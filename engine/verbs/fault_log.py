@@ -1,4 +1,4 @@
-"""Doing what an input line asks for; and the ledger: when each fault was asked for, felt and taken back."""
+"""Execution of input lines, and the fault ledger: request, effect and end of each fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNDOES: Final[dict[str, frozenset[str]]] = {
     )
     for verb in VERBS.values()
 }
-"""Verb -> the faults that it takes back."""
+"""Verb -> faults that it ends."""
 
 
 def apply_input(world: World, item: Input) -> None:
@@ -75,7 +75,7 @@ def _close(world: World, item: Input, verb: Verb, own_fault_id: int | None) -> N
 
 
 COMPUTER: Final = "computer"
-"""In `Fault.before`: the one on which the instance ran that was named. It may run on another one since."""
+"""Key in `Fault.before` for the computer of the named instance, which may run on another one since."""
 
 
 def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:

@@ -1,4 +1,4 @@
-"""Files on the servers, and the drives that hold them."""
+"""Verbs for files on servers, and for the drives that hold them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.verbs.maintenance import emit_maintenance_event
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Verb, VerbParameter
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
-"""The old and the new path of a file that is copied on its own server."""
+"""Pattern of the old and the new path of a file copied on its own server."""
 SECTION: Final = mark("Files and drives")
 KB_PER_GB: Final = 1024.0 * 1024.0
 

@@ -1,4 +1,4 @@
-"""An input line as a person says it: the statement they typed and where, or the menu and its entry."""
+"""Description of an input line as a person entered it: the typed statement with its place, or the menu entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.verbs.lines import parse_line
 from engine.verbs.verb import Verb
 
 UNTOLD: Final = frozenset({"connect", "rewind"})
-"""Verbs whose other arguments no person has typed."""
+"""Verbs whose other arguments no person enters."""
 
 NOBODY_ASKED: Final[Mapping[str, Sequence[str]]] = {}
 

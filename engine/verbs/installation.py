@@ -1,4 +1,4 @@
-"""The installation of SQL Server: its version and the account of its service."""
+"""Verbs for the installation of SQL Server: its version and service account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Around the databases: SQL Server Agent and its jobs, logins, linked servers."""
+"""Verbs for SQL Server Agent jobs, logins and linked servers."""
 
 from __future__ import annotations
 

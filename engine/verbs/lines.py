@@ -1,4 +1,4 @@
-"""Input lines, read: `41.25 power-off SERVER_A`, or a whole file of them."""
+"""Parser of input lines such as `41.25 power-off SERVER_A`, and of files of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 
 _ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-"""Key of a role, as scenarios write it (Slug in engine/drill/authoring/schema/values.py)."""
+"""Pattern of the key of a role in scenarios (Slug in engine/drill/authoring/schema/values.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""Line ends that str.splitlines recognizes. It takes two frames to split a text of a million lines there."""
+"""Line ends that str.splitlines recognizes. Splitting a text of a million lines takes two frames."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:

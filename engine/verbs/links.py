@@ -1,4 +1,4 @@
-"""The link between two ends, servers or applications."""
+"""Verbs for the link between two ends, servers or applications."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _degrade(world: World, item: Input) -> Before:
 
 
 PERIOD_S: Final = 2.0
-"""One down and one up of a flapping link. Assumed: about as long as it takes to notice the one and the other."""
+"""Period of a flapping link, one down and one up. Assumed: about the time to detect each."""
 
 
 def _flap(world: World, item: Input) -> Before:

@@ -1,4 +1,4 @@
-"""Common parts of chores: they report their result, and refuse if SQL Server does not answer."""
+"""Common parts of chores: they report their result and refuse if SQL Server does not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands for the run as a whole: remarks, hints, answers, ways back, its end, and all faults together."""
+"""Verbs for the run as a whole: remarks, hints, answers, rewinding, the end, and all faults together."""
 
 from __future__ import annotations
 

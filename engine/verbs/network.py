@@ -1,4 +1,4 @@
-"""Verbs that admit connections: firewall ports, TCP/IP and certificates of a server."""
+"""Verbs for firewall ports, TCP/IP and certificates of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power, service, freezes and network cables of a server."""
+"""Verbs for power, service, freezes and network cables of a server."""
 
 from __future__ import annotations
 

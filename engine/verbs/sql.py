@@ -1,4 +1,4 @@
-"""T-SQL from the window of a console, and from programs that log in over the network."""
+"""Verbs for T-SQL from a console window, and from programs that log in over the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verb of an input line, in one record: its effect, its reverse, its description and its menu entry."""
+"""Record of a verb: its effect, reverse, description and menu entry."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Before = tuple[tuple[str, Any], ...]
 """Values that reverting a fault restores: `Fault.before`."""
 Doing = Callable[[World, Input], Before | None]
 Values = Callable[[World, str, bool], Iterable[str]]
-"""(world, first argument, whether the truth may be told) -> values."""
+"""(world, first argument, whether the true state may be shown) -> values."""
 Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
-"""(world, arguments) -> (label or "", options as they are written) of each offer."""
+"""(world, arguments) -> (label or "", options as text) of each offer."""
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
 class VerbParameter(Struct, frozen=True):
-    """One argument of a verb. *kind* says what may stand there."""
+    """Argument of a verb. *kind* limits its values."""
 
     name: str
     kind: str = "word"
@@ -34,10 +34,10 @@ class VerbParameter(Struct, frozen=True):
     word, number, rest (of the line)."""
     optional: bool = False
     computer: bool = False
-    """A server's computer is meant: one without an instance will do."""
+    """True if it names a server's computer, also one without an instance."""
     choices: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
-    """The least and the most of a number; None: the verb itself checks the word."""
+    """Minimum and maximum of a number; None: the verb itself checks the value."""
     title: str = ""
     """Label in the editor, if it differs from the name."""
     values: Values | None = None
@@ -61,13 +61,15 @@ def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verb:
-    """All that the program knows of a verb. What is left out stands for a plain act."""
+    """All facts about a verb. The defaults describe a plain action."""
 
     name: str
     parameters: tuple[VerbParameter, ...] = ()
     options: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Names that may follow as name=number, with the least and the most of each: beyond them the model is meaningless
-    or costs without end. All bounds are assumed."""
+    """Options as name=number, with minimum and maximum.
+
+    Beyond these the model has no meaning or needs unlimited time. All bounds are assumed.
+    """
     help: str
     told: str = ""
     """Description of a line after the action, with the names of its parameters in braces; other arguments follow.
@@ -77,15 +79,19 @@ class Verb:
     group: Group
     """Group in menus and scores. Faults and repairs go through the ledger."""
     do: Doing | None
-    """Does it, and returns what reverting restores. Raises InputError before anything changes. None: the ledger
-    itself does it (`revert-all`)."""
+    """Function of the verb; returns the values that a revert restores. Raise InputError before any change.
+
+    None: the ledger itself acts (`revert-all`).
+    """
 
     # the ledger
     reverse: str = ""
-    """The verb, with its options if it needs some, that takes the act back with the same arguments; empty: it passes by
-    itself, or only other work mends it."""
+    """Verb, with its options if needed, that reverts the action with the same arguments.
+
+    Empty: the action ends on its own, or only other work repairs it.
+    """
     undoes: tuple[str, ...] = ()
-    """Faults that it takes back beside those whose reverse it is."""
+    """Faults that it ends in addition to those whose reverse it is."""
     pointless: Callable[[World, Input], str] = find_no_objection
     """Reason why the action would change nothing now. It is then skipped and recorded as a no-op."""
     loses: Literal["", "server", "link"] = ""
@@ -93,36 +99,36 @@ class Verb:
     first two.
     """
     mechanism: Cause = Cause.POWER_OFF
-    """Timing that a failover caused by it follows."""
+    """Timing of a failover that it causes."""
     effect: Callable[[World, Fault], str] | None = None
     """Evidence that the fault is effective; empty if there is none yet. None: the evidence is the outage that
     *loses* names.
     """
     ends_with_effect: bool = False
-    """The fault is over as soon as its effect is: other work has mended it."""
+    """True if the fault ends with its effect, because other work has repaired it."""
     cure: bool = False
-    """A chore that breaks something for a moment in order to mend: it has a line in the ledger as a fault has."""
+    """True for a chore that briefly interrupts something in order to repair: the ledger lists it like a fault."""
     by_person: bool = False
-    """Only a person gives it: neither a story nor a runbook has it."""
+    """True if only a person enters it: neither a story nor a runbook contains it."""
     timers: Mapping[TimerName, Callable[..., None]] = field(default_factory=dict)
-    """Handlers of the timers that it sets, by their names."""
+    """Handlers of the verb's timers, by name."""
 
     # menus
     label: str = ""
     """With {0}, {1} … for the arguments and {options} for the label of a variant; empty: the help text."""
     icon: str = "gear"
     section: str = ""
-    """Submenu in which it stands; empty for the menu itself."""
+    """Submenu; empty for the menu itself."""
     same_end: bool = False
-    """It may also go from one end to the same one."""
+    """True if both ends may be the same."""
     sensible: Callable[[World, Args], bool] = is_always_sensible
     """True if a menu offers it: the action is possible and useful."""
     variants: Variants = offer_once
-    """A verb that needs values is offered with these; any other value can be typed."""
+    """Offers for a verb that needs values; any other value can be typed."""
     back_label: Callable[[Args], str] | None = None
-    """Label of its reverse, where that is the same verb with options: offered when the act itself is not sensible."""
+    """Label of the reverse, if that is the same verb with options; offered when the action itself makes no sense."""
     directed: bool = False
-    """One link, but the order of its ends matters."""
+    """True if the order of the two ends of a link matters."""
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Run by Alembic: each migration and the row that records it are one transaction on the open profile."""
+"""Environment of Alembic: each migration and its version row are one transaction on the open profile."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""Statements about availability groups: what each checks, and in which order; what it does."""
+"""Statements about availability groups: their checks in the server's order, and their effects."""
 
 from __future__ import annotations
 

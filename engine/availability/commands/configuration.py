@@ -27,15 +27,17 @@ SINCE: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
-"""Options that came with a later version than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Version that introduced each option, if later than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
 
 NOT_SIMULATED: Final = {
     ("CLUSTER_TYPE", "NONE"): 2017, ("CLUSTER_TYPE", "EXTERNAL"): 2017, ("FAILOVER_MODE", "EXTERNAL"): 2017,
     ("AVAILABILITY_MODE", "CONFIGURATION_ONLY"): 2017, ("ROLE", "SECONDARY"): 2017, ("WRITE_LEASE_VALIDITY", ""): 2019,
     ("CONTAINED", ""): 2022, ("REUSE_SYSTEM_DATABASES", ""): 2022,
 }  # fmt: skip
-"""(option, value) that the product takes since a version and the simulation does not; an empty value stands for any:
-groups without a cluster of Windows, contained groups."""
+"""(option, value) -> first version of the product that accepts it, for values that are not simulated.
+
+An empty value means any value. These are groups without a Windows cluster, and contained groups.
+"""
 
 LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
 """(version, replicas, synchronous replicas, replicas with automatic failover), the primary among them.
@@ -43,7 +45,7 @@ LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5,
 
 
 BASIC_REPLICAS_MAX: Final = 2
-"""[DOC: basic availability groups]"""
+"""Maximum replicas of a basic group. [DOC: basic availability groups]"""
 
 
 def limits(version: int) -> tuple[int, int, int]:
@@ -88,7 +90,7 @@ def _level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
 
 
 HEALTH_CHECK_MS_MIN: Final = 15_000
-"""[DOC: flexible failover policy]"""
+"""Minimum health check timeout. [DOC: flexible failover policy]"""
 
 
 def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
@@ -123,7 +125,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
     "CLUSTER_TYPE": _cluster_type,
 }
-"""The group with a new value of an option."""
+"""Functions that return the group with a new value of an option."""
 
 
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
@@ -150,10 +152,10 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
 # --- options of a replica -----------------------------------------------------------------------------------
 
 SESSION_TIMEOUT_S_MIN: Final = 5
-"""[DOC: CREATE AVAILABILITY GROUP]"""
+"""Minimum session timeout. [DOC: CREATE AVAILABILITY GROUP]"""
 
 PRIORITY_MAX: Final = 100
-"""[DOC: CREATE AVAILABILITY GROUP]"""
+"""Maximum backup priority. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
 def _session_timeout(replica: Replica, value: Value, operation: str) -> Replica:
@@ -197,8 +199,7 @@ def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
 
 
 NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
-"""Places of the servers of a list with inner brackets, whose members share the connections: since 2016.
-[DOC: read-only routing]"""
+"""Options of the routing list. Servers in inner brackets share the connections, since 2016. [DOC: read-only routing]"""
 
 
 REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
@@ -225,7 +226,10 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
         replica, seeding=read_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
     ),
 }
-"""The replica with a new value of an option; the last argument is the operation that a message names."""
+"""Functions that return the replica with a new value of an option.
+
+Their last argument is the operation for messages.
+"""
 
 
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:

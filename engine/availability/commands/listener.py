@@ -21,7 +21,7 @@ from engine.model import AvailabilityGroup, AvailabilityListener, World
 from engine.protocol import errorlog
 
 NAME_MAX: Final = 63
-"""Characters of a DNS name. [DOC: availability group listeners]"""
+"""Maximum characters of a DNS name. [DOC: availability group listeners]"""
 
 PORT_MAX: Final = 65_535
 

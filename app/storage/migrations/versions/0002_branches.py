@@ -1,4 +1,4 @@
-"""Runs that share a past: which run left which, and where."""
+"""Add runs with a common past: the parent of each, and the point where it left."""
 
 import sqlalchemy as sa
 from alembic import op
