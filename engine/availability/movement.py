@@ -113,13 +113,19 @@ def on_connection_lost(world: World, guid: int, me: str, peer: str, epoch: int, 
     lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
     for copy in replicas.copies(world, me, guid):
         key = (me, copy.database)
-        kinds = ("secondary", "primary") if lead else ("primary", "secondary")
-        errorlog.write(world, me, 35267, *kinds, copy.database, peer, replica_id(guid, peer))
+        log_disconnected(world, guid, copy.database, me, peer)
         if lead:
             lose(world, key, peer)
         elif world.replicas[me, guid].primary == peer:
             replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     network.reassess(world, guid)
+
+
+def log_disconnected(world: World, guid: int, database: str, me: str, peer: str) -> None:
+    """Write to the ERRORLOG of *me* that its copy of *database* is no longer connected to that on *peer*."""
+    lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
+    kinds = ("secondary", "primary") if lead else ("primary", "secondary")
+    errorlog.write(world, me, 35267, *kinds, database, peer, replica_id(guid, peer))
 
 
 def hang_up(world: World, server: str) -> None:
@@ -147,7 +153,7 @@ def lose(world: World, key: Key, server: str) -> None:
         lost = set(world.copies[key].availability.lost)
         world.update_availability(key, lost=tuple(sorted(lost - {server} if told else lost | {server})))
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
-        replicas.set_state(world, key, _own_state(world, key))
+        fit_own_state(world, key)
 
 
 def stop(world: World, key: Key) -> None:
@@ -194,12 +200,26 @@ def fit_modes(world: World, guid: int, primary: str) -> None:
                 _set_ready(world, key, server, False)
                 replicas.set_peer_state(world, key, server, SyncState.SYNCHRONIZING)
                 replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
-        replicas.set_state(world, key, _own_state(world, key))
+        fit_own_state(world, key)
     world.touch(guid)
 
 
+def fit_own_state(world: World, key: Key) -> None:
+    """Give the primary *key* the state that follows from its mode and from SUSPEND."""
+    replicas.set_state(world, key, _own_state(world, key))
+
+
 def _own_state(world: World, key: Key) -> SyncState:
+<<<<<<< HEAD
     """Return the state of a primary's own row. [DOC: database replica states]."""
+=======
+    """Return the state of a primary's own row; while suspended it does not synchronize with any secondary.
+
+    [DOC: database replica states]
+    """
+    if world.copies[key].availability.suspended is not None:
+        return SyncState.NOT_SYNCHRONIZING
+>>>>>>> 76b8ffc0 (Correct suspended primaries, leaving copies and rejected principals)
     guid = world.copies[key].availability.guid
     replica = replicas.find_own_replica(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
@@ -321,7 +341,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZING)
-    replicas.set_state(world, primary, _own_state(world, primary))
+    fit_own_state(world, primary)
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:

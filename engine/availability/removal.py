@@ -89,6 +89,11 @@ def unjoin(world: World, server: str, database: str, guid: int) -> None:
     """Put the copy into RESTORING, as for a secondary that leaves; its primary forgets it."""
     key = (server, database)
     lead = world.replicas[server, guid].primary
+    contact = world.contacts.get((guid, server, lead or ""))
+    if contact is not None and contact.connected and lead is not None:
+        for me, peer in ((server, lead), (lead, server)):
+            if (me, guid) in world.replicas:
+                movement.log_disconnected(world, guid, database, me, peer)
     streams.stop_log(world, world.copies[key])
     world.update_copy(key, availability=NO_AVAILABILITY, db_state=DbState.RESTORING, recovering=False)
     if lead is not None and lead != server and (lead, database) in world.copies:

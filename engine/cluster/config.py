@@ -93,7 +93,7 @@ def update(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     if not may_write(world, node):
         return False
     old, reached = world.nodes[node].config, _reached(world, node)
-    new = replace(old, epoch=old.epoch + 1, **changes)
+    new = replace(old, epoch=old.epoch + 1, core_owner=find_core_owner(world, node), **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)
     cluster = world.nodes[node].cluster
@@ -118,6 +118,13 @@ def update_group(
     groups = world.nodes[node].config.groups
     new = tuple(change(group) if group.guid == guid else group for group in groups)
     return new == groups or update(world, node, groups=new)
+
+
+def find_core_owner(world: World, node: str) -> str:
+    """Return the owner of the core cluster group; it stays there until that node leaves the partition."""
+    there = members(world, world.nodes[node].partition)
+    owner = world.nodes[node].config.core_owner
+    return owner if owner in there else there[0]
 
 
 def current(world: World, cluster: str) -> ClusterConfig:

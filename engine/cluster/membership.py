@@ -177,9 +177,10 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
         for node in old_members:
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
-    free = True  # the witness's vote goes to one side: that of the first member, who holds the core resources
+    holder = config.find_core_owner(world, old_members[0])
+    free = True  # the witness votes for one side: that of the owner of the core resources
     winner: list[str] | None = None
-    for side in sorted(sides, key=lambda side: (old_members[0] not in side, -len(side), side)):
+    for side in sorted(sides, key=lambda side: (holder not in side, -len(side), side)):
         known = _find_newest_config(world, side)
         held = free and witnesses.has_vote(world, known, side)
         if winner is None and (quorum.has_majority(known, side, held) or known.forced):

@@ -95,6 +95,8 @@ class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     groups: tuple[AvailabilityGroup, ...] = ()
     storage: tuple[Resource, ...] = ()
     """Disks in Available Storage."""
+    core_owner: str = ""
+    """Node that owns the core cluster group; empty before its first move: the member with the lowest number."""
     forced: bool = False
     """True if the partition was started with forced quorum and has had no majority since."""
 

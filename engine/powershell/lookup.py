@@ -53,17 +53,15 @@ def core(world: World, node: str) -> ClusterRole:
     if witness is not None:
         there = world.clusters[find_node(world, node).cluster].witness_there
         rows.append(Resource(name=witness.kind, kind=witness.kind, owners=nodes, failed=not there))
-    return ClusterRole(name=CORE, kind="core", owner=_coordinator(world, node), resources=tuple(rows))
+    return ClusterRole(
+        name=CORE, kind="core", owner=config.find_core_owner(world, node), resources=tuple(rows)
+    )
 
 
 def _storage(world: World, node: str) -> ClusterRole:
     disks = find_node(world, node).config.storage
-    return replace(STORAGE, owner=_coordinator(world, node), resources=disks, state=ResourceState.ONLINE if disks else
+    return replace(STORAGE, owner=config.find_core_owner(world, node), resources=disks, state=ResourceState.ONLINE if disks else
                    ResourceState.OFFLINE)  # fmt: skip
-
-
-def _coordinator(world: World, node: str) -> str:
-    return config.members(world, find_node(world, node).partition)[0]
 
 
 def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:

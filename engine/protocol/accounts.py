@@ -18,6 +18,7 @@ from engine.model import Certificate, Client, Login, User, World, ticks
 from engine.protocol import (
     clock,
     commits,
+    connections,
     encryption,
     files,
     logspace,
@@ -129,6 +130,18 @@ def drop_login(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
+def predefined_logins(world: World, server: str) -> list[str]:
+    """Return the logins of Windows accounts that exist from the start: system, services, administrators, clients."""
+    here, domain = world.instances[server], world.computer_of(server).domain
+    builtin = "BUILTIN\\Administrators" if here.version == 2005 else "NT SERVICE\\MSSQLSERVER"
+    names = ["NT AUTHORITY\\SYSTEM", builtin, here.service_account, f"{domain}\\dba"]
+    for name in sorted(world.clients):
+        if not world.clients[name].login:
+            names.append(connections.login_of(world, world.clients[name], server))
+    made = {login.name.lower() for login in here.logins}
+    return [name for name in dict.fromkeys(names) if name.lower() not in made]
+
+
 def _login(world: World, server: str, name: str, verb: str) -> Login:
     login = security.login_of(world.instances[server], name)
     if login is None and name.lower() == "sa":
@@ -137,6 +150,8 @@ def _login(world: World, server: str, name: str, verb: str) -> Login:
             if verb == "alter"
             else SqlError(15405, name)
         )
+    if login is None and name.lower() in map(str.lower, predefined_logins(world, server)):
+        raise SqlError(0, f"Not simulated: {verb.upper()} LOGIN of {name}")
     if login is None:
         raise SqlError(15151, verb, "login", name)
     return login

@@ -199,7 +199,7 @@ VERBS: Final = (
         options={
             "rtt_ms": (0.0, 10_000.0),
             "jitter_ms": (0.0, 10_000.0),
-            "bandwidth_mbps": (0.001, 400_000.0),
+            "bandwidth_mbps": (0.05, 400_000.0),
             "loss": (0.0, 0.99),
         },
         help=mark("change latency, bandwidth or loss of one link"),

@@ -11,7 +11,7 @@ from engine.inputs import Input, InputError, but_there_are
 from engine.localization import mark, say
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import SERVER, Before, Doing, Verb, VerbParameter, of_server
+from engine.verbs.verb import COMPUTER, SERVER, Before, Doing, Verb, VerbParameter, of_server
 
 SECTION: Final = mark("Network and security")
 
@@ -21,7 +21,8 @@ SECTION: Final = mark("Network and security")
 def _firewall(closed: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         server, port = item.args[0], _port(item)
-        before = world.computer_of(server).blocked_ports
+        computer = world.computer_named(server)
+        before = computer.blocked_ports
         if closed == (port in before):
             blocks, allows = (
                 mark("the firewall of {server} blocks port {port} already"),
@@ -29,8 +30,9 @@ def _firewall(closed: bool) -> Doing:
             )
             raise InputError(say(blocks if closed else allows, server=server, port=port))
         after = (*before, port) if closed else tuple(p for p in before if p != port)
-        world.update_computer(world.instances[server].computer, blocked_ports=after)
-        world.update_instance(server, refused=())
+        world.update_computer(computer.name, blocked_ports=after)
+        for instance in world.instances_on(computer.name):
+            world.update_instance(instance, refused=())
         network.reassess(world)
 
     return do
@@ -44,15 +46,16 @@ def _port(item: Input) -> int:
 
 
 def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
-    endpoint = world.instances[server].endpoint
-    return (str(endpoint.port),) if endpoint is not None else ()
+    here = world.instances_on(world.computer_named(server).name)
+    endpoints = (world.instances[instance].endpoint for instance in here)
+    return (str(endpoint.port) for endpoint in endpoints if endpoint is not None)
 
 
 def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the usual port if the truth is hidden, because a closed port must be diagnosed."""
     if not truth:
         return _endpoint_port(world, server, truth)
-    return map(str, world.computer_of(server).blocked_ports)
+    return map(str, world.computer_named(server).blocked_ports)
 
 
 # --- certificates -----------------------------------------------------------------------------------------
@@ -139,7 +142,7 @@ VERBS: Final = (
     Verb(
         name="close-firewall",
         told=mark("Close port {port} in the firewall of {server}"),
-        parameters=(SERVER, PORT),
+        parameters=(COMPUTER, PORT),
         help=mark("close a port of a server"),
         group="fault",
         do=_firewall(closed=True),
@@ -154,7 +157,7 @@ VERBS: Final = (
     Verb(
         name="open-firewall",
         told=mark("Open port {port} in the firewall of {server}"),
-        parameters=(SERVER, replace(PORT, values=_closed_ports)),
+        parameters=(COMPUTER, replace(PORT, values=_closed_ports)),
         help=mark("open a port of a server"),
         group="repair",
         do=_firewall(closed=False),

@@ -31,6 +31,9 @@ from engine.protocol import errorlog, network, statements
 
 OPERATION: Final = "CREATE AVAILABILITY GROUP"
 
+ONLINE_TIMEOUT_S: Final = 60.0
+"""Time that CREATE AVAILABILITY GROUP waits until the cluster has the group online. Assumed."""
+
 
 def create(
     world: World,
@@ -60,9 +63,7 @@ def create(
     configuration.check_nodes(world, group)
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
     if instance.system_lacks:
-        why = SqlError(41131, name)
-        why.problems = (why, SqlError(41152, name, 41131))
-        raise why
+        return statements.Pending(world.tick + ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,))
     if not config.update(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())
@@ -82,7 +83,15 @@ def _created(world: World, server: str) -> statements.Outcome:
     return []
 
 
+def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
+    """The cluster could not bring the new group online: the statement has waited, and takes the group back."""
+    why = SqlError(41131, name)
+    why.problems = (why, SqlError(41152, name, 41131))
+    raise why
+
+
 statements.COMPLETIONS["availability.created"] = _created
+statements.COMPLETIONS["availability.not_created"] = _raise_timeout
 
 
 def _plan_group(

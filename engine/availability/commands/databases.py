@@ -224,6 +224,7 @@ def suspend(world: World, server: str, database: str) -> list[Message]:
             movement.lose(world, key, peer)
             if (peer, copy.database) in world.copies:  # else it is seeded anew, or was dropped
                 replicas.set_state(world, (peer, copy.database), SyncState.NOT_SYNCHRONIZING)
+        movement.fit_own_state(world, key)
     elif primary is not None and (primary, copy.database) in world.copies:
         movement.lose(world, (primary, copy.database), server)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
@@ -249,6 +250,8 @@ def resume(world: World, server: str, database: str) -> list[Message]:
     state = world.replicas[server, guid]
     lead = key if state.role is ReplicaRole.PRIMARY else (state.primary or "", copy.database)
     others = [name for name, _ in copy.availability.peers] if lead == key else [server]
+    if lead == key:
+        movement.fit_own_state(world, key)
     for other in others:
         contact = world.contacts.get((guid, lead[0], other))
         if contact is not None and contact.connected and (other, copy.database) in world.copies:

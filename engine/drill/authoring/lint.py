@@ -22,6 +22,8 @@ from engine.drill.running.preparation import prepare
 from engine.drill.running.solution import Begin, play_idle, play_reference
 from engine.inputs import InputError
 from engine.localization import join_messages, say
+from engine.model import World
+from engine.protocol import security
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 
@@ -55,8 +57,9 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
     """Return the problems, and whether the scenario can be played at all."""
     finder = ProblemFinder(file, scenario.text)
     _check_texts(scenario, finder)
+    world = start_world(scenario, scenario.seed)
     try:
-        refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
+        refused = prepare(world, [line.do for line in scenario.before])
     except InputError as problem:
         finder.add(
             ("before", 0),
@@ -66,6 +69,7 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
         return finder.problems, False
     for said in refused:
         finder.add(("before", 0), said, say("lines that take effect at once and without an error"))
+    _check_reconnections(world, finder)
     _check_after_end(scenario, finder)
     if scenario.variants:
         _check_variants(scenario, finder)
@@ -73,6 +77,16 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
     if scenario.goals and not scenario.scored:
         finder.add((), say("there are goals, but no points for them"), say("[[rubric]] tables"))
     return finder.problems, playable
+
+
+def _check_reconnections(world: World, finder: ProblemFinder) -> None:
+    """Report connections of sessions and groups that exist at the start and could not be made again."""
+    connected = {(me, peer) for (_, me, peer), contact in world.contacts.items() if contact.connected}
+    for me, peer in sorted(connected):
+        refusal = security.handshake(world, me, peer)
+        if refusal is not None:
+            problem = say("{a} is connected to {b}, but {b} would refuse a new connection", a=me, b=peer)
+            finder.add(("before",), problem, say("a login with CONNECT on the endpoint for each account"))
 
 
 def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:

@@ -30,15 +30,14 @@ _OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAIL
 
 
 def _operational(context: Context, state: ReplicaState) -> int | None:
-    """Return operational_state of the own replica; NULL for a secondary that lost its primary. Derived."""
+    """Return operational_state of the own replica; a local replica always has one."""
     if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
         return 0
     if state.word is ReplicaWord.PRIMARY_PENDING:
         return 1
     if state.role is ReplicaRole.RESOLVING:
         return 3 if has_quorum(context) else 5
-    joined = state.role is ReplicaRole.PRIMARY or connected(context, state.guid, state.primary or "")
-    return 2 if joined else None
+    return 2
 
 
 def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.availability import replicas
-from engine.protocol import commits, connections, encryption
+from engine.protocol import accounts, commits, encryption
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
@@ -38,19 +38,6 @@ _CERTIFICATE_LOGINS: Final = (
 FIRST_WINDOWS_ID: Final = 259
 
 
-def _windows_logins(context: Context) -> list[str]:
-    """Return the predefined logins: the system, the services, administrators, applications."""
-    server = context.server
-    builtin = "BUILTIN\\Administrators" if server.version == 2005 else "NT SERVICE\\MSSQLSERVER"
-    names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{context.computer.domain}\\dba"]
-    for name in sorted(context.world.clients):
-        client = context.world.clients[name]
-        if not client.login:
-            names.append(connections.login_of(context.world, client, server.name))
-    made = {login.name.lower() for login in server.logins}
-    return [name for name in dict.fromkeys(names) if name.lower() not in made]
-
-
 def _principals(context: Context) -> Iterable[Record]:
     yield _principal(context, "sa", 1, "S", b"\x01", disabled=False)
     for number, role in enumerate(ROLES, start=2):
@@ -58,7 +45,9 @@ def _principals(context: Context) -> Iterable[Record]:
         yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
     for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):
         yield _principal(context, name, number, "C", _sid(number), disabled=False)
-    for number, name in enumerate(_windows_logins(context), start=FIRST_WINDOWS_ID):
+    for number, name in enumerate(
+        accounts.predefined_logins(context.world, context.server.name), start=FIRST_WINDOWS_ID
+    ):
         kind = "G" if name.startswith("BUILTIN") else "U"
         yield _principal(context, name, number, kind, account_sid(name), disabled=False)
     for place, login in enumerate(context.server.logins):

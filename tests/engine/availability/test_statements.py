@@ -444,3 +444,56 @@ def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
     assert sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
     told = done(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")["messages"]
     assert told[0]["text"].startswith("Not simulated")
+
+
+STATES = "SELECT synchronization_state_desc, synchronization_health_desc FROM sys.dm_hadr_database_replica_states "
+
+
+def test_a_database_that_is_suspended_at_the_primary_does_not_synchronize_there() -> None:
+    world = well().fork()
+    own = STATES + "WHERE is_local = 1 AND database_id = DB_ID('Sales')"
+    assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert done(world, "NODE_1#1", own)["results"][0]["rows"] == [["NOT SYNCHRONIZING", "NOT_HEALTHY"]]
+    assert say(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
+    assert done(world, "NODE_1#1", own)["results"][0]["rows"] == [["SYNCHRONIZED", "HEALTHY"]]
+
+
+@pytest.mark.parametrize(
+    ("server", "statement"),
+    [
+        ("NODE_1", AG + "REMOVE DATABASE Orders"),
+        ("NODE_2", "ALTER DATABASE Orders SET HADR OFF"),
+        ("NODE_1", AG + "REMOVE REPLICA ON 'NODE_2'"),
+    ],
+)
+def test_a_copy_that_leaves_logs_the_end_of_its_connection(server: str, statement: str) -> None:
+    world = well().fork()
+    since = world.tick
+    assert say(world, server, statement, 2) == []
+    assert 35267 in numbers(world, "NODE_2", since)
+    assert 35267 in numbers(world, "NODE_1", since)
+
+
+def test_a_group_that_cannot_come_online_keeps_its_statement_waiting() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", "REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]") == []
+    do(world, "sql NODE_1 CREATE AVAILABILITY GROUP AG9 FOR REPLICA ON 'NODE_1' WITH (ENDPOINT_URL = "
+              "'TCP://NODE_1:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL)")  # fmt: skip
+    assert not [event for event in until(world, 70) if event.kind == "sql_done"]
+    answers = [Answer(event).numbers for event in until(world, 90) if event.kind == "sql_done"]
+    assert answers == [[41131, 41152]]
+
+
+@pytest.mark.parametrize("account", ["NT AUTHORITY\\SYSTEM", "NT SERVICE\\MSSQLSERVER", "CORP\\sqlservice"])
+def test_a_predefined_login_is_not_called_missing(account: str) -> None:
+    world = well().fork()
+    for statement in (f"DROP LOGIN [{account}]", f"ALTER LOGIN [{account}] DISABLE"):
+        (message,) = done(world, "NODE_1#1", statement)["messages"]
+        assert (message["severity"], message["text"].split(":")[0]) == (16, "Not simulated")
+
+
+def test_a_local_replica_has_an_operational_state() -> None:
+    world = well().fork()
+    asked = "SELECT operational_state_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+    assert say(world, "NODE_3", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED", 30) == []
+    assert done(world, "NODE_3#1", asked)["results"][0]["rows"] == [["ONLINE"]]

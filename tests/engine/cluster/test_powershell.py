@@ -261,3 +261,14 @@ def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     until(world, 80)
     assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
     assert "not simulated" in ask(world, "net start clussvc /x", "NODE_3")
+
+
+def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
+    world = ag_lab()
+    until(world, 5)
+    owners = []
+    for act in ("power-off NODE_1", "power-on NODE_1", "stop-cluster NODE_2", "start-cluster NODE_2"):
+        do(world, act)
+        until(world, world.t_s + 100)
+        owners.append(lines(ask(world, "Get-ClusterGroup 'Cluster Group'", "NODE_3"))[2][2])
+    assert owners == ["NODE_2", "NODE_2", "NODE_1", "NODE_1"]

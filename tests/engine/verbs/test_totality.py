@@ -33,6 +33,12 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
         "power-off NODE_3",
         "slow-disk NODE_1 data",
     ),
+    ("ag-lab", "without a copy"): (
+        "corrupt-page NODE_2 Sales",
+        "sql NODE_2 ALTER DATABASE Sales SET HADR OFF",
+        "sql NODE_2 DROP DATABASE Sales",
+        "fail-witness CLU1",
+    ),
     ("fci-lab", "calm"): (),
     ("fci-lab", "moved"): ("close-firewall SQLFCI1 3", "move-role SQLFCI1 NODE_2", "fail-witness CLU1"),
 }
@@ -147,15 +153,22 @@ def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> 
 
 
 def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
-    """The witness is mended first. Then the firewall of the role's new owner is open already."""
-    drill = _begun("fci-lab", "moved")
+    """The witness is mended first. Then there is no copy left whose page could be mended."""
+    drill = _begun("ag-lab", "without a copy")
     steps = drill.fork()
     steps.do("mend-witness CLU1")
     with pytest.raises(InputError):
-        steps.do("open-firewall SQLFCI1 3")
+        steps.do("mend-page NODE_2 Sales")
     tried = drill.fork()
     before = tried.state_hash()
     with pytest.raises(InputError):
         tried.do("revert-all")
     assert tried.state_hash() == before
     assert tried.journal == drill.journal
+
+
+def test_revert_all_opens_the_firewall_of_the_node_where_it_was_closed() -> None:
+    drill = _begun("fci-lab", "moved").fork()
+    assert drill.world.computers["NODE_1"].blocked_ports == (3,)
+    drill.do("revert-all")
+    assert drill.world.computers["NODE_1"].blocked_ports == ()

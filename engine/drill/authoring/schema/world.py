@@ -103,7 +103,7 @@ class LinkSpec(ScenarioTable):
     """Round trip time of a packet on an idle link."""
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
     """Variation of the round trip."""
-    bandwidth_mbps: float = Field(default=1000.0, ge=0.001, le=400_000)
+    bandwidth_mbps: float = Field(default=1000.0, ge=0.05, le=400_000)
     """Bandwidth in each direction."""
     loss: float = Field(default=0.0, ge=0, le=0.99)
     """Share of the packets that are lost: 0.01 is 1 %."""

@@ -29,6 +29,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         ('facilitator = "Ask who notices first."\n', "", "instructor"),
         (FIRST_HINT, "", "'served' has no hint"),
         (SOLUTION, "", "no reference solution"),
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nservice_account = "CORP\\\\other"', "would refuse"),
         ("+5 power-on SERVER_A", "+5 note done", "earns"),
         ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be carried out"),
         (

@@ -1,0 +1,95 @@
+"""The old principal meets a partner that mirrors the database in a newer session. Seen: SQL Server support blog, 2012."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+from engine.model import DbState, Role
+
+SCENARIO = """
+title = "Old principal returns"
+summary = "The old principal returns after its partner has a new session."
+level = "beginner"
+minutes = 10
+seed = 3
+brief = "The old principal returns."
+facilitator = "-"
+
+[[source]]
+paper = "SQL Server support blog"
+section = "Database mirroring"
+
+{servers}
+[[database]]
+name = "Sales"
+workload = "none"
+size_mb = 100
+
+[[session]]
+database = "Sales"
+principal = "A"
+mirror = "B"
+{witness}
+"""
+
+REPAIR = """5 stop-service A
+40 sql B ALTER DATABASE Sales SET PARTNER OFF
+45 sql B BACKUP DATABASE Sales TO DISK = 'D:\\Backup\\s.bak' WITH INIT
+60 sql B BACKUP LOG Sales TO DISK = 'D:\\Backup\\s.trn' WITH INIT
+65 copy-file B D D:\\Backup\\s.bak
+66 copy-file B D D:\\Backup\\s.trn
+90 sql D RESTORE DATABASE Sales FROM DISK = 'D:\\Backup\\s.bak' WITH NORECOVERY
+120 sql D RESTORE LOG Sales FROM DISK = 'D:\\Backup\\s.trn' WITH NORECOVERY
+125 sql D ALTER DATABASE Sales SET PARTNER = 'TCP://B:5022'
+127 sql B ALTER DATABASE Sales SET PARTNER = 'TCP://D:5022'"""
+
+
+def _play(script: str, witness: str = 'witness = "W"') -> Drill:
+    servers = "\n".join(f'[[server]]\nname = "{name}"\nversion = 2008' for name in "ABWD")
+    drill = Drill(load_scenario(SCENARIO.format(servers=servers, witness=witness), "old"), 3)
+    for line in script.splitlines():
+        at, _, text = line.partition(" ")
+        drill.advance_to(round(float(at) * 100))
+        drill.do(text)
+    drill.advance_to(drill.world.tick + 2_000)
+    return drill
+
+
+def _numbers(drill: Drill) -> list[int]:
+    return [event.get("number") for event in drill.events if event.kind == "errorlog" and event.server == "A"]
+
+
+RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}
+
+
+@pytest.mark.parametrize("way", ["start", "plug"])
+def test_it_stays_in_recovery_until_its_next_start(way: str) -> None:
+    script = REPAIR if way == "start" else REPAIR.replace("stop-service A", "pull-cable A")
+    drill = _play(f"{script}\n{RETURN[way]}")
+    copy = drill.world.copies["A", "Sales"]
+    assert (copy.db_state, copy.mirroring.role) == (DbState.RECOVERING, Role.PRINCIPAL)
+    numbers = _numbers(drill)
+    assert 1438 in numbers and 1445 in numbers and 1443 not in numbers
+    drill.do("sql A USE Sales")
+    drill.advance_to(drill.world.tick + 100)
+    assert [message["number"] for message in drill.report()["sql"][-1]["messages"]] == [955]
+    again = drill.fork()
+    for _ in range(2):  # a restart; after it nothing is left of the session
+        again.do("stop-service A")
+        again.advance_to(again.world.tick + 1_000)
+        again.do("start-service A")
+        again.advance_to(again.world.tick + 3_000)
+        copy = again.world.copies["A", "Sales"]
+        assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
+    drill.do("sql A ALTER DATABASE Sales SET PARTNER OFF")
+    drill.advance_to(drill.world.tick + 1_000)
+    assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
+
+
+def test_without_a_newer_session_its_session_ends_at_once() -> None:
+    first = "\n".join(REPAIR.splitlines()[:2])
+    drill = _play(f"{first}\n{RETURN['start']}")
+    assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
+    assert 1443 in _numbers(drill) and 1438 not in _numbers(drill)
