@@ -210,16 +210,12 @@ def fit_own_state(world: World, key: Key) -> None:
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-<<<<<<< HEAD
-    """Return the state of a primary's own row. [DOC: database replica states]."""
-=======
     """Return the state of a primary's own row; while suspended it does not synchronize with any secondary.
 
     [DOC: database replica states]
     """
     if world.copies[key].availability.suspended is not None:
         return SyncState.NOT_SYNCHRONIZING
->>>>>>> 76b8ffc0 (Correct suspended primaries, leaving copies and rejected principals)
     guid = world.copies[key].availability.guid
     replica = replicas.find_own_replica(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT

@@ -446,7 +446,9 @@ def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
     assert told[0]["text"].startswith("Not simulated")
 
 
-STATES = "SELECT synchronization_state_desc, synchronization_health_desc FROM sys.dm_hadr_database_replica_states "
+STATES = (
+    "SELECT synchronization_state_desc, synchronization_health_desc FROM sys.dm_hadr_database_replica_states "
+)
 
 
 def test_a_database_that_is_suspended_at_the_primary_does_not_synchronize_there() -> None:
