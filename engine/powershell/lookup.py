@@ -60,8 +60,8 @@ def core(world: World, node: str) -> ClusterRole:
 
 def _storage(world: World, node: str) -> ClusterRole:
     disks = find_node(world, node).config.storage
-    return replace(STORAGE, owner=config.find_core_owner(world, node), resources=disks, state=ResourceState.ONLINE if disks else
-                   ResourceState.OFFLINE)  # fmt: skip
+    state = ResourceState.ONLINE if disks else ResourceState.OFFLINE
+    return replace(STORAGE, owner=config.find_core_owner(world, node), resources=disks, state=state)
 
 
 def role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
