@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from enum import Flag, auto
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec import Struct
@@ -55,82 +57,48 @@ ClusterLine = tuple[Tick, str, str, str]
 """A line of a cluster log: (tick, level, component, text)."""
 
 
+class Use(Flag):
+    """Purposes for which a part of the world is read as a whole. A new part states its own."""
+
+    NONE = 0
+    FORK = auto()
+    """A fork gets its own copy; without this flag it begins empty."""
+    HASH = auto()
+    """The recorded state hash covers it."""
+    HASH_IF_ANY = auto()
+    """The recorded state hash covers it unless it is empty, as it is in most worlds."""
+    COMPARE = auto()
+    """A statement that leaves it unchanged is a no-op."""
+    DECIDE = auto()
+    """The search distinguishes states by it."""
+    ASK = auto()
+    """Conditions read it, and it changes only with an event."""
+    BLOCKS = auto()
+    """Snapshots hold it in shared blocks."""
+    PACK = auto()
+    """It has entries for each database: distant snapshots compress its blocks."""
+    STATE = FORK | HASH | COMPARE | BLOCKS
+
+
+def part(use: Use, make: Callable[[], Any] = dict) -> Any:
+    """Define a part of the world, empty at first."""
+    return field(default_factory=make, metadata={"use": use})
+
+
 @dataclass(slots=True)
 class World:
     """Complete state that determines the future. Copies of it share their frozen parts."""
 
+    # shared by forks
     seed: int
     chance: Chance
     flow: Flow
     settings: Settings = field(default_factory=Settings)
     tick: Tick = 0
-    computers: dict[str, Computer] = field(default_factory=dict)
-    instances: dict[str, Instance] = field(default_factory=dict)
-    links: dict[tuple[str, str], Link] = field(default_factory=dict)
-    copies: dict[Key, DatabaseCopy] = field(default_factory=dict)
-    witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
-    contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
-    """(group, server, peer) -> the server's knowledge of its connection to the peer; written by `put_contact`."""
-    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
-    """Group -> keys of its contacts, in order; not part of the state."""
-    clients: dict[str, Client] = field(default_factory=dict)
-    programs: dict[str, Program] = field(default_factory=dict)
-    """Results of external programs that the scenario evaluates, by the name in their logins."""
-    groups: dict[int, Group] = field(default_factory=dict)
-    """Mirroring sessions and availability groups by number; they stay after their end."""
-    clusters: dict[str, Cluster] = field(default_factory=dict)
-    nodes: dict[str, Node] = field(default_factory=dict)
-    """Cluster services, by computer."""
-    exits: dict[str, UngracefulExits] = field(default_factory=dict)
-    """Ungraceful exits of nodes, by computer."""
-    evicted: dict[str, ClusterConfig] = field(default_factory=dict)
-    """Last cluster database of each evicted computer, from which its instances know their groups."""
-    replicas: dict[tuple[str, int], ReplicaState] = field(default_factory=dict)
-    """(server, group) -> the server's knowledge of its replica."""
-    listeners: dict[str, str | None] = field(default_factory=dict)
-    """Network name of a listener -> server that answers under it; None while it is offline."""
-    records: dict[str, NameRecord] = field(default_factory=dict)
-    """Name server records of listeners that have their own addresses."""
-    failovers: list[Failover] = field(default_factory=list)
-    latest_failover: dict[int, int] = field(default_factory=dict)
-    """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
-    faults: list[Fault] = field(default_factory=list)
-    availability: dict[str, Availability] = field(default_factory=dict)
-    files: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """(server, path) -> backup or certificate file."""
-    sessions: dict[str, Any] = field(default_factory=dict)
-    """Open SQL connections of the T-SQL windows, by window name."""
-    batches: dict[str, Any] = field(default_factory=dict)
-    """Running batches, by window name."""
     sql_work: int = 0
     """Recorded work of all T-SQL so far; each tick takes a share of it (engine/tsql/batches/work.py)."""
-    transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
-    """File copies in progress: number -> (from, to, KB/s)."""
-    monitor: dict[Key, Any] = field(default_factory=dict)
-    """Rows that the Database Mirroring Monitor has recorded."""
-    objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
-    """(server, system database, name) -> tables, procedures and views that scripts created there."""
-    commits: dict[tuple[int, int], Commit] = field(default_factory=dict)
-    """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
-    errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
-    """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is an event as well."""
-    clusterlog: dict[str, tuple[ClusterLine, ...]] = field(default_factory=dict)
-    """Node -> latest lines of its cluster log."""
-    variables: dict[tuple[str, str], str] = field(default_factory=dict)
-    """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
-    sources: dict[int, Key] = field(default_factory=dict)
-    """Source of the flow model -> copy that writes this log."""
-    streams: dict[int, Key | None] = field(default_factory=dict)
-    """Stream of the flow model -> copy that receives it; None without a receiver."""
-    timers: list[Timer] = field(default_factory=list)
     counter: int = 0
     """Source of ids, and of the order of timers in one tick."""
-    dirty: set[int] = field(default_factory=set)
-    """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
-    changed: set[str] = field(default_factory=set)
-    """Databases in which something has changed since the last settling."""
-    outbox: list[Event] = field(default_factory=list)
-    """Events that no observer has received yet; not part of the state."""
     log_was_full: bool = field(default=False, compare=False)
     windows_held_log: bool = field(default=False, compare=False)
     """True if a log has been full or held by a window's transaction since the start; not part of the state.
@@ -141,6 +109,70 @@ class World:
     """Number of changes other than the passage of time; not part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
     """Cache of each part's `repr()` from the last hash; forks share it."""
+    # in the order in which the state hash reads them
+    computers: dict[str, Computer] = part(Use.STATE | Use.DECIDE | Use.ASK)
+    instances: dict[str, Instance] = part(Use.STATE | Use.DECIDE | Use.ASK)
+    links: dict[tuple[str, str], Link] = part(Use.STATE | Use.DECIDE | Use.ASK)
+    copies: dict[Key, DatabaseCopy] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    witnesses: dict[tuple[str, int], WitnessRecord] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    contacts: dict[tuple[int, str, str], Contact] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    """(group, server, peer) -> the server's knowledge of its connection to the peer; written by `put_contact`."""
+    clients: dict[str, Client] = part(Use.STATE | Use.DECIDE)
+    availability: dict[str, Availability] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    files: dict[tuple[str, str], Any] = part(Use.STATE | Use.DECIDE)
+    """(server, path) -> backup or certificate file."""
+    sessions: dict[str, Any] = part(Use.HASH | Use.BLOCKS | Use.FORK)
+    """Open SQL connections of the T-SQL windows, by window name."""
+    batches: dict[str, Any] = part(Use.STATE | Use.DECIDE)
+    """Running batches, by window name."""
+    transfers: dict[int, tuple[str, str, float]] = part(Use.STATE | Use.DECIDE)
+    """File copies in progress: number -> (from, to, KB/s)."""
+    monitor: dict[Key, Any] = part(Use.STATE | Use.ASK)
+    """Rows that the Database Mirroring Monitor has recorded."""
+    objects: dict[tuple[str, str, str], Any] = part(Use.STATE | Use.ASK)
+    """(server, system database, name) -> tables, procedures and views that scripts created there."""
+    commits: dict[tuple[int, int], Commit] = part(Use.STATE | Use.DECIDE)
+    """(family, branch of the log) -> latest commit of a T-SQL window in it; the contents of user databases."""
+    errorlog: dict[str, tuple[LogLine, ...]] = part(Use.HASH | Use.COMPARE | Use.FORK)
+    """Server -> latest lines of its ERRORLOG, for xp_readerrorlog. Each line is an event as well."""
+    sources: dict[int, Key] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    """Source of the flow model -> copy that writes this log."""
+    streams: dict[int, Key | None] = part(Use.STATE | Use.DECIDE | Use.ASK | Use.PACK)
+    """Stream of the flow model -> copy that receives it; None without a receiver."""
+    groups: dict[int, Group] = part(Use.STATE)
+    """Mirroring sessions and availability groups by number; they stay after their end."""
+    clusters: dict[str, Cluster] = part(Use.STATE | Use.ASK)
+    nodes: dict[str, Node] = part(Use.STATE | Use.ASK)
+    """Cluster services, by computer."""
+    replicas: dict[tuple[str, int], ReplicaState] = part(Use.STATE | Use.ASK)
+    """(server, group) -> the server's knowledge of its replica."""
+    listeners: dict[str, str | None] = part(Use.STATE | Use.ASK)
+    """Network name of a listener -> server that answers under it; None while it is offline."""
+    records: dict[str, NameRecord] = part(Use.STATE | Use.ASK)
+    """Name server records of listeners that have their own addresses."""
+    clusterlog: dict[str, tuple[ClusterLine, ...]] = part(Use.STATE)
+    """Node -> latest lines of its cluster log."""
+    variables: dict[tuple[str, str], str] = part(Use.STATE)
+    """(node, name in lowercase) -> text of a variable at its PowerShell prompt."""
+    programs: dict[str, Program] = part(Use.HASH_IF_ANY | Use.COMPARE | Use.ASK | Use.BLOCKS | Use.FORK)
+    """Results of external programs that the scenario evaluates, by the name in their logins."""
+    evicted: dict[str, ClusterConfig] = part(Use.HASH_IF_ANY | Use.BLOCKS | Use.FORK)
+    """Last cluster database of each evicted computer, from which its instances know their groups."""
+    exits: dict[str, UngracefulExits] = part(Use.HASH_IF_ANY | Use.BLOCKS | Use.FORK)
+    """Ungraceful exits of nodes, by computer."""
+    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = part(Use.BLOCKS | Use.FORK)
+    """Group -> keys of its contacts, in order; not part of the state."""
+    failovers: list[Failover] = part(Use.COMPARE | Use.ASK | Use.BLOCKS | Use.FORK, list)
+    latest_failover: dict[int, int] = part(Use.BLOCKS | Use.FORK)
+    """Mirroring session, or database of an availability group -> index of its latest failover in *failovers*."""
+    faults: list[Fault] = part(Use.COMPARE | Use.BLOCKS | Use.FORK, list)
+    timers: list[Timer] = part(Use.PACK | Use.BLOCKS | Use.FORK, list)
+    dirty: set[int] = part(Use.FORK, set)
+    """Sources whose setup, or whose streams' setup, may have changed since the last step of the flow model."""
+    changed: set[str] = part(Use.FORK, set)
+    """Databases in which something has changed since the last settling."""
+    outbox: list[Event] = part(Use.NONE, list)
+    """Events that no observer has received yet; not part of the state."""
 
     # --- change -----------------------------------------------------------------------------------------
 
@@ -295,53 +327,11 @@ class World:
     def fork(self) -> World:
         """Return an independent world with the same past and, for equal inputs, the same future."""
         return World(
-            seed=self.seed,
-            chance=self.chance.fork(),
-            flow=self.flow.fork(),
-            settings=self.settings,
-            tick=self.tick,
-            computers=self.computers.copy(),
-            instances=self.instances.copy(),
-            links=self.links.copy(),
-            copies=self.copies.copy(),
-            witnesses=self.witnesses.copy(),
-            contacts=self.contacts.copy(),
-            contact_keys=self.contact_keys.copy(),
-            clients=self.clients.copy(),
-            programs=self.programs.copy(),
-            groups=self.groups.copy(),
-            clusters=self.clusters.copy(),
-            nodes=self.nodes.copy(),
-            exits=self.exits.copy(),
-            evicted=self.evicted.copy(),
-            replicas=self.replicas.copy(),
-            listeners=self.listeners.copy(),
-            records=self.records.copy(),
-            failovers=self.failovers.copy(),
-            latest_failover=self.latest_failover.copy(),
-            faults=self.faults.copy(),
-            availability=self.availability.copy(),
-            files=self.files.copy(),
-            sessions=self.sessions.copy(),
-            batches=self.batches.copy(),
-            sql_work=self.sql_work,
-            transfers=self.transfers.copy(),
-            monitor=self.monitor.copy(),
-            objects=self.objects.copy(),
-            commits=self.commits.copy(),
-            errorlog=self.errorlog.copy(),
-            clusterlog=self.clusterlog.copy(),
-            variables=self.variables.copy(),
-            sources=self.sources.copy(),
-            streams=self.streams.copy(),
-            timers=self.timers.copy(),
-            counter=self.counter,
-            dirty=self.dirty.copy(),
-            changed=self.changed.copy(),
-            log_was_full=self.log_was_full,
-            windows_held_log=self.windows_held_log,
-            settlings=self.settlings,
-            written=self.written,
+            self.seed,
+            self.chance.fork(),
+            self.flow.fork(),
+            *SHARED(self),
+            *[held.copy() for held in FORKED(self)],
         )
 
     def state_hash(self) -> str:
@@ -371,12 +361,12 @@ class World:
         yield f", {self.faults!r})".encode()
 
 
-HASHED: Final = (
-    "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
-    "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
-    "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog", "variables",
-)  # fmt: skip
-"""Dictionaries of a world that determine its future."""
+def parts(use: Use) -> tuple[str, ...]:
+    """Return the names of the parts of a world that have this use, in order."""
+    return tuple(each.name for each in fields(World) if use in each.metadata.get("use", Use.NONE))
 
-HASHED_IF_ANY: Final = ("programs", "evicted", "exits")
-"""Dictionaries of the state that are mostly empty; an empty one adds nothing to the hash."""
+
+HASHED: Final = parts(Use.HASH)
+HASHED_IF_ANY: Final = parts(Use.HASH_IF_ANY)
+SHARED: Final = attrgetter(*[each.name for each in fields(World) if "use" not in each.metadata][3:])
+FORKED: Final = attrgetter(*parts(Use.FORK))

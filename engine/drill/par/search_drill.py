@@ -14,10 +14,12 @@ from engine.drill.judging.score import TOTAL_MAX, Score
 from engine.drill.par.incremental_hash import IncrementalHash
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
+from engine.drill.running.state import Storage, attributes
 from engine.events import Event
 from engine.model import Tick, World
+from engine.model.world import Use, parts
 
-GROWING: Final = ("journal", "events", "_batches", "_operations")
+GROWING: Final = attributes(Storage.SEARCHED)
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
 
 
@@ -100,10 +102,7 @@ def _conduct(event: Event) -> tuple[Tick, str | None, object]:
     return event.tick, event.server, event.get("batch")
 
 
-MATTERS: Final = (
-    "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
-    "batches", "transfers", "commits", "sources", "streams",
-)  # fmt: skip
+MATTERS: Final = parts(Use.DECIDE)
 """Parts of a world that decide what will happen."""
 
 PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTERS)

@@ -16,15 +16,9 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import DrillState
 from engine.flow import Level
 from engine.model import Client, Tick, World, ticks
+from engine.model.world import Use, parts
 
-ASKED: Final = (
-    "computers", "instances", "links", "copies", "witnesses", "contacts", "sources", "streams",
-    "clusters", "nodes", "replicas", "listeners", "records", "failovers", "objects", "availability", "programs",
-    "monitor",
-)  # fmt: skip
-"""Parts of a world of which conditions speak that only what happens changes."""
-
-PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*ASKED)
+PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*parts(Use.ASK))
 
 OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum, Flag, StrEnum, auto
 from typing import Final, Literal, Self
 
 from engine import arithmetic
@@ -37,11 +37,46 @@ HASH_EVERY: Final = 60 * TICKS_PER_S
 divergence, and a few percent of a run at most."""
 
 
-_SMALL: Final = (
-    "goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "published", "unlike", "windows",
-    "_waiting", "_unfired",
-)  # fmt: skip
-"""Fields that change in place and are copied with every kept moment."""
+class Storage(Flag):
+    """Treatment of an attribute of a drill in forks and snapshots."""
+
+    SHARED = 0
+    """It is replaced as a whole or handled by name: a fork takes it over."""
+    COPIED = auto()
+    """It changes in place: every fork gets a copy."""
+    BLOCKS = auto()
+    """It grows with the run: snapshots hold it in shared blocks."""
+    LOG = auto()
+    """Append-only: an earlier snapshot has the first entries of a later one."""
+    SEARCHED = auto()
+    """The search continues it in each fork; it leaves the other records of the past empty."""
+
+
+STORAGE: Final[Mapping[str, Storage]] = {
+    **dict.fromkeys(
+        ("seed", "scenario", "mode", "world", "errorlog_before", "states_before", "samples", "calls", "ended_by",
+         "_conditions", "_watched", "_compared", "_standing", "_places", "_log_of", "_looking", "_held", "_known",
+         "_parts_asked", "_asked_besides", "_changed", "_settlings", "_watch", "_next_look", "_levels"),
+        Storage.SHARED,
+    ),
+    **dict.fromkeys(
+        ("goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "windows", "_waiting", "_unfired"),
+        Storage.COPIED,
+    ),
+    **dict.fromkeys(("published", "unlike"), Storage.COPIED | Storage.BLOCKS),
+    **dict.fromkeys(("hashes", "logs", "standings"), Storage.LOG),
+    **dict.fromkeys(("journal", "_batches", "_operations"), Storage.LOG | Storage.SEARCHED),
+    "events": Storage.SEARCHED,
+}  # fmt: skip
+"""Every attribute of a drill. A test compares it with a drill."""
+
+
+def attributes(storage: Storage) -> tuple[str, ...]:
+    """Return the attributes that are stored this way."""
+    return tuple(name for name, stored in STORAGE.items() if storage in stored)
+
+
+_COPIED: Final = attributes(Storage.COPIED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +338,7 @@ class DrillState:
         twin = object.__new__(type(self))
         own = twin.__dict__
         own.update(self.__dict__)
-        for name in _SMALL:
+        for name in _COPIED:
             own[name] = own[name].copy()
         twin.world = self.world.fork()
         return twin

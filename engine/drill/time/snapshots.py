@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import numpy as np
 
-from engine.drill.running.state import DrillState
+from engine.drill.running.state import DrillState, Storage, attributes
 from engine.drill.time.event_log import EventLog
 from engine.drill.time.snapshot_blocks import Blocks, pack_array, split_into_blocks, unpack_array
 from engine.flow import Samples
-from engine.model import LogLine, Tick, World
+from engine.model import LogLine, Tick
+from engine.model.world import Use, parts
 from engine.protocol.errorlog import LINES_KEPT
 
 Taken = TypeVar("Taken", bound=DrillState)
 
-LOGS: Final = ("journal", "hashes", "logs", "standings", "_batches", "_operations")
-"""Append-only lists of a drill, in addition to events and samples. An earlier snapshot has the first entries of a
-later one.
-"""
+LOGS: Final = attributes(Storage.LOG)
+"""Append-only lists of a drill, in addition to events and samples."""
 
-DICTIONARIES: Final = tuple(
-    f.name for f in fields(World) if f.default_factory is dict and f.name != "errorlog"
-)
-LISTS: Final = tuple(f.name for f in fields(World) if f.default_factory is list and f.name != "outbox")
-"""Parts of a world that kept moments hold in blocks. The lines of the ERRORLOGs stand in the events too."""
+OF_THE_WORLD: Final = parts(Use.BLOCKS)
+"""Parts of a world that snapshots hold in blocks. The lines of the ERRORLOGs are in the events, too."""
 
-OF_THE_DRILL: Final = ("published", "unlike")
+OF_THE_DRILL: Final = attributes(Storage.BLOCKS)
 """The drill's own dictionaries that grow with the run."""
 
 SETUPS: Final = ("source_setups", "stream_setups")
 """Set-ups that the flow has; lists of the flow for what is said of parts here."""
 
-PACKED: Final = frozenset(
-    {"copies", "timers", "contacts", "witnesses", "availability", "sources", "streams", *SETUPS}
-)
-"""Parts of a world with entries for each database: of moments that lie far apart nearly all of them differ."""
+PACKED: Final = frozenset((*parts(Use.PACK), *SETUPS))
+"""Parts with entries for each database: in distant snapshots nearly all of them differ."""
 
 ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
 """Arrays of the flow with rows for each database, packed at once: they change with every tick."""
@@ -73,7 +67,7 @@ class RunSnapshot(Generic[Taken]):
 
     drill: Taken
     parts: tuple[Blocks, ...]
-    """DICTIONARIES, LISTS, SETUPS and OF_THE_DRILL, one after the other."""
+    """OF_THE_WORLD, SETUPS and OF_THE_DRILL, one after the other."""
     arrays: tuple[bytes, ...]
     """ARRAYS."""
     lengths: Lengths
@@ -95,16 +89,16 @@ class RunSnapshot(Generic[Taken]):
     def restore(self, history_source: Taken) -> Taken:
         """Restore an independent drill; *past* is any drill that has passed this time, and does not change."""
         drill = self.drill.fork_shallow()
-        parts = iter(self.parts)
-        for name in DICTIONARIES:
-            setattr(drill.world, name, next(parts).as_dict())
-        for name in LISTS:
-            setattr(drill.world, name, next(parts).as_list())
+        held = iter(self.parts)
+        for name in OF_THE_WORLD:
+            part = next(held)
+            as_list = isinstance(getattr(drill.world, name), list)
+            setattr(drill.world, name, part.as_list() if as_list else part.as_dict())
         flow = drill.world.flow
         for name in SETUPS:
-            setattr(flow, name, tuple(next(parts).as_list()))
+            setattr(flow, name, tuple(next(held).as_list()))
         for name in OF_THE_DRILL:
-            setattr(drill, name, next(parts).as_dict())
+            setattr(drill, name, next(held).as_dict())
         for name, packed in zip(ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
@@ -113,9 +107,7 @@ class RunSnapshot(Generic[Taken]):
 
     def pack(self, newest: RunSnapshot[Taken]) -> None:
         """Let what *newest*, the moment kept after this one, does not share take little room from now on."""
-        for name, part, later in zip(
-            (*DICTIONARIES, *LISTS, *SETUPS), self.parts, newest.parts, strict=False
-        ):
+        for name, part, later in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
             if name in PACKED:
                 part.pack(later)
 
@@ -142,19 +134,19 @@ def take_snapshot(drill: Taken, previous: RunSnapshot[Taken] | None = None) -> R
         setattr(twin, name, [])
     twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
     twin.world.errorlog = {}
-    parts, flow = [], twin.world.flow
-    owners: list[tuple[object, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
+    blocks, flow = [], twin.world.flow
+    owners: list[tuple[object, str]] = [(twin.world, name) for name in OF_THE_WORLD]
     owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
     for place, (owner, name) in enumerate(owners):
         whole = getattr(owner, name)
-        parts.append(split_into_blocks(whole, previous.parts[place] if previous is not None else None))
+        blocks.append(split_into_blocks(whole, previous.parts[place] if previous is not None else None))
         setattr(owner, name, type(whole)())
     arrays = []
     for name in ARRAYS:
         array = getattr(flow, name)
         arrays.append(pack_array(array))
         setattr(flow, name, np.zeros((0, *array.shape[1:])))
-    return RunSnapshot(twin, tuple(parts), tuple(arrays), lengths_of(drill))
+    return RunSnapshot(twin, tuple(blocks), tuple(arrays), lengths_of(drill))
 
 
 def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:

@@ -8,7 +8,7 @@ import pytest
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.state import HASH_EVERY
 from engine.drill.time import snapshots as kept_module
-from engine.drill.time.snapshots import DICTIONARIES, LOGS, take_snapshot
+from engine.drill.time.snapshots import LOGS, OF_THE_WORLD, take_snapshot
 from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run
@@ -63,13 +63,13 @@ def test_what_has_not_changed_is_held_once_for_all_kept_moments() -> None:
     first = take_snapshot(taken)
     run(taken, 6)
     second = take_snapshot(taken, first)
-    assert second.parts[DICTIONARIES.index("computers")] is first.parts[DICTIONARIES.index("computers")]
-    assert second.parts[DICTIONARIES.index("copies")] is first.parts[DICTIONARIES.index("copies")]
+    assert second.parts[OF_THE_WORLD.index("computers")] is first.parts[OF_THE_WORLD.index("computers")]
+    assert second.parts[OF_THE_WORLD.index("copies")] is first.parts[OF_THE_WORLD.index("copies")]
     digest = taken.state_hash()
     assert second.restore(taken).state_hash() == digest
     taken.do("power-off SERVER_B")
     third = take_snapshot(taken, second)
-    assert third.parts[DICTIONARIES.index("computers")] is not second.parts[DICTIONARIES.index("computers")]
+    assert third.parts[OF_THE_WORLD.index("computers")] is not second.parts[OF_THE_WORLD.index("computers")]
     assert second.restore(taken).state_hash() == digest, "a kept world never changes"
 
 

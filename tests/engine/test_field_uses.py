@@ -1,0 +1,70 @@
+"""Each part of a world and each attribute of a drill states its use in forks, hashes, comparisons and snapshots."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, fields
+
+from engine.chance import Chance
+from engine.drill.running.state import STORAGE, Storage
+from engine.flow import Flow
+from engine.model import World
+from engine.model.world import Use
+from tests.engine.drill.texts import drill
+
+SHARED_BY_FORKS = {
+    "seed", "chance", "flow", "settings", "tick", "sql_work", "counter", "log_was_full", "windows_held_log",
+    "settlings", "written",
+}  # fmt: skip
+CONTAINERS = (dict, list, set)
+
+
+def list_parts_without_use(world: type[World]) -> list[str]:
+    """List the containers of a world that do not state their use."""
+    return [
+        each.name for each in fields(world) if each.name not in SHARED_BY_FORKS and "use" not in each.metadata
+    ]
+
+
+def test_every_container_of_a_world_states_its_use() -> None:
+    assert not list_parts_without_use(World)
+    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
+    stated = {each.name for each in fields(World) if isinstance(getattr(world, each.name), CONTAINERS)}
+    assert stated == {each.name for each in fields(World) if "use" in each.metadata}
+
+
+def test_a_new_field_without_metadata_is_found() -> None:
+    @dataclass(slots=True)
+    class Grown(World):
+        quorum_notes: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    assert list_parts_without_use(Grown) == ["quorum_notes"]
+
+
+def test_a_fork_has_copies_of_its_own() -> None:
+    world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=7, counter=3, settlings=2)
+    twin = world.fork()
+    for each in fields(World):
+        own, other = getattr(world, each.name), getattr(twin, each.name)
+        assert type(own) is type(other), each.name
+        assert (own is other) == (each.name in SHARED_BY_FORKS - {"chance", "flow"}), each.name
+        if each.name not in ("flow", "written"):
+            assert own == other, each.name
+
+
+def test_what_the_hash_reads_is_forked_and_kept() -> None:
+    for each in fields(World):
+        use = each.metadata.get("use", Use.NONE)
+        if use & (Use.HASH | Use.HASH_IF_ANY | Use.DECIDE | Use.COMPARE | Use.ASK):
+            assert Use.FORK in use, each.name
+            assert Use.BLOCKS in use or each.name == "errorlog", each.name
+
+
+def test_every_attribute_of_a_drill_states_its_storage() -> None:
+    taken = drill()
+    assert {*vars(taken)} == {*STORAGE}
+    grows = {name for name, value in vars(taken).items() if isinstance(value, CONTAINERS)}
+    shared = {name for name, storage in STORAGE.items() if storage is Storage.SHARED}
+    assert grows & shared == {
+        "errorlog_before", "states_before", "_conditions", "_watched", "_places", "_log_of", "_held", "_asked_besides",
+    }, "replaced as a whole"  # fmt: skip
