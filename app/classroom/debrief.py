@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from app.classroom.acts import LogEntry, effective
@@ -15,7 +15,7 @@ from app.classroom.models import ClassPart
 from app.classroom.record import ERASED, ClassRecord
 from app.classroom.scenario import loaded
 from app.classroom.server_messages import LogVerdict
-from app.classroom.verdict import Rerun, build_failed_verdict
+from app.classroom.verdict import Rerun, build_failed_verdict, is_instructor_input
 from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
@@ -30,7 +30,7 @@ from engine.drill.judging.calibration import calibration
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import availability_json
 from engine.drill.judging.shapes import Calibration, Row
-from engine.drill.par.regret import Account, build_account, exclude_finish
+from engine.drill.par.regret import Account, RunSegment, build_account, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
@@ -76,6 +76,8 @@ class SeatReview:
     verdict: LogVerdict
     deeds: tuple[SeatAction, ...]
     """Without what only looked."""
+    instructor_deeds: tuple[SeatAction, ...] = field(default=(), kw_only=True)
+    """Inputs of the instructor in this run."""
     mistakes: tuple[MistakeMade, ...]
     page: str
     """The debrief of its run as HTML; empty where the run cannot be looked back on."""
@@ -194,10 +196,15 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     own = _parse_inputs(act for act in effective(acts) if act.line and not act.instruction)
     deeds = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in own if _acts(item))
+    foreign = tuple(_parse_inputs(act for act in effective(acts) if is_instructor_input(act)))
+    helped = tuple(SeatAction(item.tick, _key(item), describe_input(item)) for item in foreign)
     drill = run.drill
     assert isinstance(drill, Drill)
     lost = round(availability_json(drill.world)["lost_transactions"])
-    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log))
+    found = SeatReview(
+        log.number, log.name, log.group, outcome, deeds, (), "", lost, _read_reflection(log),
+        instructor_deeds=helped,
+    )  # fmt: skip
     ended = drill.finished
     if not ended:
         try:
@@ -207,7 +214,12 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     weighed = _compute_account(drill, curve_s)
     if weighed is not None and not ended:
         weighed = exclude_finish(weighed)
-    source = replace(source_of(drill), player=log.name, account=weighed)
+    if weighed is not None and foreign:
+        weighed = exclude_moves(weighed, lambda move: _is_input(move, foreign))
+    source = replace(
+        source_of(drill), player=log.name, account=weighed, instructor_inputs=foreign,
+        instructor_goals=frozenset(outcome["instructor_goals"]),
+    )  # fmt: skip
     wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
     printed = b""
     if pdf:
@@ -301,6 +313,10 @@ def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
 def _acts(item: Input) -> bool:
     """Return whether the line is more than an inspection or a remark."""
     return item.verb not in REMARKS | {"finish"} and not is_inspection(item)
+
+
+def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
+    return any(move.tick == one.tick and move.line == one.line_without_time for one in inputs)
 
 
 def _key(item: Input) -> str:

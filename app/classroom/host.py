@@ -44,7 +44,7 @@ from app.classroom.seat_log import build_welcome
 from app.classroom.seat_observers import SeatObservers
 from app.classroom.seat_state import SeatState, select_seats, state_of
 from app.classroom.server_messages import LogVerdict
-from app.classroom.verdict import NOT_IN_A_CLASS
+from app.classroom.verdict import FINISH, NOT_IN_A_CLASS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
@@ -60,8 +60,6 @@ FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
 CANCEL_S: Final = 0.5
 """Wall time in which what goes on in the background has ended, or is told once more."""
-FINISH: Final = "finish"
-"""Input line that ends the run of a seat."""
 BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
 

@@ -354,7 +354,11 @@ def _points(score: float | None) -> str:
 
 def _goals(seat: SeatReview) -> str:
     goals = seat.verdict["goals"].values()
-    return f"{sum(met is not None for met in goals)}/{len(goals)}" if goals else ""
+    if not goals:
+        return ""
+    count = f"{sum(met is not None for met in goals)}/{len(goals)}"
+    helped = len(seat.verdict["instructor_goals"])
+    return f"{count} " + tr("({n} by the instructor)").format(n=helped) if helped else count
 
 
 def _format_end(seat: SeatReview) -> str:
@@ -368,13 +372,14 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
-            "parted_t_s", "accuracy", "no_return_s",
+            "parted_t_s", "accuracy", "no_return_s", "instructor_inputs", "instructor_goals",
         ),
         (
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
                 seat.lost_transactions, len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"],
                 seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_weighed(seat.account),
+                seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
             )
             for seat in review.seats
         ),
@@ -398,11 +403,12 @@ def _sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
     yield (
         "deeds.csv",
         as_csv(
-            ("seat", "t_s", "deed"),
+            ("seat", "t_s", "deed", "by"),
             (
-                (seat.number, deed.tick / TICKS_PER_S, deed.words)
+                (seat.number, deed.tick / TICKS_PER_S, deed.words, by)
                 for seat in review.seats
-                for deed in seat.deeds
+                for by, deeds in (("seat", seat.deeds), ("instructor", seat.instructor_deeds))
+                for deed in deeds
             ),
         ),
     )

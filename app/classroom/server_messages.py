@@ -29,6 +29,10 @@ class LogVerdict(TypedDict):
     """Since when nothing was done and nothing reached, if that is longer than STUCK_S."""
     goals: dict[str, float | None]
     """Name -> when it was reached."""
+    instructor_inputs: int
+    """Inputs of the instructor in this run, without those that end it."""
+    instructor_goals: list[str]
+    """Goals that the run reached by inputs of the instructor. In an exam they do not count."""
     progress: float | None
     """Percent of the goals' weights that are reached."""
     score: float | None

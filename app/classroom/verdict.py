@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from app.classroom.acts import LogEntry, is_rewind
@@ -16,10 +17,14 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import availability_json
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
+from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
+from engine.verbs import VERBS
 
 STUCK_S: Final = 120.0
 """Simulated seconds without an act and without a goal reached after which a seat counts as stuck. Assumed."""
+FINISH: Final = "finish"
+"""Input line that ends a run."""
 NOT_IN_A_CLASS: Final = frozenset({"rewind"})
 """Verbs that would shorten a log."""
 
@@ -49,6 +54,9 @@ class Rerun:
         """The acts that it has behind it."""
         self._sent_back = 0
         self._failures = 0
+        self._instructor_inputs = 0
+        self._unaided: GuardedPlayer | None = None
+        """The same run without the inputs with which the instructor helped; None: there was none."""
         self._stopped = False
         """The run cannot be played further; later acts are only counted."""
 
@@ -61,6 +69,8 @@ class Rerun:
         twin = copy.copy(self)
         twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
         twin._log = list(self._log)
+        if self._unaided is not None:
+            twin._unaided = GuardedPlayer(self._unaided.drill.fork(), self._budget, self._unaided.spent_s)
         return twin
 
     def play(self, acts: Iterable[LogEntry]) -> None:
@@ -75,6 +85,7 @@ class Rerun:
             self._log.append(act)
             if not self._stopped:
                 try:
+                    self._play_unaided(act)
                     self._play(act)
                 except UnplayableError as problem:
                     self._record_divergence(act, str(problem))
@@ -93,10 +104,34 @@ class Rerun:
             if not act.instruction:
                 self._done += 1
                 self._last = act
+            elif is_instructor_input(act):
+                self._instructor_inputs += 1
         with guarded():
             self._hash = self.drill.state_hash() if act.digest else None
         if act.digest != (self._hash or ""):
             self._record_divergence(act, "another state")
+
+    def _play_unaided(self, act: LogEntry) -> None:
+        """Play *act* without the instructor's help. An unplayable run reaches nothing more."""
+        is_help = is_instructor_input(act) and not is_fault(act.line)
+        if is_help and self._unaided is None:
+            self._unaided = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
+        if self._unaided is not None:
+            with suppress(UnplayableError):
+                self._unaided.advance_to(act.tick)
+                if act.line and not is_help and not self._unaided.drill.finished:
+                    with suppress(InputError):  # without the help it may make no sense
+                        self._unaided.apply(act.line)
+
+    def _find_instructor_goals(self) -> list[str]:
+        if self._unaided is None:
+            return []
+        unaided = self._unaided.drill.goals
+        return [
+            name
+            for name, state in self.drill.goals.items()
+            if state.is_reached and not unaided[name].is_reached
+        ]
 
     def _apply(self, act: LogEntry) -> None:
         try:
@@ -137,6 +172,7 @@ class Rerun:
             rerun._player, rerun._log, rerun._done, rerun._last,
         )  # fmt: skip
         self._failures, self._stopped = rerun._failures, rerun._stopped
+        self._unaided, self._instructor_inputs = rerun._unaided, rerun._instructor_inputs
 
     def _record_divergence(self, act: LogEntry, reason: str) -> None:
         if self._parted is None:
@@ -153,7 +189,9 @@ class Rerun:
 
     def _verdict(self) -> LogVerdict:
         drill, last = self.drill, self._last
-        score = drill.score()
+        instructor_goals = self._find_instructor_goals()
+        counts_all = not instructor_goals or drill.mode is not DrillMode.EXAM
+        score = drill.score() if counts_all else drill.score_without(instructor_goals)
         goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
         moved = max([last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())])
         still = not drill.finished and drill.tick - moved > STUCK_S * TICKS_PER_S
@@ -166,6 +204,8 @@ class Rerun:
             last_act=first_line(last.line) if last else "",
             stuck_since_s=_s(moved) if still else None,
             goals=goals,
+            instructor_inputs=self._instructor_inputs,
+            instructor_goals=instructor_goals,
             progress=_progress(drill),
             score=score.total if score.scored else None,
             downtime_s=availability_json(drill.world)["downtime_s"],
@@ -187,6 +227,8 @@ def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str
         last_act="",
         stuck_since_s=None,
         goals=dict.fromkeys(goals),
+        instructor_inputs=0,
+        instructor_goals=[],
         progress=None,
         score=None,
         downtime_s=0.0,
@@ -195,6 +237,17 @@ def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str
         parted_t_s=t_s,
         parted=reason,
     )
+
+
+def is_instructor_input(act: LogEntry) -> bool:
+    """Return True for an input that the instructor made at the seat; the end of the class is none."""
+    return bool(act.line) and act.instruction > 0 and not is_rewind(act) and act.line != FINISH
+
+
+def is_fault(line: str) -> bool:
+    """Return True if *line* makes the exercise, as a fault or a load does, and helps nobody."""
+    verb = VERBS.get(line.split(maxsplit=1)[0].lower())
+    return verb is not None and verb.group in ("fault", "load", "remark")
 
 
 def first_line(text: str) -> str:

@@ -22,6 +22,7 @@ from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import Row
+from engine.drill.running.modes import DrillMode
 from engine.model import ticks
 
 STEPS_SHOWN: Final = 4
@@ -56,6 +57,7 @@ def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PA
             figure,
             heading(2, tr("Goals")),
             _goals(source),
+            *_describe_instructor(source),
             heading(2, tr("What happened, and why")),
             _describe_causes(source),
             heading(2, tr("What cost points")),
@@ -67,9 +69,12 @@ def first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PA
 def _head(source: ExportSource) -> str:
     review, report = source.review, source.report
     score = tr("Free play, without points")
-    if review.total is not None:
-        score = tr("{points} of 100 points").format(points=formatting.plain_number(review.total))
-        score += f" · {find_grade(review.total, report['score']['finished']).text}"
+    total = review.total
+    if source.instructor_goals and source.drill.mode is DrillMode.EXAM:
+        total = source.drill.score_without(source.instructor_goals).total
+    if total is not None:
+        score = tr("{points} of 100 points").format(points=formatting.plain_number(total))
+        score += f" · {find_grade(total, report['score']['finished']).text}"
         score += "" if report["score"]["finished"] else " " + tr("(not finished)")
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.mode(report["mode"]),
@@ -117,8 +122,30 @@ def _goals(source: ExportSource) -> str:
         when = tr("not reached")
         if goal["met"]:
             when = tr("reached at {moment}").format(moment=moment(ticks(goal["met_t_s"])))
+            if goal["name"] in source.instructor_goals:
+                when += ", " + tr("by the instructor")
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {when}")
     return paragraph("\n".join(lines) or tr("Nothing: free play."))
+
+
+def _describe_instructor(source: ExportSource) -> Iterator[str]:
+    """Yield the inputs that are the instructor's, and their effect on the points."""
+    if not source.instructor_inputs:
+        return
+    asked = read_choices(source)
+    lines = [
+        f"{moment(item.tick)}  {describe_input(item.line_without_time, asked)}"
+        for item in source.instructor_inputs
+    ]
+    yield heading(2, tr("What the instructor did in this run"))
+    yield paragraph("\n".join(lines))
+    if source.instructor_goals:
+        exam = source.drill.mode is DrillMode.EXAM
+        yield paragraph(
+            tr("Goals that were reached by it do not count: this was an exam.")
+            if exam
+            else tr("Goals that were reached by it count here; in an exam they would not.")
+        )
 
 
 def _attempt_words(row: Row) -> str:

@@ -9,6 +9,7 @@ from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.par.regret import Account, RunSegment
 from engine.drill.running.drill import Drill
+from engine.inputs import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class ExportSource:
     """Local date and time of the end of the run."""
     account: Account | None = None
     """Regret of each action and wait, if it was computed."""
+    instructor_inputs: tuple[Input, ...] = ()
+    """Inputs that the instructor of a class made in this run."""
+    instructor_goals: frozenset[str] = frozenset()
+    """Goals that the run reached by them."""
     lessons: tuple[RunSegment, ...] | None = None
     """Mistakes of the account, with plans at a person's pace."""
 

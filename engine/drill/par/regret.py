@@ -222,12 +222,16 @@ def build_account(
 
 def exclude_finish(account: Account) -> Account:
     """Return *found* for a run that somebody else has ended: nobody gave up, so the end costs nothing."""
-    moves = tuple(move for move in account.moves if move.line != FINISH)
     chance = account.last_chance
     still = chance is not None and chance.line == FINISH
-    return replace(
-        account, moves=moves, accuracy=_compute_accuracy(moves), last_chance=None if still else chance
-    )
+    found = exclude_moves(account, lambda move: move.line == FINISH)
+    return replace(found, last_chance=None if still else chance)
+
+
+def exclude_moves(account: Account, is_foreign: Callable[[RunSegment], bool]) -> Account:
+    """Return the account without the actions of somebody else."""
+    moves = tuple(move for move in account.moves if not is_foreign(move))
+    return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
 
 
 def find_retry_start(best: Best) -> tuple[Tick, Tick]:

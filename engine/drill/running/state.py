@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, Flag, StrEnum, auto
 from typing import Final, Literal, Self
 
@@ -20,7 +20,7 @@ from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.goals import GoalState, OpenedHint
+from engine.drill.running.goals import NOT_SO, GoalState, OpenedHint
 from engine.drill.running.modes import TERMS, DrillMode, Terms
 from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenQuestion
 from engine.drill.team.calls import Calls
@@ -224,6 +224,12 @@ class DrillState:
     def score(self) -> Score:
         """Return the current score, which is final when the drill is finished."""
         return score.UNSCORED if self.mode is DrillMode.LAB else score.score(self._build_scored_run())
+
+    def score_without(self, goals: Collection[str]) -> Score:
+        """Return the score as if *goals* were not reached."""
+        run = self._build_scored_run()
+        counted = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
+        return score.UNSCORED if self.mode is DrillMode.LAB else score.score(replace(run, goals=counted))
 
     def total(self) -> float:
         """Return `score().total` without the texts."""

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -22,9 +22,11 @@ from app.classroom.acts import LogEntry
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan, of_text
 from app.classroom.record import ClassRecord
+from app.classroom.verdict import verdict
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.running.drill import Drill
+from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference
 from tests.class_process import new_class
 from tests.shipped import shipped
@@ -326,3 +328,59 @@ def test_the_page_of_the_class_speaks_german(database: Path) -> None:
     assert "Nicht erreicht: " in page
     assert "SET PARTNER OFF auf SERVER_A" in page
     assert "Not reached: " not in page
+
+
+@pytest.mark.parametrize(
+    ("mode", "by_instructor", "score"),
+    [("practice", True, 100.0), ("exam", True, 17.5), ("exam", False, 100.0)],
+)
+def test_what_the_instructor_did_is_the_instructors(
+    tmp_path: Path, mode: str, by_instructor: bool, score: float
+) -> None:
+    """The instructor plays the solution at the seat of somebody who has only looked."""
+    scenario = shipped(NAME)
+    file = tmp_path / "class.sqlite"
+    record = ClassRecord(str(file))
+    plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
+    record.begin(new_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
+    record.keep([Seat(name="Ann", token_hash="a")], {})
+    reference = play_reference(scenario)
+    drill = Drill(scenario, scenario.seed, DrillMode(mode))
+    acts: list[LogEntry] = []
+    for item in reference.journal:
+        drill.advance_to(item.tick)
+        drill.do(item.line_without_time)
+        (sent,) = record.instruct([ClassInstruction(seat_id=1, kind="inject", text=item.line_without_time)])
+        number = sent.number if by_instructor else 0
+        acts.append(LogEntry(len(acts) + 1, drill.tick, item.line_without_time, drill.state_hash(), number))
+    drill.advance_to(reference.tick)
+    acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.state_hash(), 0))
+    record.keep([], {1: acts})
+    record.close()
+    found = report(file)
+    (board,) = csv.DictReader(io.StringIO(found["board.csv"].decode()))
+    assert float(board["score"]) == score
+    assert int(board["instructor_inputs"]) == (len(reference.journal) if by_instructor else 0)
+    assert bool(board["instructor_goals"]) is by_instructor
+    deeds = list(csv.DictReader(io.StringIO(found["deeds.csv"].decode())))
+    assert {row["by"] for row in deeds} == {"instructor" if by_instructor else "seat"}
+    pages = found["class.html"].decode(), found["people/0001.html"].decode()
+    assert ("by the instructor" in pages[0]) is by_instructor
+    assert ("What the instructor did in this run" in pages[1]) is by_instructor
+    assert ("do not count" in pages[1]) is (by_instructor and mode == "exam")
+
+
+def test_fault_that_the_instructor_injects_takes_no_goal_away() -> None:
+    scenario = shipped(NAME)
+    reference = play_reference(scenario)
+    drill = Drill(scenario)
+    acts: list[LogEntry] = []
+    inputs = [(item.tick, item.line_without_time, 0) for item in reference.journal]
+    for tick, line, number in sorted([*inputs, (50, "stop-agent SERVER_A", 7)]):
+        drill.advance_to(tick)
+        drill.do(line)
+        acts.append(LogEntry(len(acts) + 1, tick, line, drill.state_hash(), number))
+    found = verdict(scenario, scenario.seed, "practice", acts)
+    assert found["instructor_inputs"] == 1
+    assert found["instructor_goals"] == []
+    assert any(met is not None for met in found["goals"].values())
