@@ -37,6 +37,10 @@ class Login(Struct, frozen=True, kw_only=True, gc=False):
     password: str | None = None
     disabled: bool = False
     default_database: str = "master"
+    default_language: str = ""
+    """As sys.server_principals shows it; empty for that of the server."""
+    check_policy: bool = True
+    check_expiration: bool = False
 
 
 class User(Struct, frozen=True, kw_only=True, gc=False):
@@ -109,6 +113,8 @@ class Restored(Struct, frozen=True, kw_only=True, gc=False):
     tick: Tick
     replace: bool = False
     recovery: bool = True
+    stop_tick: Tick | None = None
+    """STOPAT."""
 
 
 class Instance(Struct, frozen=True, kw_only=True, gc=False):

@@ -54,6 +54,9 @@ def create_login(
     password: str | None = None,
     sid: int | None = None,
     default_database: str | None = None,
+    default_language: str | None = None,
+    check_policy: bool | None = None,
+    check_expiration: bool | None = None,
 ) -> list[Message]:
     """Create a login. A SQL login gets a new SID on each server unless *sid* gives one [WP].
 
@@ -69,6 +72,8 @@ def create_login(
         raise SqlError(15025, name)
     if certificate is not None and security.certificate_of(here, certificate) is None:
         raise SqlError(15151, "find", "certificate", certificate)
+    if sid is not None and any(login.sid == sid for login in here.logins):
+        raise SqlError(15433)
     kind = "WINDOWS" if windows else "CERTIFICATE" if certificate is not None else "SQL"
     login = Login(
         name=name,
@@ -76,9 +81,18 @@ def create_login(
         kind=kind,
         password=password,
         default_database=default_database or "master",
+        default_language=default_language or "",
+        check_policy=check_policy is not False,
+        check_expiration=bool(check_expiration),
     )
+    _check_expiration(login)
     world.update_instance(server, logins=(*here.logins, login))
     return []
+
+
+def _check_expiration(login: Login) -> None:
+    if login.check_expiration and not login.check_policy:
+        raise SqlError(15122)
 
 
 def _check_account(world: World, name: str) -> None:
@@ -111,7 +125,9 @@ def alter_login(
     said = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         said["disabled"] = state.upper() == "DISABLE"
-    _put_login(world, server, login, replace(login, **said))
+    changed = replace(login, **said)
+    _check_expiration(changed)
+    _put_login(world, server, login, changed)
     network.reassess(world)
     return []
 

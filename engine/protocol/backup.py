@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import arithmetic
+from engine import arithmetic, datetime_formats
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
 from engine.messages import Message, SqlError, fill_message
 from engine.model import (
@@ -49,6 +49,25 @@ TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
 """Trace flag that suppresses the ERRORLOG lines of successful backups. Documented [DOC: trace flags]."""
 
 
+class BackupDetails(Struct, frozen=True):
+    """Options of a BACKUP that its set keeps."""
+
+    name: str | None = None
+    description: str | None = None
+    expires_tick: Tick | None = None
+    """Until then INIT without SKIP leaves the file as it is."""
+    checksum: bool = False
+    compressed: bool = False
+    stats: int = 0
+    """Percent between two progress messages; 0: none."""
+    skip: bool = False
+    login: str = "sa"
+
+
+PLAIN: Final = BackupDetails()
+"""A backup without options."""
+
+
 class BackupSet(Struct, frozen=True, kw_only=True):
     """One backup in a file."""
 
@@ -82,6 +101,12 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     image: DatabaseCopy | None = None
     """Copy from which a full or differential backup was taken: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
+    details: BackupDetails = BackupDetails()
+
+    @property
+    def backup_kb(self) -> float:
+        """Size of the backup before compression."""
+        return self.size_kb / BACKUP_COMPRESSION if self.details.compressed else self.size_kb
 
 
 class BackupFile(Struct, frozen=True):
@@ -106,7 +131,7 @@ def backup_database(
     differential: bool = False,
     copy_only: bool = False,
     init: bool = False,
-    compression: bool = False,
+    details: BackupDetails = PLAIN,
 ) -> statements.Outcome:
     """Back up a database to the disk file *path*.
 
@@ -116,7 +141,7 @@ def backup_database(
     3201, 3202 or 3241, each followed by 3013.
     """
     title = "BACKUP DATABASE"
-    if compression:
+    if details.compressed:
         _need_compression(world.instances[server])
     if database.lower() == "tempdb":
         raise SqlError(3147, also=(3013,), title=title)
@@ -131,14 +156,16 @@ def backup_database(
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
     at = streams.end_of_log_kb(world, copy)
-    size_kb = copy.size_kb * (BACKUP_COMPRESSION if compression else 1.0)
+    size_kb = copy.size_kb
     if differential:
         size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
+    size_kb *= BACKUP_COMPRESSION if details.compressed else 1.0
     place = _room_for(world, server, path, size_kb, title)
+    _check_expiration(world, place, details, init, title)
     world.update_copy(copy.key, backup_from_kb=at)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
-    args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init)
+    args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init, details)
     return statements.Pending(world.tick + ticks(duration_s), "backup.data", args)
 
 
@@ -154,6 +181,7 @@ def _data_done(
     started_tick: Tick,
     copy_only: bool,
     init: bool,
+    details: BackupDetails = PLAIN,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
@@ -172,16 +200,18 @@ def _data_done(
         taken,
         base=base,
         copy_only=copy_only,
+        details=details,
         image=replace(copy, source=None, backup_from_kb=None, compatibility_level=level),
     )
-    _write(world, (host, path), taken, init)
+    position = _write(world, (host, path), taken, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         log_backup_chain.begin(world, key, from_kb, started_tick)
     groups.policy(world.copies[key]).catalog_changed(world, key)
-    return _report(world, taken, "BACKUP DATABASE")
+    title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
+    return _report(world, taken, title, position)
 
 
 # --- BACKUP LOG ------------------------------------------------------------------------------------
@@ -197,6 +227,7 @@ def backup_log(
     no_truncate: bool = False,
     copy_only: bool = False,
     init: bool = False,
+    details: BackupDetails = PLAIN,
 ) -> statements.Outcome:
     """Back up the log since the last log backup to the disk file *path*.
 
@@ -221,13 +252,26 @@ def backup_log(
     if norecovery and copy.group_kind:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
     end = streams.end_of_log_kb(world, copy)
-    size_kb = max(0.0, end - lead.last_log_backup_kb)
+    if details.compressed:
+        _need_compression(world.instances[server])
+    size_kb = max(0.0, end - lead.last_log_backup_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
     place = _room_for(world, server, path, size_kb, title)
+    _check_expiration(world, place, details, init, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(copy.key, db_state=DbState.RESTORING)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
-    args = (copy.database, *place, lead.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
+    args = (
+        copy.database,
+        *place,
+        lead.last_log_backup_kb,
+        end,
+        world.tick,
+        norecovery,
+        copy_only,
+        init,
+        details,
+    )
     return statements.Pending(world.tick + ticks(duration_s), "backup.log", args)
 
 
@@ -243,6 +287,7 @@ def _log_done(
     tail: bool,
     copy_only: bool,
     init: bool,
+    details: BackupDetails = PLAIN,
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
@@ -252,14 +297,17 @@ def _log_done(
         note_failure(world, server, database, refused or broken)
         raise refused or broken
     number = world.next_id()
-    taken = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
-    taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
-    _write(world, (host, path), taken, init)
+    size_kb = (last_kb - first_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
+    taken = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
+    taken = replace(
+        taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
+    )
+    position = _write(world, (host, path), taken, init)
     if not copy_only:
         for one in {key: None, _writer(world, copy): None}:  # the chain is one across the replicas
             _note_log_backup(world, one, last_kb)
             world.update_copy(one, last_log_backup_tick=started_tick, bulk_changes=False)
-    return _report(world, taken, "BACKUP LOG")
+    return _report(world, taken, "BACKUP LOG", position)
 
 
 def _note_log_backup(world: World, key: Key, upto_kb: float) -> None:
@@ -415,6 +463,19 @@ def _build_backup_set(
     )
 
 
+def _check_expiration(
+    world: World, location: tuple[str, str], details: BackupDetails, init: bool, title: str
+) -> None:
+    """Raise 4030 for INIT of a file with a backup that has not expired."""
+    old = world.files.get(location)
+    for one in old.sets if isinstance(old, BackupFile) and init and not details.skip else ():
+        expires = one.details.expires_tick
+        if expires is not None and expires > world.tick:
+            at = clock.time_at(world, expires)
+            when = datetime_formats.format_datetime(at, "%b %d %Y %I:%M:%S:000%p")
+            raise SqlError(4030, location[1], when, also=(3013,), title=title)
+
+
 def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup in its file and return its position there."""
     old = world.files.get(location)
@@ -423,10 +484,11 @@ def _store(world: World, location: tuple[str, str], backup_set: BackupSet, init:
     return len(before) + 1
 
 
-def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> None:
+def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
+    """Store the backup and log it; return its position in the file."""
     number = _store(world, location, backup_set, init)
     if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
-        return
+        return number
     word = "Log was" if backup_set.kind == LOG else "Database"
     errorlog.write_text(
         world,
@@ -435,25 +497,58 @@ def _write(world: World, location: tuple[str, str], backup_set: BackupSet, init:
         f"device information: (FILE={number}, TYPE=DISK: {{'{location[1]}'}}). "
         "This is an informational message only. No user action is required.",
     )
+    return number
 
 
-def _report(world: World, backup_set: BackupSet, title: str) -> list[Message]:
-    name = f"{backup_set.database}_log" if backup_set.kind == LOG else backup_set.database
+def _report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
     return format_processed_messages(
-        world, title, backup_set.database, {name: backup_set.size_kb}, backup_set.started_tick
+        world,
+        title,
+        backup_set,
+        backup_set.database,
+        backup_set.started_tick,
+        position,
+        backup_set.details.stats,
     )
 
 
+LOG_LEAST_PAGES: Final = 1
+"""Pages of log in a backup of a database that nobody changes. Seen in public outputs: 1 to 3."""
+
+
+def _pages_of_files(backup_set: BackupSet) -> list[tuple[str, int]]:
+    """Return (logical name, pages) of each file of a backup: data, then log."""
+    log_kb = backup_set.last_kb - backup_set.first_kb
+    if backup_set.kind == LOG or backup_set.image is None:
+        return [(f"{backup_set.database}_log", round(log_kb / PAGE_KB))]
+    data, log = volumes.files_of(backup_set.image)[:2]
+    data_kb = max(0.0, backup_set.backup_kb - log_kb)
+    return [(data.name, round(data_kb / PAGE_KB)), (log.name, max(LOG_LEAST_PAGES, round(log_kb / PAGE_KB)))]
+
+
 def format_processed_messages(
-    world: World, title: str, database: str, sizes_kb: dict[str, float], started_tick: Tick
+    world: World,
+    title: str,
+    backup_set: BackupSet,
+    database: str,
+    started_tick: Tick,
+    position: int,
+    stats: int,
 ) -> list[Message]:
-    """Return `Processed n pages …` for each file, and the closing line of a BACKUP or RESTORE."""
+    """Return `n percent processed.`, `Processed n pages …` for each file, and the closing line of a BACKUP or RESTORE.
+
+    The line for 100 percent follows the data files of a backup. Seen in public outputs.
+    """
     seconds = max(0.01, (world.tick - started_tick) / 100.0)
-    pages = round(arithmetic.total(sizes_kb.values()) / PAGE_KB)
-    lines = [
-        Message(4035, 0, 1, 0, fill_message(4035, round(kb / PAGE_KB), database, name, 1)[1])
-        for name, kb in sizes_kb.items()
-    ]
+    files_pages = _pages_of_files(backup_set)
+    pages = sum(count for _, count in files_pages)
+    progress = [*range(stats, 100, stats), 100] if stats else []
+    lines = [Message(3211, 0, 1, 0, fill_message(3211, percent)[1]) for percent in progress]
+    last = lines.pop() if lines and title.startswith("BACKUP") else None
+    for place, (name, count) in enumerate(files_pages, start=1):
+        if last is not None and place == len(files_pages):
+            lines.append(last)
+        lines.append(Message(4035, 0, 1, 0, fill_message(4035, count, database, name, position)[1]))
     rate = pages * PAGE_KB / 1024.0 / seconds
     took, speed = divmod(round(seconds * 1000.0), 1000), divmod(round(rate * 1000.0), 1000)
     closing = fill_message(3014, title, pages, *took, *speed)[1]

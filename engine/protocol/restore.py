@@ -53,6 +53,13 @@ class Ending(Struct, frozen=True):
     recovery: bool = True
     standby: bool = False
     stop_tick: Tick | None = None
+    replaced: bool = False
+    """WITH REPLACE."""
+    stats: int = 0
+    """Percent between two progress messages; 0: none."""
+    position: int = 1
+    """Position of the backup in its file."""
+    checksum: bool = False
 
     @property
     def finish_s(self) -> float:
@@ -84,10 +91,15 @@ def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
     return volumes.files_of(backup_set.image) if backup_set.image is not None else ()
 
 
-def _find_backup_set(world: World, server: str, path: str, number: int, title: str) -> BackupSet:
+def _find_backup_set(
+    world: World, server: str, path: str, number: int, title: str, checksum: bool = False
+) -> BackupSet:
+    """Return one backup of a file. 4038 there is none of that number, 3187 it lacks the checksums asked for."""
     sets = list_backup_sets(world, server, path, title)
     if not 1 <= number <= len(sets):
         raise SqlError(4038, number, path, also=(3013,), title=title)
+    if checksum and not sets[number - 1].details.checksum:
+        raise SqlError(3187, also=(3013,), title=title)
     return sets[number - 1]
 
 
@@ -127,13 +139,13 @@ def restore_database(
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
     _without_snapshots(world, server, database, title)
-    chosen = _find_backup_set(world, server, path, file, title)
+    ending = replace(ending or Ending(recovery), position=file, replaced=replace_existing)
+    chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
     if chosen.kind == LOG or chosen.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.instances[server].version:
         raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
     encryption.need_key(world.instances[server], chosen.encryption_key, title)
-    ending = ending or Ending(recovery)
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
     if chosen.kind == DIFFERENTIAL:
@@ -309,10 +321,10 @@ def restore_log(
     path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces *recovery* for
     other endings.
     """
-    ending = ending or Ending(recovery)
+    ending = replace(ending or Ending(recovery), position=file)
     title = "RESTORE LOG"
     old = _existing(world, server, database)
-    chosen = _find_backup_set(world, server, path, file, title)
+    chosen = _find_backup_set(world, server, path, file, title, ending.checksum)
     copy = _check_restoring(world, server, database, old, title)
     if chosen.kind != LOG:
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
@@ -424,7 +436,7 @@ def _complete_restore(
         encrypted=backup_set.encrypted,
         extra_files=copy.extra_files if backup_set.kind == DATABASE else _with_drives(copy, backup_set),
     )
-    _keep_history(world, key, backup_set, ending.recovery and reached)
+    _keep_history(world, key, backup_set, ending, ending.recovery and reached)
     word = "Log was" if backup_set.kind == LOG else "Database was"
     errorlog.write_text(
         world,
@@ -432,7 +444,9 @@ def _complete_restore(
         f"{word} restored. Database: {database}, end of log reached. "
         "This is an informational message only. No user action is required.",
     )
-    said = _report(world, backup_set, database, title, started_tick)
+    said = backup.format_processed_messages(
+        world, title, backup_set, database, started_tick, ending.position, ending.stats
+    )
     if not reached:
         return [*said[:-1], Message(0, 0, 0, 0, NOT_REACHED), said[-1]]
     if ending.recovery:
@@ -450,13 +464,15 @@ KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 """restore_type of msdb.dbo.restorehistory. Documented."""
 
 
-def _keep_history(world: World, key: Key, backup_set: BackupSet, recovery: bool) -> None:
+def _keep_history(world: World, key: Key, backup_set: BackupSet, ending: Ending, recovery: bool) -> None:
     done = Restored(
         database=key[1],
         backup_id=backup_set.id,
         kind=KINDS[backup_set.kind],
         tick=world.tick,
+        replace=ending.replaced,
         recovery=recovery,
+        stop_tick=ending.stop_tick,
     )
     world.update_instance(key[0], restores=(*world.instances[key[0]].restores, done))
 
@@ -465,13 +481,6 @@ def _with_drives(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFile, ...
     """Return the files of the copy with those that the log creates in addition to those of the full restore."""
     mine = {file.name: file for file in copy.extra_files}
     return tuple(mine.get(file.name, file) for file in backup_set.extra_files)
-
-
-def _report(
-    world: World, backup_set: BackupSet, database: str, title: str, started_tick: int
-) -> list[Message]:
-    name = f"{database}_log" if backup_set.kind == LOG else database
-    return backup.format_processed_messages(world, title, database, {name: backup_set.size_kb}, started_tick)
 
 
 statements.COMPLETIONS["restore.done"] = _complete_restore

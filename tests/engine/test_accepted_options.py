@@ -9,7 +9,7 @@ from lark import Token
 
 from engine.model import World
 from engine.powershell import prompt
-from engine.tsql.batches import administer, backup_restore
+from engine.tsql.batches import administer
 from engine.tsql.language import parse
 from tests.engine.availability.worlds import ag_lab, do
 from tests.engine.tsql.console import ask
@@ -22,18 +22,6 @@ NOOP_RULES: Final = {
     "none": "a NULL value",
 }
 """Rules of the grammar that leave nothing behind, and the reason that nothing is lost."""
-
-NOOP_OPTIONS: Final = {
-    **dict.fromkeys(("BLOCKSIZE", "BUFFERCOUNT", "MAXTRANSFERSIZE"), "a setting of buffers; duration is that of disks"),
-    **dict.fromkeys(("REWIND", "NOREWIND", "UNLOAD", "NOUNLOAD"), "for tapes alone"),
-    **dict.fromkeys(("NOINIT", "NOSKIP", "NOFORMAT", "STOP_ON_ERROR", "NO_CHECKSUM"), "the default"),
-    "SKIP": "no backup here has an expiration date", "RESTART": "no restore here leaves a checkpoint to restart from",
-    "STATS": "progress messages; sys.dm_exec_requests shows the progress",
-    "CHECKSUM": "pages are sound; a backup of damaged pages is refused",
-    "CONTINUE_AFTER_ERROR": "no backup here has damaged pages", "NO_COMPRESSION": "the default",
-    "LOADHISTORY": "the history is loaded anyway", "RECOVERY": "the default",
-}  # fmt: skip
-"""Options of BACKUP and RESTORE that truly change nothing here, and why."""
 
 
 def says_not_simulated(texts: list[str]) -> bool:
@@ -87,61 +75,6 @@ def parts(world: World) -> tuple[object, ...]:
         for key, one in world.copies.items()
     }
     return instances, copies, dict(world.files), dict(world.objects)
-
-
-# --- BACKUP and RESTORE -------------------------------------------------------------------------------------
-
-WITH_VALUES = {
-    "STOPAT": "'2005-10-22T12:00:00'", "STOPATMARK": "'m'", "STOPBEFOREMARK": "'m'", "STANDBY": r"'D:\u.tuf'",
-    "FILE": "1", "NAME": "'n'", "DESCRIPTION": "'d'", "MEDIANAME": "'m'", "MEDIADESCRIPTION": "'m'",
-    "EXPIREDATE": "'2030-01-01'", "RETAINDAYS": "3", "PASSWORD": "'p'", "MEDIAPASSWORD": "'p'", "BLOCKSIZE": "512",
-    "BUFFERCOUNT": "5", "MAXTRANSFERSIZE": "65536", "STATS": "10", "CREDENTIAL": "'c'",
-}  # fmt: skip
-EFFECTS = frozenset(
-    [
-        "COPY_ONLY",
-        "COMPRESSION",
-        "INIT",
-        "FORMAT",
-        "NO_TRUNCATE",
-        "DIFFERENTIAL",
-        "TRUNCATE_ONLY",
-        "NO_LOG",
-        "NORECOVERY",
-        "STANDBY",
-        "PARTIAL",
-        "REPLACE",
-        "STOPAT",
-        "STOPATMARK",
-        "STOPBEFOREMARK",
-        "FILE",
-    ]
-)
-"""Options whose effects tests of backups show, or that are refused there."""
-
-
-def test_each_option_of_backup_and_restore_has_an_effect_a_remark_a_refusal_or_a_reason() -> None:
-    known = backup_restore.BACKUP_OPTIONS | backup_restore.RESTORE_OPTIONS
-    listed = backup_restore.NO_EFFECT | backup_restore.REFUSED | NOOP_OPTIONS.keys() | EFFECTS
-    assert known - listed == set()
-
-
-@pytest.mark.parametrize("option", sorted(backup_restore.REFUSED & backup_restore.BACKUP_OPTIONS))
-def test_an_option_that_would_make_another_backup_is_refused(option: str) -> None:
-    world = lab()
-    value = f" = {WITH_VALUES[option]}" if option in WITH_VALUES else ""
-    answer = ask(world, P, rf"BACKUP DATABASE Sales TO DISK = 'D:\x.bak' WITH {option}{value}", 1.0)
-    assert says_not_simulated(answer.texts), answer.texts
-    assert not [path for where, path in world.files if path.endswith("x.bak")]
-
-
-@pytest.mark.parametrize("option", sorted(backup_restore.NO_EFFECT - backup_restore.REFUSED))
-def test_an_option_without_effect_is_remarked(option: str) -> None:
-    world = lab()
-    assert ask(world, W, "CREATE DATABASE Plain").numbers == []
-    value = f" = {WITH_VALUES[option]}" if option in WITH_VALUES else ""
-    answer = ask(world, W, rf"BACKUP DATABASE Plain TO DISK = 'D:\x.bak' WITH {option}{value}", 30.0)
-    assert says_not_simulated(answer.texts), answer.texts
 
 
 # --- MODIFY FILE ---------------------------------------------------------------------------------------------

@@ -25,8 +25,10 @@ from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog import event_sessions
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.scalars import languages
 from engine.tsql.scalars.values import to_text
 
 Outcome = statements.Outcome
@@ -214,17 +216,38 @@ def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Out
     )
 
 
+def _login_settings(machine: Machine, statement: s.LoginStatement, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the login that CREATE and ALTER set alike. Raise 155, or 15122 for expiration alone."""
+    title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
+    option_table.check_options(title, statement.options, machine.context.version)
+    language = options.get("DEFAULT_LANGUAGE")
+    if language is not None and languages.find(to_text(language)) is None:
+        raise UnsimulatedFeatureError(f"the language {to_text(language)}")
+    switches = {
+        name: to_text(options[name]).upper() == "ON"
+        for name in ("CHECK_POLICY", "CHECK_EXPIRATION")
+        if name in options
+    }
+    return {
+        "password": None if statement.password is None else machine.text(statement.password),
+        "default_database": options.get("DEFAULT_DATABASE"),
+        "default_language": None if language is None else languages.find(to_text(language)).name,  # type: ignore[union-attr]
+        "check_policy": switches.get("CHECK_POLICY"),
+        "check_expiration": switches.get("CHECK_EXPIRATION"),
+    }
+
+
 def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
     options = _options(machine, statement.options)
+    settings = _login_settings(machine, statement, options)
     return accounts.create_login(
         machine.world,
         machine.session.server,
         statement.name,
         windows=statement.windows,
         certificate=statement.certificate,
-        password=None if statement.password is None else machine.text(statement.password),
         sid=_sid(options.get("SID")),
-        default_database=options.get("DEFAULT_DATABASE"),
+        **settings,
     )
 
 
@@ -239,22 +262,18 @@ def _sid(value: object) -> int | None:
 
 
 def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
-    options = _options(machine, statement.options)
-    if "NAME" in options:
-        raise UnsimulatedFeatureError("ALTER LOGIN … WITH NAME")
+    settings = _login_settings(machine, statement, _options(machine, statement.options))
     return accounts.alter_login(
         machine.world,
         machine.session.server,
         statement.name,
         state=statement.state,
-        password=None if statement.password is None else machine.text(statement.password),
-        default_database=options.get("DEFAULT_DATABASE"),
+        **settings,
     )
 
 
 def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
-    if dict(statement.options).get("CERTIFICATE") is not None:
-        raise UnsimulatedFeatureError("CREATE USER … FROM CERTIFICATE")
+    option_table.check_options("CREATE USER", statement.options, machine.context.version)
     return accounts.create_user(
         machine.world,
         machine.session.server,
@@ -266,6 +285,7 @@ def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
 
 
 def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
+    option_table.check_options("ALTER USER", statement.options, machine.context.version)
     new_name = _options(machine, statement.options).get("NAME")
     return accounts.alter_user(
         machine.world,
@@ -393,6 +413,7 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     if statement.kind == "LOGIN":
         return accounts.drop_login(world, server, name)
     if statement.kind == "USER":
+        schemas.check_no_schema_of(machine, name)
         return accounts.drop_user(world, server, machine.session.database, name)
     if statement.kind == "SCHEMA":
         return schemas.drop(machine, name)
@@ -446,14 +467,37 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
         raise UnsimulatedFeatureError(
             f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together"
         )
+    option_table.check_options("CREATE DATABASE", statement.options, machine.context.version)
+    named = [dict(file.properties) for file in statement.files]
     if statement.snapshot_of is not None:
-        return databases.create_snapshot(
-            world, server, statement.name, statement.snapshot_of, statement.files
+        places = tuple((file.get("NAME", ""), file.get("FILENAME", "")) for file in named)
+        return databases.create_snapshot(world, server, statement.name, statement.snapshot_of, places)
+    if statement.attach == "ATTACH":
+        return databases.attach(
+            world, server, statement.name, named[0].get("FILENAME", "") if named else "", login
         )
     if statement.attach:
-        paths = [path for _, path in statement.files]
-        return databases.attach(world, server, statement.name, paths[0] if paths else "", login)
-    return databases.create(world, server, statement.name, login)
+        raise UnsimulatedFeatureError(f"CREATE DATABASE … FOR {statement.attach}")
+    files = [_new_file(file) for file in statement.files]
+    return databases.create(world, server, statement.name, login, files)
+
+
+def _new_file(file: s.FileSpec) -> databases.NewFile:
+    """Return a file of CREATE DATABASE. 102 for a word that is no property."""
+    given = dict(file.properties)
+    for name in given:
+        if name not in FILE_PROPERTIES[:1] + FILE_PROPERTIES[2:6]:
+            raise SqlError(102, name)
+    if "NAME" not in given or "FILENAME" not in given:
+        raise UnsimulatedFeatureError("a file of CREATE DATABASE without NAME and FILENAME")
+    return databases.NewFile(
+        name=given["NAME"],
+        path=given["FILENAME"],
+        log=file.log,
+        size_kb=_size_kb(given.get("SIZE")),
+        max_kb=_size_kb(given.get("MAXSIZE")),
+        growth=_growth(given.get("FILEGROWTH")),
+    )
 
 
 def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:

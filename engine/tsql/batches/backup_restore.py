@@ -1,4 +1,7 @@
-"""BACKUP and RESTORE: what their options ask for, and what they show of a file."""
+"""BACKUP and RESTORE: what their options ask for, and what they show of a file.
+
+Documented [DOC: BACKUP; RESTORE arguments].
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, fill_message
+from engine.model import ticks
 from engine.protocol import backup, clock, encryption, logspace, restore, statements
 from engine.tsql.batches import backupsets
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.machine import Machine
+from engine.tsql.catalog.configurations import option_value
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.values import is_moment, to_number, to_text
+from engine.tsql.scalars.values import Scalar, is_moment, to_number, to_text
 
 Outcome = statements.Outcome
 
@@ -29,9 +35,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     world, server = machine.world, machine.session.server
     database = machine.text(statement.database)
     options = dict(statement.options)
-    _check_options(machine, statement, BACKUP_OPTIONS)
-    if "PARTIAL" in options:
-        raise UnsimulatedFeatureError("BACKUP of files and filegroups")
+    _check_options(machine, statement)
     copy = machine.context.copy_named(database)
     if copy is not None and copy.bad_pages and {"CHECKSUM", "CONTINUE_AFTER_ERROR"} & options.keys():
         raise UnsimulatedFeatureError("BACKUP … WITH CHECKSUM of a database with damaged pages")
@@ -53,6 +57,7 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
             no_truncate="NO_TRUNCATE" in options,
             copy_only="COPY_ONLY" in options,
             init=init,
+            details=_details(machine, statement),
         )
     return backup.backup_database(
         world,
@@ -62,54 +67,59 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
         differential="DIFFERENTIAL" in options,
         copy_only="COPY_ONLY" in options,
         init=init,
-        compression="COMPRESSION" in options,
+        details=_details(machine, statement),
     )
 
 
-_MEDIA: Final = """
-BLOCKSIZE BUFFERCOUNT MAXTRANSFERSIZE CHECKSUM NO_CHECKSUM STOP_ON_ERROR CONTINUE_AFTER_ERROR RESTART STATS REWIND
-NOREWIND UNLOAD NOUNLOAD CREDENTIAL PARTIAL NORECOVERY STANDBY
-"""
-_NO_EFFECT: Final = """
-NAME DESCRIPTION MEDIANAME MEDIADESCRIPTION EXPIREDATE RETAINDAYS PASSWORD MEDIAPASSWORD RESTRICTED_USER ENABLE_BROKER
-NEW_BROKER ERROR_BROKER_CONVERSATIONS KEEP_REPLICATION KEEP_CDC
-"""
-_BACKUP: Final = """
-COPY_ONLY COMPRESSION NO_COMPRESSION ENCRYPTION FILE_SNAPSHOT NOINIT INIT NOSKIP SKIP NOFORMAT FORMAT NO_TRUNCATE
-DIFFERENTIAL TRUNCATE_ONLY NO_LOG
-"""
-_RESTORE: Final = "RECOVERY REPLACE STOPAT STOPATMARK STOPBEFOREMARK FILE FILESTREAM LOADHISTORY"
-NO_EFFECT: Final = frozenset(_NO_EFFECT.split())
-REFUSED: Final = frozenset({
-    "ENCRYPTION", "FILE_SNAPSHOT", "CREDENTIAL", "PASSWORD", "MEDIAPASSWORD", "RESTRICTED_USER", "FILESTREAM",
-})  # fmt: skip
-"""Options after which the backup or the database would be another one: such a statement is refused."""
-BACKUP_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _BACKUP).split())
-RESTORE_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _RESTORE).split())
-"""Options of WITH; of some nothing is kept here. Documented [DOC: BACKUP; RESTORE arguments]."""
-
-
-def _check_options(
-    machine: Machine, statement: s.Backup | s.Restore, allowed_options: frozenset[str]
-) -> None:
-    """Raise 155 for an option that there is not, 3031 for those that contradict; remarks those without effect."""
+def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
+    """Raise 155 for an option that does not exist, 3031 for those that contradict; refuse what is not simulated."""
     written = [name for name, _ in statement.options]
-    for name in written:
-        if name not in allowed_options:
-            raise SqlError(155, name, statement.title.split()[0])
     ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
     if len(ends) > 1:
         raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,))
-    refused = [name for name in written if name in REFUSED]
-    if refused:
-        raise UnsimulatedFeatureError(f"{statement.title.split()[0]} … WITH {refused[0]}")
-    idle = [name for name in written if name in NO_EFFECT]
-    if idle:
-        machine.remark(f"{statement.title.split()[0]} … WITH {', '.join(idle)}: accepted and has no effect")
+    pairs = [(name, _shown_value(machine, name, value)) for name, value in statement.options]
+    option_table.check_options(statement.title.split()[0], pairs, machine.context.version)
 
 
-_WHOLE_RESTORE: Final = frozenset({"STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
-"""Options that would bring the database to another point than the end of the backup or a time."""
+def _shown_value(machine: Machine, name: str, value: s.Value) -> Scalar:
+    """Return the value of an option; a group in brackets is text already."""
+    given = machine.value(value)
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+def _stats(options: dict[str, Any]) -> int:
+    """Return the percent between two progress messages: that of STATS, 10 for the bare word, 0 without it."""
+    if "STATS" not in options:
+        return 0
+    return min(100, max(1, int(to_number(options["STATS"])))) if options["STATS"] is not None else 10
+
+
+def _details(machine: Machine, statement: s.Backup) -> backup.BackupDetails:
+    """Return the options that the backup set keeps [DOC: BACKUP; backup checksum default]."""
+    options = {name: machine.value(value) for name, value in statement.options}
+    version, world = machine.context.version, machine.world
+    default = "COMPRESSION" in options
+    if version >= 2008 and not {"COMPRESSION", "NO_COMPRESSION"} & options.keys():
+        default = option_value(machine.context, "backup compression default") == 1
+    checked = "CHECKSUM" in options or default
+    if version >= 2014 and not checked:
+        checked = option_value(machine.context, "backup checksum default") == 1
+    expires = None
+    if options.get("RETAINDAYS") is not None:
+        expires = world.tick + ticks(86_400.0 * int(to_number(options["RETAINDAYS"])))
+    elif options.get("EXPIREDATE") is not None:
+        stop = options["EXPIREDATE"]
+        expires = clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0))
+    return backup.BackupDetails(
+        name=None if options.get("NAME") is None else to_text(options["NAME"]),
+        description=None if options.get("DESCRIPTION") is None else to_text(options["DESCRIPTION"]),
+        expires_tick=expires,
+        checksum=checked and "NO_CHECKSUM" not in options,
+        compressed=default,
+        stats=_stats(options),
+        skip=bool({"SKIP", "FORMAT"} & options.keys()),
+        login=machine.session.login,
+    )
 
 
 def _restore(machine: Machine, statement: s.Restore) -> Outcome:
@@ -119,7 +129,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     database = machine.text(statement.database)
     if database.lower() in SYSTEM_DATABASES:
         raise UnsimulatedFeatureError("RESTORE of a system database")
-    _check_options(machine, statement, RESTORE_OPTIONS)
+    _check_options(machine, statement)
     options = {name: machine.value(value) for name, value in statement.options}
     standby = "STANDBY" in options
     recovery = "NORECOVERY" not in options and not standby
@@ -127,18 +137,15 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         if not recovery:
             raise SqlError(102, database)
         return statements.restore_with_recovery(world, server, database)
-    other = sorted(_WHOLE_RESTORE & options.keys())
-    if other:
-        raise UnsimulatedFeatureError(
-            f"RESTORE … WITH {other[0]}" if other != ["PARTIAL"] else "RESTORE of parts: pages, files"
-        )
     path = _one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
     stop = options.get("STOPAT")
     stop_tick = (
         clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0)) if stop is not None else None
     )
-    ending = restore.Ending(recovery, standby, stop_tick)
+    ending = restore.Ending(
+        recovery, standby, stop_tick, stats=_stats(options), checksum="CHECKSUM" in options
+    )
     if statement.what == "LOG":
         return restore.restore_log(world, server, database, path, ending=ending, file=number)
     return restore.restore_database(
@@ -155,6 +162,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
 
 
 def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
+    _check_options(machine, statement)
     path = _one_device(machine, statement.devices)
     found = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
     number = int(to_number(machine.value(dict(statement.options).get("FILE", 1))))

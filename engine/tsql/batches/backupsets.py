@@ -99,13 +99,17 @@ def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
 
 def _header(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
     kind, described = _TYPES[backup_set.kind]
-    size = int(backup_set.size_kb * 1024)
+    size, details = int(backup_set.backup_kb * 1024), backup_set.details
+    expires = details.expires_tick
     return {
+        "BackupName": details.name,
+        "BackupDescription": details.description,
+        "ExpirationDate": context.datetime_value(expires) if expires is not None else None,
         "BackupType": kind,
-        "Compressed": 0,
+        "Compressed": int(details.compressed),
         "Position": position,
         "DeviceType": 2,
-        "UserName": "sa",
+        "UserName": details.login,
         "ServerName": backup_set.server,
         "DatabaseName": backup_set.database,
         "BackupSize": size,
@@ -123,7 +127,7 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "IsSnapshot": 0,
         "IsReadOnly": 0,
         "IsSingleUser": 0,
-        "HasBackupChecksums": 0,
+        "HasBackupChecksums": int(details.checksum),
         "IsDamaged": 0,
         "HasIncompleteMetaData": int(backup_set.tail),
         "IsForceOffline": 0,
@@ -132,6 +136,6 @@ def _header(context: Context, backup_set: backup.BackupSet, position: int) -> di
         "RecoveryModel": "FULL",
         "BackupTypeDescription": described,
         "BackupSetGUID": unique_id("backup", backup_set.server, backup_set.id),
-        "CompressedBackupSize": size,
+        "CompressedBackupSize": int(backup_set.size_kb * 1024),
         "Containment": 0,
     }

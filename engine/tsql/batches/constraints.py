@@ -88,6 +88,7 @@ def check_definition(
             places = find_column_positions(table, item.columns, ref.parts[-1])
             if isinstance(item, Key):
                 check_key(table, places, ref.parts[-1])
+                check_filter(machine, table, item)
         except SqlError as problem:
             problem.also = (1750,)
             raise
@@ -137,11 +138,24 @@ def check_key(table: Table, places: Sequence[int], owner: str) -> None:
             raise SqlError(1919, name, owner)
 
 
+def check_filter(machine: Machine, table: Table, key: Key) -> None:
+    """Read the condition of a filtered index against the columns of its table."""
+    if key.filter:
+        _evaluate_rows(machine, table.columns, (), [f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"])
+
+
+def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
+    """Return the places of the rows that are in a filtered index."""
+    text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
+    values = _evaluate_rows(machine, table.columns, table.rows, [text])
+    return {place for place, (inside,) in enumerate(values) if inside}
+
+
 def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
     """Return the columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
     wanted = [name.lower() for name in item.references]
     for key in parent.constraints:
-        if not isinstance(key, Key) or not key.unique:
+        if not isinstance(key, Key) or not key.unique or key.filter:
             continue
         names = [name.lower() for name in key.columns]
         if (not wanted and key.kind == "PRIMARY KEY") or (wanted and sorted(names) == sorted(wanted)):
@@ -236,9 +250,10 @@ def _enforce_unique_keys(
             continue
         places = find_column_positions(table, key.columns, ref.parts[-1])
         seen: dict[tuple[Scalar, ...], int] = {}
+        inside = _find_filtered_rows(machine, table, key) if key.filter else None
         # rows that stay come first: what is new is the duplicate
         for at in sorted(range(len(table.rows)), key=lambda at: (at in fresh, at)):
-            if at in ignored:
+            if at in ignored or (inside is not None and at not in inside):
                 continue
             values = _key_of(table.rows[at], places)
             if seen.setdefault(values, at) == at:

@@ -39,6 +39,8 @@ class Table(Struct, frozen=True):
     """A number for each row, which it keeps: connections that change different rows do not meet."""
     next_id: int = 1
     constraints: tuple[Constraint, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    """Options of CREATE TABLE."""
 
     @property
     def cells(self) -> int:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from engine.constants import ENTERPRISE
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, sources, tables
 from engine.tsql.batches.data import Table
+from engine.tsql.language import option_table, version_gates
 from engine.tsql.language import statements as s
-from engine.tsql.language import version_gates
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 def create_table(machine: Machine, statement: s.CreateTable) -> None:
     """Create a table. Raises 2714, 2705, 2715, and the errors of its constraints: 1767, 1911, 8110."""
+    option_table.check_options("CREATE TABLE", statement.options, machine.context.version)
+    _check_compression(machine, statement.name[-1], statement.options)
     made = table_of(machine, TableRef(statement.name), statement.columns)
+    made = replace(made, options=statement.options)
     sources.create_table(machine, TableRef(statement.name), made)
     machine.note(error=0, rowcount=0)
 
@@ -32,6 +37,12 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     """Return the empty table that *text* in brackets describes."""
     columns, rules = parse_table(text)
+    check_column_options(machine, ref.parts[-1], columns)
+    for rule in rules:
+        if isinstance(rule, Key):
+            check_index_options(machine, ref.parts[-1], rule)
+        else:
+            option_table.check_options("COLUMN", rule.options, machine.context.version)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
         check_type_text(column.type, "column", column.name, number)
@@ -60,6 +71,53 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     return constraints.with_computed_types(machine, made)
 
 
+_NOT_DETERMINISTIC: Final = frozenset(
+    {
+        "GETDATE",
+        "GETUTCDATE",
+        "SYSDATETIME",
+        "SYSUTCDATETIME",
+        "SYSDATETIMEOFFSET",
+        "CURRENT_TIMESTAMP",
+        "NEWID",
+        "RAND",
+    }
+)
+"""[DOC: deterministic and nondeterministic functions]"""
+
+
+def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnDefinition]) -> None:
+    """Raise 155 or 4936, or refuse an option of a column."""
+    for column in columns:
+        option_table.check_options("COLUMN", column.options, machine.context.version)
+        words = {token.upper for token in tokens_of(column.computed)} if column.computed else set()
+        if ("PERSISTED", "") in column.options and words & _NOT_DETERMINISTIC:
+            raise SqlError(4936, column.name, table)
+
+
+def _check_compression(machine: Machine, name: str, options: option_table.Pairs) -> None:
+    """Raise 7738 for compression in an edition that does not have it [DOC: data compression]."""
+    server = machine.context.server
+    wanted = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
+    if wanted and server.version < 2016 and server.edition not in ENTERPRISE:
+        raise SqlError(7738, name)
+
+
+def check_index_options(machine: Machine, table: str, key: Key) -> None:
+    """Raise 129, 155, 1712, 1916 or 7738, or refuse an option of an index."""
+    version, server = machine.context.version, machine.context.server
+    option_table.check_options("CREATE INDEX", key.options, version)
+    given = dict(key.options)
+    fill = given.get("FILLFACTOR")
+    if fill is not None and not 1 <= int(fill) <= 100:
+        raise SqlError(129, int(fill))
+    if given.get("ONLINE") == "ON" and server.edition not in ENTERPRISE:
+        raise SqlError(1712)
+    if given.get("IGNORE_DUP_KEY") == "ON" and not key.unique:
+        raise SqlError(1916, "nonunique", "ignore_dup_key")
+    _check_compression(machine, table, key.options)
+
+
 def _check_identity(table: str, column: ColumnDefinition) -> None:
     """Raise 2749 for an IDENTITY that is no whole number, 8147 for one that may be NULL."""
     if column.identity is None:
@@ -77,7 +135,14 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
     table = sources.find_user_table(machine, ref)
     if table is None:
         raise SqlError(1088, ref.dotted)
-    if any(item.name.lower() == statement.name.lower() for item in table.constraints):
+    old = next((item for item in table.constraints if item.name.lower() == statement.name.lower()), None)
+    if ("DROP_EXISTING", "ON") in statement.options:
+        if not isinstance(old, Key):
+            raise SqlError(7999, statement.name, ref.dotted)
+        if "INDEX" not in old.kind:
+            raise UnsimulatedFeatureError("CREATE INDEX … WITH DROP_EXISTING of the index of a constraint")
+        table = replace(table, constraints=tuple(item for item in table.constraints if item is not old))
+    elif old is not None:
         raise SqlError(1913, statement.name, "table", ref.dotted)
     new = Key(
         name=statement.name,
@@ -86,7 +151,12 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         clustered=statement.clustered,
         ignore_duplicates=statement.ignore_duplicates,
         included=statement.included,
+        descending=statement.descending,
+        filter=statement.filter,
+        options=tuple(pair for pair in statement.options if pair[0] != "DROP_EXISTING"),
     )
+    check_index_options(machine, ref.parts[-1], replace(new, options=statement.options))
+    constraints.check_filter(machine, table, new)
     constraints.find_column_positions(table, (*new.columns, *new.included), ref.parts[-1])
     constraints.check_key(
         table, constraints.find_column_positions(table, new.columns, ref.parts[-1]), ref.parts[-1]
@@ -151,7 +221,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     elif statement.columns:
         made = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
-        made = _alter_column(table, statement.altered, ref)
+        made = _alter_column(machine, table, statement.altered, ref)
     elif statement.constraint:
         made = _drop_constraint(table, statement.constraint, ref)
     else:
@@ -173,13 +243,16 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
     return replace(table, constraints=kept, columns=columns)
 
 
-def _alter_column(table: Table, text: str, ref: TableRef) -> Table:
+def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
     """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
     (new,), _ = parse_table(text)
     check_type_text(new.type, "column", new.name)
     place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
     if place is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
+    option_table.check_options("COLUMN", new.options, machine.context.version)
+    if new.options:
+        raise UnsimulatedFeatureError("ALTER COLUMN … of more than type and NULL")
     old = table.columns[place]
     if old.computed or any(new.name.lower() in map(str.lower, item.columns) for item in table.constraints):
         raise UnsimulatedFeatureError(
@@ -211,6 +284,12 @@ def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef)
 def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
     """Add columns, with their default or NULL in old rows; 4901 for one that allows neither."""
     columns, rules = parse_table(text)
+    check_column_options(machine, ref.parts[-1], columns)
+    for rule in rules:
+        if isinstance(rule, Key):
+            check_index_options(machine, ref.parts[-1], rule)
+        else:
+            option_table.check_options("COLUMN", rule.options, machine.context.version)
     if unchecked:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:

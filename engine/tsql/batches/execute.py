@@ -33,6 +33,7 @@ from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import mirroring_statements as ms
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -127,6 +128,7 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
     "PARAMETERIZATION": frozenset({"SIMPLE", "FORCED"}),
     "COMPATIBILITY_LEVEL": None,
     "CHANGE_TRACKING": None,
+    "QUERY_STORE": None,
     "CONTAINMENT": None,
     "FILESTREAM": None,
     "TARGET_RECOVERY_TIME": None,
@@ -139,7 +141,7 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 
 
 SINCE: Final = {"DELAYED_DURABILITY": 2014, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
-    "COMPATIBILITY_LEVEL": 2008,
+    "COMPATIBILITY_LEVEL": 2008, "QUERY_STORE": 2016,
 }  # fmt: skip
 """Options that came with a version."""
 
@@ -165,6 +167,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
             if option in ("OFFLINE", "READ_ONLY"):
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a system database")
+        option_table.check_options("ALTER DATABASE SET", [(option, value)], machine.context.version)
         database = machine.context.database_shown(statement.database)
         if option in access.EXCLUSIVE:
             messages += access.end_others(machine, database, statement.termination)

@@ -16,6 +16,7 @@ from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space, virtual_log_files
 from engine.tsql.catalog.sessions import user_sessions
+from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, convert, to_integer, to_number, to_text
@@ -43,22 +44,16 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
 
 # --- trace flags -----------------------------------------------------------------------------------------
 
-KNOWN_FLAGS: Final = frozenset({1400, 1462, 3226})
-"""Trace flags that have an effect here: mirroring in 2005 without service pack, no compression of the stream, no line
-in the ERRORLOG for a backup that succeeds."""
-
 
 def _trace_on(machine: Machine, arguments: Arguments) -> None:
     flags, everywhere = _flags(arguments)
     for flag in flags:
-        if flag not in KNOWN_FLAGS:
-            machine.report_unsimulated(f"trace flag {flag} is set and has no effect")
-        elif everywhere:
-            machine.report_unsimulated(f"that a restart of the service switches trace flag {flag} off")
-        else:
-            machine.report_unsimulated(
-                f"trace flag {flag} for one session; it acts on the whole instance (-1)"
-            )
+        treatment = option_table.treatment_of("trace flag", str(flag), machine.context.version)
+        if not treatment:
+            raise UnsimulatedFeatureError(f"trace flag {flag}")
+        if not everywhere and treatment == option_table.EFFECT:
+            raise UnsimulatedFeatureError(f"trace flag {flag} for one session, without -1")
+        machine.remark(f"that a restart of the service switches trace flag {flag} off")
     here = machine.context.server
     machine.world.update_instance(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
 
@@ -332,6 +327,9 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     number = int(to_number(value))
     if not (option.least <= number <= option.most or number == option.default):
         raise SqlError(15129, number, option.name)
+    treatment = option_table.treatment_of("sp_configure", option.name, context.version)
+    if not treatment and number != configured_value(context, option.name):
+        raise UnsimulatedFeatureError(f"the configuration option '{option.name}'")
     change = (option.name, configured_value(context, option.name), number)
     machine.say_number(15457, *change)
     errorlog.write(machine.world, machine.session.server, 15457, *change)
@@ -346,16 +344,10 @@ def _write_down(machine: Machine, name: str, **values: int) -> None:
     ledger.change(world, server, "options", lambda row: row["name"] == name, **values)
 
 
-_WITH_EFFECT: Final = frozenset(
-    {"max worker threads", "show advanced options", "xp_cmdshell", "Database Mail XPs", "Agent XPs"}
-)
-"""Options that something here looks at."""
-
-
 def reconfigure(machine: Machine) -> None:
     """Execute RECONFIGURE: values that sp_configure has stored take effect.
 
-    Options that are not dynamic take effect at the next start [DOC: sp_configure], which is not simulated.
+    Options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """
     at_start = {option.name for option in options(machine.context.version) if not option.dynamic}
     for row in ledger.rows(machine.world, machine.session.server, "options"):
@@ -363,13 +355,9 @@ def reconfigure(machine: Machine) -> None:
         if value == option_value(machine.context, name):
             continue
         if name in at_start:
-            machine.report_unsimulated(
-                f"the option '{name}', which takes effect at the next start of the service"
-            )
+            _write_down(machine, name, at_start=value, tick=machine.world.tick)
             continue
         _write_down(machine, name, in_use=value)
         if name == "max worker threads":
             machine.world.update_instance(machine.session.server, max_worker_threads=value)
-        elif name not in _WITH_EFFECT:
-            machine.report_unsimulated(f"the option '{name}' is accepted and has no effect")
     machine.note(error=0, rowcount=0)

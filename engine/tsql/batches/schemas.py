@@ -61,6 +61,13 @@ def drop(machine: Machine, name: str) -> list[Message]:
     return []
 
 
+def check_no_schema_of(machine: Machine, user: str) -> None:
+    """Raise 15138 for a user that owns a schema."""
+    for name, made in objects.schemas(machine.context).items():
+        if made.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
+            raise SqlError(15138, "schema")
+
+
 def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
     """Transfer an object. Raises 15151 for an unknown schema or object, 15530 for a name that exists there."""
     context, schema = machine.context, _find(machine, statement.schema, "alter")

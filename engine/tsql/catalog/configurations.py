@@ -62,7 +62,12 @@ def configured_value(context: Context, name: str) -> int:
 def _set_value(context: Context, name: str, column: str) -> int:
     kept = ledger.find(context.world, context.server.name, "options", "name", name)
     default = next(option.default for option in options(context.version) if option.name == name)
-    return default if kept is None else int(str(kept[column]))
+    if kept is None:
+        return default
+    waits = kept.get("at_start")
+    if column == "in_use" and waits is not None and context.server.started_tick > int(str(kept["tick"])):
+        return int(str(waits))  # RECONFIGURE has left it to the next start
+    return int(str(kept[column]))
 
 
 def _configurations(context: Context) -> Iterable[Record]:

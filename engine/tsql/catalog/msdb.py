@@ -116,7 +116,15 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "type": _KINDS[one.kind],
             "database_name": one.database,
             "server_name": one.server,
-            "backup_size": int(one.size_kb * 1024),
+            "backup_size": int(one.backup_kb * 1024),
+            "compressed_backup_size": int(one.size_kb * 1024),
+            "has_backup_checksums": int(one.details.checksum),
+            "name": one.details.name,
+            "description": one.details.description,
+            "expiration_date": context.datetime_value(one.details.expires_tick)
+            if one.details.expires_tick is not None
+            else None,
+            "user_name": one.details.login,
             "is_copy_only": int(one.copy_only),
         }
 
@@ -140,6 +148,7 @@ def _restores(context: Context) -> Iterable[Record]:
             "restore_type": one.kind,
             "replace": int(one.replace),
             "recovery": int(one.recovery),
+            "stop_at": context.datetime_value(one.stop_tick) if one.stop_tick is not None else None,
         }
 
 

@@ -129,6 +129,9 @@ def _column(context: Context, named: Named, number: int, column_id: int, column:
         "increment_value": step,
         "definition": f"({column.computed})" if column.computed else None,
         "default_object_id": _default_id(number, column) if column.default else 0,
+        "is_sparse": int(("SPARSE", "") in column.options),
+        "is_persisted": int(("PERSISTED", "") in column.options),
+        "is_rowguidcol": int(("ROWGUIDCOL", "") in column.options),
     }
 
 
@@ -231,6 +234,7 @@ def _indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
 def _indexes(context: Context) -> Iterable[Record]:
     for _, owner, table in _tables(context):
         for number, key in _indexes_of(table):
+            given = dict(key.options) if key is not None else {}
             yield {
                 "object_id": owner,
                 "name": None if key is None else key.name,
@@ -244,6 +248,15 @@ def _indexes(context: Context) -> Iterable[Record]:
                 "is_unique_constraint": int(key is not None and key.kind == "UNIQUE"),
                 "id": owner,
                 "indid": number,
+                "fill_factor": int(given.get("FILLFACTOR", 0)),
+                "OrigFillFactor": int(given.get("FILLFACTOR", 0)),
+                "is_padded": int(given.get("PAD_INDEX") == "ON"),
+                "allow_row_locks": 1,
+                "allow_page_locks": 1,
+                "has_filter": int(key is not None and bool(key.filter)),
+                "filter_definition": f"({key.filter})" if key is not None and key.filter else None,
+                "optimize_for_sequential_key": int(given.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
+                "no_recompute": int(given.get("STATISTICS_NORECOMPUTE") == "ON"),
                 "rowcnt": len(table.rows),
                 "rows": len(table.rows),
             }
@@ -273,6 +286,7 @@ def _index_columns(context: Context) -> Iterable[Record]:
                     "key_ordinal": 0 if included else place,
                     "partition_ordinal": 0,
                     "is_included_column": int(included),
+                    "is_descending_key": int(key is not None and not included and name in key.descending),
                 }
 
 
@@ -287,7 +301,10 @@ def _partitions(context: Context) -> Iterable[Record]:
     """Yield one partition for each index; the rows are those of the table."""
     place = 0
     for _, owner, table in _tables(context):
-        for number, _ in _indexes_of(table):
+        for number, key in _indexes_of(table):
+            options = table.options if number < 2 else ()
+            chosen = {**dict(options), **(dict(key.options) if key is not None else {})}
+            compression = chosen.get("DATA_COMPRESSION", "NONE")
             partition = FIRST_PARTITION + 65_536 * place
             place += 1
             yield {
@@ -298,6 +315,8 @@ def _partitions(context: Context) -> Iterable[Record]:
                 "partition_number": 1,
                 "rows": len(table.rows),
                 "row_count": len(table.rows),
+                "data_compression": ("NONE", "ROW", "PAGE").index(compression),
+                "data_compression_desc": compression,
             }
 
 
@@ -315,6 +334,9 @@ def _statistics(context: Context) -> Iterable[Record]:
                 "stats_id": row["index_id"],
                 "auto_created": 0,
                 "user_created": 0,
+                "no_recompute": row["no_recompute"],
+                "has_filter": row["has_filter"],
+                "filter_definition": row["filter_definition"],
             }
 
 

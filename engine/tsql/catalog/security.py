@@ -51,9 +51,15 @@ def _principals(context: Context) -> Iterable[Record]:
         kind = "G" if name.startswith("BUILTIN") else "U"
         yield _principal(context, name, number, kind, account_sid(name), disabled=False)
     for place, login in enumerate(context.server.logins):
-        kind = "S" if login.kind == "SQL" else "U"
+        kind = _LETTERS[login.kind]
         row = _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
-        yield {**row, "default_database_name": login.default_database}
+        yield {
+            **row,
+            "default_database_name": login.default_database,
+            "default_language_name": login.default_language or "us_english",
+            "is_policy_checked": int(login.check_policy),
+            "is_expiration_checked": int(login.check_expiration),
+        }
 
 
 def account_sid(name: str) -> bytes:
@@ -61,6 +67,7 @@ def account_sid(name: str) -> bytes:
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 
 
+_LETTERS: Final = {"SQL": "S", "WINDOWS": "U", "CERTIFICATE": "C"}
 _KINDS: Final = {
     "S": "SQL_LOGIN",
     "U": "WINDOWS_LOGIN",
@@ -80,7 +87,10 @@ def _principal(context: Context, name: str, number: int, kind: str, sid: bytes, 
         "is_disabled": int(disabled),
         "create_date": context.datetime_value(-86_400_00 * 100),
         "modify_date": context.datetime_value(-86_400_00 * 100),
-        "default_database_name": "master",
+        "default_database_name": None if kind == "R" else "master",
+        "default_language_name": None if kind == "R" else "us_english",
+        "is_policy_checked": 1,
+        "is_expiration_checked": 0,
         "is_fixed_role": 0,
         "owning_principal_id": None,
     }

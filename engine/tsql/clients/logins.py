@@ -73,7 +73,7 @@ def connect(world: World, window: str, text: str) -> None:
         name=said.get("program", ""),
         interface=said.get("library", ""),
         database=database,
-        language=_language(said.get("language", "")),
+        language=_language(said.get("language", "") or _default_language(world, server, said["login"])),
         encrypted=said.get("encrypted", "") == "yes",
         packet_bytes=int(said.get("packet_bytes") or CONSOLE.packet_bytes),
     )
@@ -99,6 +99,11 @@ def _language(requested_language: str) -> str:
     """Return the language as the server names it; an unknown or unsimulated one is ignored."""
     found = languages.find(requested_language) if requested_language else None
     return found.name if found is not None else ""
+
+
+def _default_language(world: World, server: str, login: str) -> str:
+    known = security.login_of(world.instances[server], login)
+    return known.default_language if known is not None else ""
 
 
 def _options(program: ClientProgram) -> tuple[tuple[str, str], ...]:

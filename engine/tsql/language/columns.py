@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.tsql.language import option_table
 from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, name_of, tokens_of
 
 
@@ -27,6 +29,8 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     """First value and step."""
     computed: str = ""
     """Expression of its value; nothing else can be put into it."""
+    options: option_table.Pairs = ()
+    """SPARSE, PERSISTED and other words of COLUMN in the table of options."""
 
 
 _CONSTANTS: Final = frozenset(
@@ -44,6 +48,12 @@ class Key(Struct, frozen=True, kw_only=True):
     clustered: bool = False
     ignore_duplicates: bool = False
     included: tuple[str, ...] = ()
+    descending: tuple[str, ...] = ()
+    """Those of *columns* that are in descending order."""
+    filter: str = ""
+    """Condition of a filtered index."""
+    options: option_table.Pairs = ()
+    """Options of WITH."""
 
     @property
     def unique(self) -> bool:
@@ -58,6 +68,7 @@ class Check(Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...] = ()
     trusted: bool = True
     """False if it was made WITH NOCHECK: old rows may break it."""
+    options: option_table.Pairs = ()
 
 
 class ForeignKey(Struct, frozen=True, kw_only=True):
@@ -71,11 +82,14 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     """Action on the referencing rows instead of a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
     trusted: bool = True
     """As in Check."""
+    options: option_table.Pairs = ()
 
 
 Constraint = Key | Check | ForeignKey
 
 
+_NOT_FOR_REPLICATION: Final = (("NOT FOR REPLICATION", ""),)
+_BARE_OPTIONS: Final = frozenset({"ROWGUIDCOL", "SPARSE", "PERSISTED", "FILESTREAM", "HIDDEN"})
 _BEHIND_COMPUTED: Final = ("PERSISTED", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN")
 _TABLE_CONSTRAINTS: Final = ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "INDEX")
 _COLUMN_WORDS: Final = frozenset(
@@ -133,6 +147,18 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
     }
     filled = tuple(replace(c, nullable=False) if c.name.lower() in keys else c for c in columns)
     return filled, tuple(reader.constraints)
+
+
+def ordered_names(tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns in `a, b DESC`, and those of them in descending order."""
+    names: list[str] = []
+    descending: list[str] = []
+    for token in tokens:
+        if token.upper == "DESC" and names:
+            descending.append(names[-1])
+        elif token.kind in ("word", "quoted") and token.upper != "ASC":
+            names.append(name_of(token))
+    return tuple(names), tuple(descending)
 
 
 def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
@@ -235,7 +261,7 @@ class _ColumnReader:
         if word == "NOT":
             if self.token.upper == "FOR":  # NOT FOR REPLICATION
                 self.place += 2
-                return column
+                return replace(column, options=(*column.options, *_NOT_FOR_REPLICATION))
             if self.take().upper != "NULL":
                 raise self.problem()
             return replace(column, nullable=False)
@@ -262,11 +288,19 @@ class _ColumnReader:
             return replace(column, nullable=column.nullable and not primary)
         if word == "INDEX":
             self.index(name_of(self.take()), (column.name,))
-        elif word in ("COLLATE", "ON"):
+        elif word == "COLLATE":
+            return replace(column, options=(*column.options, (word, self.take().text.upper())))
+        elif word in ("MASKED", "ENCRYPTED") and self.token.upper == "WITH":
             self.take()
-        elif word == "WITH":
-            self.brackets()
-        elif word not in ("ROWGUIDCOL", "SPARSE", "PERSISTED"):
+            return replace(column, options=(*column.options, (word, str(len(self.brackets())))))
+        elif word == "GENERATED" and self.token.upper == "ALWAYS":
+            while not (self.token.is_op(",", ")") or self.token.upper in _COLUMN_WORDS | _BARE_OPTIONS):
+                if self.take().kind == "end":
+                    raise self.problem()
+            return replace(column, options=(*column.options, (word, "ALWAYS")))
+        elif word in _BARE_OPTIONS:
+            return replace(column, options=(*column.options, (word, "")))
+        elif word != "WITH" or self.take().upper != "VALUES":
             self.place -= 1
             raise self.problem()
         return column
@@ -283,13 +317,15 @@ class _ColumnReader:
         if keyword in ("PRIMARY", "UNIQUE"):
             self.key(keyword, name, columns)
         elif keyword == "CHECK":
+            options: option_table.Pairs = ()
             if self.token.upper == "NOT":
-                self.place += 3  # NOT FOR REPLICATION
+                self.place += 3
+                options = _NOT_FOR_REPLICATION
             inside = self.brackets()
             if not inside:
                 raise self.problem()
             text = self.text[inside[0].start : inside[-1].end]
-            self.constraints.append(Check(name=name, text=text, columns=columns))
+            self.constraints.append(Check(name=name, text=text, columns=columns, options=options))
         elif keyword == "FOREIGN":
             self.take()
             own = self.names() if self.token.is_op("(") else columns
@@ -315,45 +351,61 @@ class _ColumnReader:
             if words in ("NO", "SET"):
                 words += f" {self.take().upper}"
             action = "" if words == "NO ACTION" else words
+        options: option_table.Pairs = ()
         if self.token.upper == "NOT" and self.tokens[self.place + 1].upper == "FOR":
             self.place += 3
+            options = _NOT_FOR_REPLICATION
         self.constraints.append(
-            ForeignKey(name=name, columns=columns, table=tuple(parts), references=there, action=action)
+            ForeignKey(
+                name=name,
+                columns=columns,
+                table=tuple(parts),
+                references=there,
+                action=action,
+                options=options,
+            )
         )
 
     def key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
         clustered = keyword == "PRIMARY"
-        while self.token.upper in (
-            "KEY",
-            "CLUSTERED",
-            "NONCLUSTERED",
-            "HASH",
-        ):  # HASH: in memory, not simulated
+        hashed: option_table.Pairs = ()
+        while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             clustered = {"CLUSTERED": True, "NONCLUSTERED": False}.get(self.token.upper, clustered)
+            hashed = (("BUCKET_COUNT", "1"),) if self.token.upper == "HASH" else hashed
             self.take()
+        descending: tuple[str, ...] = ()
         if self.token.is_op("("):
-            columns = self.names()
-        ignore = False
-        while self.token.upper in ("WITH", "ON"):
-            if self.take().upper == "WITH" and self.token.is_op("("):
-                words = [token.upper for token in self.brackets()]
-                ignore = "IGNORE_DUP_KEY" in words and "OFF" not in words[words.index("IGNORE_DUP_KEY") :][:3]
-            else:
-                self.take()
+            columns, descending = ordered_names(self.brackets())
         kind = "PRIMARY KEY" if keyword == "PRIMARY" else "UNIQUE"
+        options = (*hashed, *self.key_options())
         self.constraints.append(
-            Key(name=name, kind=kind, columns=columns, clustered=clustered, ignore_duplicates=ignore)
+            Key(
+                name=name,
+                kind=kind,
+                columns=columns,
+                clustered=clustered,
+                ignore_duplicates=("IGNORE_DUP_KEY", "ON") in options,
+                descending=descending,
+                options=options,
+            )
         )
+
+    def key_options(self) -> option_table.Pairs:
+        """Return the options behind a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
+        options: option_table.Pairs = ()
+        while self.token.upper in ("WITH", "ON"):
+            if self.take().upper == "ON":
+                options = (*options, ("ON", self.take().text.upper()))
+            elif self.token.is_op("("):
+                options = (*options, *option_table.read_options(self.brackets()))
+            else:
+                options = (*options, *option_table.read_options([self.take() for _ in range(3)]))
+        return options
 
     def names(self) -> tuple[str, ...]:
         """Return the columns in brackets."""
-        inside = self.brackets()
-        return tuple(
-            name_of(token)
-            for token in inside
-            if token.kind in ("word", "quoted") and token.upper not in ("ASC", "DESC")
-        )
+        return ordered_names(self.brackets())[0]
 
     def expression(self) -> str:
         """Return a default: constants, calls, or anything in brackets, joined by signs."""
@@ -395,10 +447,31 @@ class _ColumnReader:
         while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED", "HASH"):
             word = self.take().upper
             unique, clustered = unique or word == "UNIQUE", clustered or word == "CLUSTERED"
+        descending: tuple[str, ...] = ()
         if self.token.is_op("(") or not columns:
-            columns = self.names()
-        if self.token.upper == "WITH":
-            self.take()
-            self.brackets()
+            columns, descending = ordered_names(self.brackets())
+        filter_text = ""
+        if self.token.upper == "WHERE":
+            first = self.place + 1
+            while not (self.token.is_op(",", ")") or self.token.upper in ("WITH", "ON")):
+                if self.token.kind == "end":
+                    raise self.problem()
+                if self.token.is_op("("):
+                    self.brackets()
+                else:
+                    self.take()
+            filter_text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
         kind = "UNIQUE INDEX" if unique else "INDEX"
-        self.constraints.append(Key(name=name, kind=kind, columns=columns, clustered=clustered))
+        options = self.key_options()
+        self.constraints.append(
+            Key(
+                name=name,
+                kind=kind,
+                columns=columns,
+                clustered=clustered,
+                ignore_duplicates=("IGNORE_DUP_KEY", "ON") in options,
+                descending=descending,
+                filter=filter_text,
+                options=options,
+            )
+        )

@@ -6,8 +6,9 @@ from collections.abc import Generator
 from typing import Final
 
 from engine.tsql.batches.work import Steps
-from engine.tsql.language import function_bodies, version_gates
+from engine.tsql.language import function_bodies, option_table, version_gates
 from engine.tsql.language import statements as s
+from engine.tsql.language.columns import ordered_names
 from engine.tsql.language.instructions import Action, Program, RunStatement
 from engine.tsql.language.lexer import SqlSyntaxError, TokenSequence, make_near_error, name_of
 from engine.tsql.language.reader import TokenReader
@@ -80,19 +81,27 @@ class Definitions(TokenReader):
         first = self.place
         columns = self.read_bracketed_text()
         planner.check_columns(columns, self.tokens[first].line)
-        behind = self.place
-        while self.is_keyword("ON", "TEXTIMAGE_ON") or (self.is_keyword("WITH") and self.peek().is_op("(")):
-            self.take()
-            if self.token.is_op("("):
-                self.read_bracketed_text()
-            else:
-                self.take()
+        options = self.storage_options()
         if self.is_keyword("WITH") and self.begins_cte():
             raise SqlSyntaxError(self.token.line, 319)
-        if self.version >= version_gates.IN_MEMORY and self.has_keyword(behind, "MEMORY_OPTIMIZED"):
-            self.do(line, s.UnsimulatedStatement("CREATE TABLE … WITH (MEMORY_OPTIMIZED = ON)"))
-            return
-        self.do(line, s.CreateTable(name, columns))
+        self.do(line, s.CreateTable(name, columns, options))
+
+    def storage_options(self) -> option_table.Pairs:
+        """Read ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
+        options: option_table.Pairs = ()
+        while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
+            self.is_keyword("WITH") and self.peek().is_op("(")
+        ):
+            word, first = self.take().upper, self.place
+            if word == "WITH":
+                self.read_bracketed_text()
+                options = (*options, *option_table.read_options(self.tokens[first + 1 : self.place - 1]))
+            else:
+                self.take()
+                if self.token.is_op("("):  # a partition scheme with its column
+                    self.read_bracketed_text()
+                options = (*options, (word, self.text_between(first, self.place).upper()))
+        return options
 
     def create_index(self) -> None:
         """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
@@ -106,14 +115,26 @@ class Definitions(TokenReader):
         index = first + words.index("INDEX")
         self.place = first + words.index("ON") + 1
         table = self.read_qualified_name()
-        columns = self.names_in_brackets()
+        columns, descending = self.names_in_brackets()
         included: tuple[str, ...] = ()
         if self.token.upper == "INCLUDE":
             self.take()
-            included = self.names_in_brackets()
-        rest = [token.upper for token in self.tokens[self.place : end]]
-        self.place = end
-        ignore = "IGNORE_DUP_KEY" in rest and "OFF" not in rest[rest.index("IGNORE_DUP_KEY") :][:3]
+            included, _ = self.names_in_brackets()
+        filter_text = ""
+        if self.is_keyword("WHERE") and self.version >= version_gates.FILTERED_INDEXES:
+            self.take()
+            start = self.place
+            while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
+                self.take()
+            filter_text = self.text_between(start, self.place)
+        options = self.storage_options()
+        if self.is_keyword("WITH") and self.place < end:  # without brackets, as before 2005
+            first = self.place + 1
+            while self.place < end and not self.is_keyword("ON"):
+                self.take()
+            options = (*option_table.read_options(self.tokens[first : self.place]), *self.storage_options())
+        if self.place < end:
+            raise self.problem()
         self.do(
             line,
             s.CreateIndex(
@@ -122,23 +143,21 @@ class Definitions(TokenReader):
                 columns,
                 "UNIQUE" in words[: words.index("INDEX")],
                 "CLUSTERED" in words[: words.index("INDEX")],
-                ignore,
+                ("IGNORE_DUP_KEY", "ON") in options or ("IGNORE_DUP_KEY", "") in options,
                 included,
+                descending,
+                filter_text,
+                options,
             ),
         )
 
-    def names_in_brackets(self) -> tuple[str, ...]:
-        """Parse the names in `(a, b DESC)`."""
+    def names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Read `(a, b DESC)`: the names, and those in descending order."""
         if not self.token.is_op("("):
             raise self.problem()
         first = self.place + 1
         self.read_bracketed_text()
-        inside = self.tokens[first : self.place - 1]
-        return tuple(
-            name_of(token)
-            for token in inside
-            if token.kind in ("word", "quoted") and token.upper not in ("ASC", "DESC")
-        )
+        return ordered_names(self.tokens[first : self.place - 1])
 
     def alter_table(self) -> None:
         """ALTER TABLE name [WITH [NO]CHECK] ADD columns and constraints, DROP COLUMN names, DROP CONSTRAINT name."""

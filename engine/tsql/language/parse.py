@@ -193,6 +193,12 @@ def _master_key(c: Children) -> s.Statement:
     return s.MasterKey(_upper(c[0]), password)
 
 
+def _login_option(c: Children) -> list[tuple[str, object]]:
+    """Return the option, and the bare words and OLD_PASSWORD behind its value."""
+    more = [(_upper(part), None) if isinstance(part, Token) else ("OLD_PASSWORD", part) for part in c[2:]]
+    return [_option(c[:2]), *more]
+
+
 def _login(c: Children) -> Parts:
     parts = _merge_parts(c)
     options = parts.get("options", ())
@@ -244,22 +250,52 @@ def _option(c: Children) -> tuple[str, object]:
 def _create_database(c: Children) -> s.Statement:
     parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
-    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", False), _named_files(words))
+    files, options = _read_database_words(words)
+    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
 
 
-def _named_files(tokens: list[str]) -> tuple[tuple[str, str], ...]:
-    """Return (NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
-    found: list[tuple[str, str]] = []
-    name = ""
-    for place, word in enumerate(tokens):
+_FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
+
+
+def _read_database_words(words: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
+    """Return the file specifications of CREATE DATABASE, and the options outside the brackets."""
+    files: list[s.FileSpec] = []
+    options: list[tuple[str, s.Value]] = []
+    log, place = False, 0
+    while place < len(words):
+        word = words[place].upper()
         if word == "(":
-            name = ""
-        value = tokens[place + 2] if place + 2 < len(tokens) else ""  # a sign stands between
-        if word.upper() == "NAME":
-            name = value
-        elif word.upper() == "FILENAME":
-            found.append((name, value))
-    return tuple(found)
+            end = words.index(")", place)
+            files.append(s.FileSpec(_read_file_properties(words[place + 1 : end]), log))
+            place = end + 1
+        elif word in _FILE_LISTS:
+            log = log or word == "LOG"
+            place += 1
+        else:
+            value = (
+                words[place + 1 : place + 3]
+                if words[place + 1 : place + 2] == ["="]
+                else words[place + 1 : place + 2]
+            )
+            options.append((word, value[-1] if value else None))
+            place += 1 + len(value)
+    return tuple(files), tuple(options)
+
+
+def _read_file_properties(words: list[str]) -> tuple[tuple[str, str], ...]:
+    """Read `NAME , a , SIZE , 10 MB`: names in capitals, and values as ALTER DATABASE … ADD FILE has them.
+
+    The signs between them are all commas here (group_item).
+    """
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == ",":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return tuple(
+        (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
+    )
 
 
 def _create_words(c: Children) -> Parts:
@@ -446,8 +482,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], _merge_parts(c).get("private_key_file")),
     "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
     # logins, users, permissions
-    "login_option": _option,
-    "login_options": lambda c: {"options": tuple(c)},
+    "login_option": _login_option,
+    "login_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
     "login_state": lambda c: {"state": _upper(c[0])},
     "login_windows": lambda c: {"windows": True, **_merge_parts(c)},
     "login_certificate": lambda c: {"certificate": c[0]},
@@ -486,9 +522,8 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
         _upper(c[0]), c[1]["devices"], _merge_parts(c).get("options", ())
     ),
     "snapshot_of": lambda c: {"snapshot_of": c[0]},
-    "create_for": lambda c: {"attach": _upper(c[0]).startswith("ATTACH")},
+    "create_for": lambda c: {"attach": _upper(c[0]), **(_create_words(c[1:]) if c[1:] else {})},
     "create_other": _create_words,
-    "any_in_create": lambda c: c[0] if c else ",",
     "create_database": _create_database,
     "create_key": lambda c: s.CreateEncryptionKey(_upper(c[-2]), c[-1]),
     # the instance

@@ -168,7 +168,19 @@ class TokenReader:
     def begins_cte(self) -> bool:
         """Return whether the WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
         named = self.peek().kind in ("word", "quoted")
-        return named and (self.peek(2).upper == "AS" or self.peek(2).is_op("("))
+        return named and (self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_behind(2)))
+
+    def _has_as_behind(self, bracket: int) -> bool:
+        """Return whether AS follows the brackets that open *bracket* tokens further on.
+
+        It does not in WITH ENCRYPTION ( … ), which is no table expression.
+        """
+        level = 0
+        for at in range(self.place + bracket, len(self.tokens)):
+            level += self.tokens[at].is_op("(") - self.tokens[at].is_op(")")
+            if level == 0:
+                return self.tokens[min(at + 1, len(self.tokens) - 1)].upper == "AS"
+        return True
 
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
         """Return whether *word* may follow *seen* inside the statement that began at token *first*."""

@@ -266,12 +266,22 @@ class RestoreInfo(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class FileSpec:
+    """A file of CREATE DATABASE: its properties by name in capitals, and whether it is listed behind LOG ON."""
+
+    properties: tuple[tuple[str, str], ...]
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CreateDatabase(Statement):
     name: str
     snapshot_of: str | None = None
-    attach: bool = False
-    files: tuple[tuple[str, str], ...] = ()
-    """(logical name, path) of each file that is named."""
+    attach: str = ""
+    """The word behind FOR."""
+    files: tuple[FileSpec, ...] = ()
+    options: Pairs = ()
+    """Words outside the file list, with their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,6 +442,7 @@ class CreateTable(Statement):
 
     name: tuple[str, ...]
     columns: str
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +456,9 @@ class CreateIndex(Statement):
     clustered: bool = False
     ignore_duplicates: bool = False
     included: tuple[str, ...] = ()
+    descending: tuple[str, ...] = ()
+    filter: str = ""
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ COLUMNSTORE: Final = 2012
 """Tables and procedures in memory, columnstore indexes. Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX]."""
 
 
+FILTERED_INDEXES: Final = 2008
+"""Documented [DOC: CREATE INDEX]."""
+
+
 JSON: Final = 2016
 """FOR JSON. Documented [DOC: FOR clause]."""
 

@@ -9,6 +9,7 @@ from engine.messages import SqlError
 from engine.tsql.batches import ledger
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 COMPONENT: Final = "Database Mail XPs"
@@ -121,8 +122,12 @@ def _send(call: ProcedureCall) -> None:
     call.machine.report_unsimulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
 
 
-def _accept_without_effect(call: ProcedureCall) -> None:
-    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
+def _refuse(call: ProcedureCall) -> None:
+    raise UnsimulatedFeatureError(call.name)
+
+
+def _start(call: ProcedureCall) -> None:
+    """Do nothing: mail is queued from the beginning."""
 
 
 _ACCOUNT: Final = """@account_name @email_address @display_name? @replyto_address? @description? @mailserver_name?
@@ -148,10 +153,8 @@ PROCEDURES: Final[Procedures] = {
     "sysmail_delete_account_sp": procedure(
         _delete("sysmail_account", "account"), "@account_id? @account_name?"
     ),
-    "sysmail_configure_sp": procedure(
-        _accept_without_effect, "@parameter_name? @parameter_value? @description?"
-    ),
-    "sysmail_start_sp": procedure(_accept_without_effect),
-    "sysmail_stop_sp": procedure(_accept_without_effect),
+    "sysmail_configure_sp": procedure(_refuse, "@parameter_name? @parameter_value? @description?"),
+    "sysmail_start_sp": procedure(_start),
+    "sysmail_stop_sp": procedure(_refuse),
     "sp_send_dbmail": procedure(_send, _MAIL),
 }

@@ -8,6 +8,7 @@ from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import ledger
 from engine.tsql.procedures.call import ProcedureCall, Procedures, procedure
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 
 def _add(call: ProcedureCall) -> None:
@@ -45,20 +46,37 @@ def _help(call: ProcedureCall) -> None:
     call.show(columns, rows)
 
 
-def _accept_without_effect(call: ProcedureCall) -> None:
-    """Accept a setting of a link without effect: every linked server accepts one's own login."""
-    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
+def _refuse(call: ProcedureCall) -> None:
+    raise UnsimulatedFeatureError(call.name)
+
+
+def _map_login(call: ProcedureCall) -> None:
+    """Execute sp_addlinkedsrvlogin: every linked server is asked with one's own login, which is the default."""
+    if call.text("@useself").lower() not in ("", "true", "1") or call.text("@locallogin"):
+        raise UnsimulatedFeatureError(f"{call.name} with another login than one's own")
+
+
+_LINK_DEFAULTS: Final = {
+    "data access": "true", "use remote collation": "true", "collation compatible": "false", "connect timeout": "0",
+    "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
+    "sub": "false", "remote proc transaction promotion": "true",
+}  # fmt: skip
+"""Options of sp_serveroption whose default alone is simulated. Documented."""
 
 
 def _option(call: ProcedureCall) -> None:
-    """Execute sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
+    """Execute sp_serveroption: RPC OUT decides whether EXEC … AT works; of the others only the default is simulated."""
     wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
     name = next((one for one in known if one.lower() == wanted.lower()), None)
     if name is None:
         raise SqlError(15015, wanted)
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower() in ("true", "on")
     if option not in ("rpc", "rpc out"):
-        _accept_without_effect(call)
+        given = {"on": "true", "off": "false"}.get(
+            call.text("@optvalue").lower(), call.text("@optvalue").lower()
+        )
+        if _LINK_DEFAULTS.get(option) != given:
+            raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
     if ledger.find(call.world, call.server, "serveroptions", "server", name) is None:
         ledger.add(call.world, call.server, "serveroptions", server=name)
@@ -71,13 +89,13 @@ PROCEDURES: Final[Procedures] = {
     "sp_addlinkedserver": procedure(
         _add, "@server @srvproduct? @provider? @datasrc? @location? @provstr? @catalog? @linkedstyle?"
     ),
-    "sp_addserver": procedure(_accept_without_effect, "@server @local? @duplicate_ok?"),
+    "sp_addserver": procedure(_refuse, "@server @local? @duplicate_ok?"),
     "sp_dropserver": procedure(_drop, "@server @droplogins?"),
     "sp_linkedservers": procedure(_list),
     "sp_helpserver": procedure(_help, "@server? @optname? @show_topology?"),
     "sp_serveroption": procedure(_option, "@server @optname @optvalue"),
     "sp_addlinkedsrvlogin": procedure(
-        _accept_without_effect, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
+        _map_login, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"
     ),
-    "sp_droplinkedsrvlogin": procedure(_accept_without_effect, "@rmtsrvname @locallogin?"),
+    "sp_droplinkedsrvlogin": procedure(_refuse, "@rmtsrvname @locallogin?"),
 }

@@ -46,11 +46,11 @@ def _read_registry(call: ProcedureCall) -> None:
 
 
 def _write_registry(call: ProcedureCall) -> None:
-    call.machine.report_unsimulated(f"{call.name}: nothing is written to the registry")
+    raise UnsimulatedFeatureError(f"{call.name}: writing to the registry")
 
 
-def _message_id(call: ProcedureCall) -> None:
-    call.machine.report_unsimulated(f"{call.name} is accepted and has no effect")
+def _refuse(call: ProcedureCall) -> None:
+    raise UnsimulatedFeatureError(call.name)
 
 
 _KEY: Final = "@rootkey @key @value_name? @value? @no_output?"
@@ -61,8 +61,8 @@ PROCEDURES: Final[Procedures] = {
     "xp_instance_regread": procedure(_read_registry, _KEY),
     "xp_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
     "xp_instance_regwrite": procedure(_write_registry, "@rootkey @key @value_name? @type? @value?"),
-    "sp_cycle_agent_errorlog": procedure(_message_id),
-    "sp_delete_backuphistory": procedure(_message_id, "@oldest_date"),
-    "sp_delete_database_backuphistory": procedure(_message_id, "@database_name"),
-    "sp_purge_jobhistory": procedure(_message_id, "@job_name? @job_id? @oldest_date?"),
+    "sp_cycle_agent_errorlog": procedure(_refuse),
+    "sp_delete_backuphistory": procedure(_refuse, "@oldest_date"),
+    "sp_delete_database_backuphistory": procedure(_refuse, "@database_name"),
+    "sp_purge_jobhistory": procedure(_refuse, "@job_name? @job_id? @oldest_date?"),
 }

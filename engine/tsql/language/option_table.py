@@ -1,0 +1,98 @@
+"""Options of statements and what becomes of each: one table, which every reader of options asks (option_effects.tsv).
+
+An option has an effect, or truly changes nothing here (none), or is refused as "Not simulated".
+The options are documented on the page of each statement; the treatment is this program's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+from engine.messages import SqlError
+from engine.tsql.language.lexer import Token
+from engine.tsql.query.plans import UnsimulatedFeatureError
+
+Pairs = tuple[tuple[str, str], ...]
+"""Options and their values in capitals; a bare option has the value ''."""
+
+EFFECT: Final = "effect"
+NONE: Final = "none"
+REFUSED: Final = "refused"
+
+
+class OptionRule(NamedTuple):
+    """One line of the table."""
+
+    statement: str
+    option: str
+    since: int
+    values: tuple[str, ...]
+    treatment: str
+    reason: str
+
+    def takes(self, value: str) -> bool:
+        return any(form == "*" or form == value or (form == "#" and value.isdigit()) for form in self.values)
+
+
+@cache
+def rules() -> tuple[OptionRule, ...]:
+    """Return the whole table."""
+    text = resources.files("engine.tsql.language").joinpath("option_effects.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[2:])
+    return tuple(
+        OptionRule(statement, option, int(since), tuple(values.split("|")), treatment, reason)
+        for statement, option, since, values, treatment, reason in rows
+    )
+
+
+def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
+    """Raise 155 for an option that *statement* does not have in *version*, and refuse what is not simulated."""
+    for option, value in pairs:
+        known = [
+            rule
+            for rule in rules()
+            if (rule.statement, rule.option) == (statement, option) and rule.since <= version
+        ]
+        if not known:
+            raise SqlError(102, option) if statement in _TITLES else SqlError(155, option, statement)
+        text = "" if value is None else str(value).upper()
+        rule = next((rule for rule in known if rule.takes(text)), None)
+        if rule is None or rule.treatment == REFUSED:
+            shown = f"{option} = {text}" if text and rule is None else option
+            reason = f": {rule.reason}" if rule is not None else ""
+            raise UnsimulatedFeatureError(f"{_TITLES.get(statement, statement + ' … WITH')} {shown}{reason}")
+
+
+_TITLES: Final = {"COLUMN": "a column with"}
+
+
+def treatment_of(statement: str, option: str, version: int) -> str:
+    """Return the treatment of an option that takes any value; empty for an option that is not listed."""
+    known = (
+        rule
+        for rule in rules()
+        if (rule.statement, rule.option) == (statement, option) and rule.since <= version
+    )
+    return next((rule.treatment for rule in known), "")
+
+
+def read_options(tokens: Sequence[Token]) -> Pairs:
+    """Return the options in the tokens between two brackets: `NAME = value, …`."""
+    pairs: list[tuple[str, str]] = []
+    level = 0
+    part: list[str] = []
+    for token in tokens:
+        level += token.is_op("(") - token.is_op(")")
+        if token.is_op(",") and level == 0:
+            pairs.append(_pair(part))
+            part = []
+        else:
+            part.append(token.upper or token.text.upper())
+    return (*pairs, _pair(part)) if part else tuple(pairs)
+
+
+def _pair(words: Sequence[str]) -> tuple[str, str]:
+    return words[0], " ".join(words[2:] if words[1:2] == ["="] else words[1:])

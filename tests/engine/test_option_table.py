@@ -1,0 +1,385 @@
+"""Each line of the table of options is true: an effect changes the world, a no-op does not, a refusal is an error."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from engine.model import World
+from engine.protocol.backup import BackupFile
+from engine.tsql.language import option_table
+from engine.tsql.language.option_table import EFFECT, REFUSED, OptionRule
+from tests.engine.availability.worlds import ag_lab, do
+from tests.engine.tsql.console import Answer, ask, run_on
+
+SERVER: Final = "NODE_1"
+PREPARED: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
+GO
+CREATE LOGIN known WITH PASSWORD = 'p'; CREATE LOGIN orphan WITH PASSWORD = 'p', SID = 0xA0
+GO
+CREATE USER someone WITHOUT LOGIN
+GO
+CREATE DATABASE Plain
+GO
+EXEC sp_configure 'show advanced options', 1; RECONFIGURE
+GO
+BACKUP DATABASE Plain TO DISK = 'D:\p.bak'"""
+
+RESTORED: Final = (
+    r"RESTORE DATABASE Other FROM DISK = 'D:\p.bak' WITH MOVE 'Plain' TO 'D:\o.mdf', "
+    r"MOVE 'Plain_log' TO 'D:\o.ldf'"
+)
+
+TEMPLATES: Final = {
+    "CREATE INDEX": ("CREATE INDEX n ON t (a) WITH ({})", "CREATE INDEX n ON t (a)"),
+    "COLUMN": ("CREATE TABLE n (a int, b varchar(5) {})", "CREATE TABLE n (a int, b varchar(5))"),
+    "CREATE TABLE": ("CREATE TABLE n (a int) WITH ({})", "CREATE TABLE n (a int)"),
+    "CREATE LOGIN": ("CREATE LOGIN n WITH PASSWORD = 'p', {}", "CREATE LOGIN n WITH PASSWORD = 'p'"),
+    "ALTER LOGIN": ("ALTER LOGIN known WITH {}", ""),
+    "CREATE USER": ("CREATE USER n FOR LOGIN known WITH {}", "CREATE USER n FOR LOGIN known"),
+    "ALTER USER": ("ALTER USER someone WITH {}", ""),
+    "CREATE DATABASE": ("CREATE DATABASE n {}", "CREATE DATABASE n"),
+    "ALTER DATABASE SET": ("ALTER DATABASE Plain SET {}", ""),
+    "sp_configure": ("EXEC sp_configure '{}', {number}; RECONFIGURE", ""),
+    "trace flag": ("DBCC TRACEON ({}, -1)", ""),
+    "BACKUP": (
+        r"BACKUP DATABASE Plain TO DISK = 'D:\q.bak' WITH {}",
+        r"BACKUP DATABASE Plain TO DISK = 'D:\q.bak'",
+    ),
+    "RESTORE": (
+        RESTORED + ", {}",
+        RESTORED,
+    ),
+}
+"""Statement with an option, and the same without it."""
+
+EXAMPLES: Final = {
+    ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'q'",
+    ("CREATE LOGIN", "SID"): "SID = 0xAB",
+    ("CREATE LOGIN", "DEFAULT_DATABASE"): "DEFAULT_DATABASE = Plain",
+    ("CREATE LOGIN", "DEFAULT_LANGUAGE"): "DEFAULT_LANGUAGE = Deutsch",
+    ("CREATE LOGIN", "CHECK_POLICY"): "CHECK_POLICY = OFF",
+    ("CREATE LOGIN", "MUST_CHANGE"): "CREATE LOGIN n WITH PASSWORD = 'p' MUST_CHANGE",
+    ("CREATE LOGIN", "HASHED"): "CREATE LOGIN n WITH PASSWORD = 0x01 HASHED",
+    ("ALTER LOGIN", "PASSWORD"): "PASSWORD = 'q'",
+    ("ALTER LOGIN", "DEFAULT_DATABASE"): "DEFAULT_DATABASE = Plain",
+    ("ALTER LOGIN", "DEFAULT_LANGUAGE"): "DEFAULT_LANGUAGE = Deutsch",
+    ("ALTER LOGIN", "CHECK_POLICY"): "CHECK_POLICY = OFF",
+    ("ALTER LOGIN", "MUST_CHANGE"): "PASSWORD = 'q' MUST_CHANGE",
+    ("ALTER LOGIN", "HASHED"): "PASSWORD = 0x01 HASHED",
+    ("ALTER LOGIN", "UNLOCK"): "PASSWORD = 'p' UNLOCK",
+    ("ALTER LOGIN", "OLD_PASSWORD"): "PASSWORD = 'p' OLD_PASSWORD = 'p'",
+    ("CREATE USER", "CERTIFICATE"): "CREATE USER n FROM CERTIFICATE c",
+    ("ALTER USER", "LOGIN"): "LOGIN = orphan",
+    ("CREATE INDEX", "DROP_EXISTING ON"): "CREATE INDEX i ON t (a) WITH (DROP_EXISTING = ON)",
+    ("CREATE INDEX", "IGNORE_DUP_KEY"): "CREATE UNIQUE INDEX n ON t (a) WITH (IGNORE_DUP_KEY = ON)",
+    ("CREATE INDEX", "FILLFACTOR"): "FILLFACTOR = 70",
+    ("CREATE INDEX", "ON"): "CREATE INDEX n ON t (a) ON {}",
+    ("CREATE INDEX", "FILESTREAM_ON"): "CREATE INDEX n ON t (a) FILESTREAM_ON {}",
+    ("CREATE TABLE", "ON"): "CREATE TABLE n (a int) ON {}",
+    ("CREATE TABLE", "TEXTIMAGE_ON"): "CREATE TABLE n (a int) TEXTIMAGE_ON {}",
+    ("CREATE TABLE", "FILESTREAM_ON"): "CREATE TABLE n (a int) FILESTREAM_ON {}",
+    ("COLUMN", "PERSISTED"): "CREATE TABLE n (a int, b AS a * 2 PERSISTED)",
+    ("COLUMN", "COLLATE"): "COLLATE {}",
+    ("COLUMN", "MASKED"): "MASKED WITH (FUNCTION = 'default()')",
+    ("COLUMN", "ENCRYPTED"): "ENCRYPTED WITH (COLUMN_ENCRYPTION_KEY = k)",
+    ("COLUMN", "GENERATED"): "GENERATED ALWAYS AS ROW START",
+    ("CREATE DATABASE", "COLLATE"): "COLLATE {}",
+    ("CREATE DATABASE", "WITH"): "WITH TRUSTWORTHY ON",
+    (
+        "CREATE DATABASE",
+        "FILEGROUP",
+    ): r"ON (NAME = n, FILENAME = 'D:\n.mdf'), FILEGROUP f (NAME = m, FILENAME = 'D:\m.ndf')",
+    ("ALTER DATABASE SET", "RECOVERY"): "RECOVERY SIMPLE",
+    ("ALTER DATABASE SET", "DELAYED_DURABILITY"): "DELAYED_DURABILITY = FORCED",
+    ("ALTER DATABASE SET", "TRUSTWORTHY"): "TRUSTWORTHY ON",
+    ("ALTER DATABASE SET", "COMPATIBILITY_LEVEL"): "COMPATIBILITY_LEVEL = 110",
+    ("ALTER DATABASE SET", "VARDECIMAL_STORAGE_FORMAT"): "VARDECIMAL_STORAGE_FORMAT ON",
+    ("ALTER DATABASE SET", "HONOR_BROKER_PRIORITY"): "HONOR_BROKER_PRIORITY OFF",
+    ("ALTER DATABASE SET", "CHANGE_TRACKING"): "CHANGE_TRACKING = OFF",
+    ("ALTER DATABASE SET", "QUERY_STORE"): "QUERY_STORE = OFF",
+    ("sp_configure", "max worker threads"): "EXEC sp_configure 'max worker threads', 300; RECONFIGURE",
+    ("sp_configure", "show advanced options"): "EXEC sp_configure 'show advanced options', 0; RECONFIGURE",
+    ("sp_configure", "Agent XPs"): "EXEC sp_configure 'Agent XPs', 0; RECONFIGURE",
+}
+"""Texts of options whose value cannot be derived from the table, or whole statements."""
+
+BACKUP_EXAMPLES: Final = {
+    "NAME": "NAME = 'n'", "DESCRIPTION": "DESCRIPTION = 'd'", "EXPIREDATE": "EXPIREDATE = '2099-01-01'",
+    "STANDBY": r"STANDBY = 'D:\u.tuf'", "STOPAT": "STOPAT = '2099-01-01'", "FILE": "FILE = 1",
+    "RETAINDAYS": "RETAINDAYS = 3", "BLOCKSIZE": "BLOCKSIZE = 512", "BUFFERCOUNT": "BUFFERCOUNT = 5",
+    "MAXTRANSFERSIZE": "MAXTRANSFERSIZE = 65536", "STATS": "STATS = 10", "MEDIANAME": "MEDIANAME = 'm'",
+    "MEDIADESCRIPTION": "MEDIADESCRIPTION = 'm'", "PASSWORD": "PASSWORD = 'p'", "CREDENTIAL": "CREDENTIAL = 'c'",
+    "STOPATMARK": "STOPATMARK = 'm'", "STOPBEFOREMARK": "STOPBEFOREMARK = 'm'",
+    "ENCRYPTION": "ENCRYPTION (ALGORITHM = AES_256, SERVER CERTIFICATE = c)",
+}  # fmt: skip
+"""Options of BACKUP and RESTORE with a value."""
+
+MINIMA: Final = {
+    "max server memory (MB)": 4096, "min memory per query (KB)": 2048, "index create memory (KB)": 2048,
+    "locks": 6000, "network packet size (B)": 8192,
+}  # fmt: skip
+
+ELSEWHERE: Final = frozenset(
+    [
+        "ONLINE",
+        "OFFLINE",
+        "ENCRYPTION",
+        "MULTI_USER",
+        "SINGLE_USER",
+        "RESTRICTED_USER",
+        "READ_WRITE",
+        "READ_ONLY",
+        "EMERGENCY",
+        "NO_TRUNCATE",
+        "TRUNCATE_ONLY",
+        "NO_LOG",
+        "NORECOVERY",
+        "STANDBY",
+        "STOPAT",
+        "CHECKSUM",
+        "NO_CHECKSUM",
+        "NO_COMPRESSION",
+        "SKIP",
+        "STATS",
+        "FILE",
+        "REPLACE",
+        "COPY_ONLY",
+        "DIFFERENTIAL",
+        "RECOVERY",
+        "INIT",
+        "FORMAT",
+    ]
+)
+"""Options whose effects tests/statement_gate.py, tests of databases and of backups show."""
+
+
+def statement_of(rule: OptionRule) -> str:
+    """Return a statement that holds the option with the first value of the rule."""
+    value = {"*": "x", "#": "1"}.get(rule.values[0], rule.values[0])
+    known = ((rule.statement, name) for name in (rule.option, f"{rule.option} {value}"))
+    text = next((EXAMPLES[key] for key in known if key in EXAMPLES), None)
+    if text is None and rule.statement in ("BACKUP", "RESTORE"):
+        text = BACKUP_EXAMPLES.get(rule.option, rule.option)
+    if text is None:
+        bare = rule.statement in ("sp_configure", "trace flag")
+        separator = " " if rule.statement == "ALTER DATABASE SET" else " = "
+        text = (
+            rule.option
+            if bare or not value or (rule.values[0] == "*" and "" in rule.values)
+            else f"{rule.option}{separator}{value}"
+        )
+    text = text.format(value)
+    whole = text.startswith(("CREATE ", "EXEC ", "ALTER "))
+    number = MINIMA.get(rule.option, 1)
+    return text if whole else TEMPLATES[rule.statement][0].format(text, number=number)
+
+
+def prepared() -> World:
+    world = ag_lab(version=2022)
+    for batch in PREPARED.split("\nGO\n"):
+        answer = ask(world, SERVER, batch, then_s=60)
+        assert not [text for text in answer.texts if "Msg" in text], answer.texts
+    return world
+
+
+@pytest.fixture(scope="module")
+def base() -> World:
+    return prepared()
+
+
+def parts(world: World) -> tuple[object, ...]:
+    """Everything that a statement could change, without numbers that every statement uses up."""
+    copies = {key: (one.recovery_model, one.db_state, one.delayed_durability, one.trustworthy, one.compatibility_level,
+                    one.file_options, one.extra_files) for key, one in world.copies.items()}  # fmt: skip
+    instances = {
+        name: (one.trace_flags, one.max_worker_threads, tuple((x.name, x.sid if x.sid > 100 and x.sid < 200 else 0,
+               x.password, x.default_database, x.default_language, x.check_policy, x.check_expiration)
+               for x in one.logins),
+               tuple((x.name, x.sid) for x in one.users))
+        for name, one in world.instances.items()
+    }  # fmt: skip
+    backups = {
+        place: [one.details for one in file.sets]
+        for place, file in world.files.items()
+        if place[1].endswith(".bak") and isinstance(file, BackupFile)
+    }
+    return (
+        backups,
+        copies,
+        instances,
+        {key: value for key, value in world.objects.items() if "~" not in key[2] or "options" in key[2]},
+    )
+
+
+def run(base: World, statement: str) -> tuple[Answer, World]:
+    world = base.fork()
+    return ask(world, SERVER, statement, then_s=60), world
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        rule
+        for rule in option_table.rules()
+        if not (
+            rule.statement in ("ALTER DATABASE SET", "BACKUP", "RESTORE")
+            and rule.treatment == EFFECT
+            and rule.option in ELSEWHERE
+        )
+        and (rule.statement, rule.option) != ("sp_configure", "SQL Mail XPs")
+        and (rule.statement, rule.option) != ("sp_configure", "Web Assistant Procedures")
+    ],
+    ids=lambda rule: f"{rule.statement} {rule.option} {'|'.join(rule.values)}",
+)
+def test_each_line_of_the_table_is_true(base: World, rule: OptionRule) -> None:
+    answer, world = run(base, statement_of(rule))
+    refused = [text for text in answer.texts if text.startswith("Not simulated: ")]
+    errors = [m for m in answer.event.get("messages") if m["severity"] > 10]
+    if rule.treatment == REFUSED:
+        assert refused, (statement_of(rule), answer.texts)
+        assert errors
+        assert parts(world) == parts(base)
+        return
+    assert not errors, (statement_of(rule), answer.texts)
+    _, without = run(base, TEMPLATES[rule.statement][1] or "SELECT 1")
+    if rule.treatment == EFFECT:
+        assert parts(world) != parts(without), statement_of(rule)
+    elif rule.statement not in ("sp_configure", "trace flag"):  # these are shown as they are set
+        assert _without_options(parts(world)) == _without_options(parts(without)), statement_of(rule)
+
+
+def _without_options(value: object) -> str:
+    """Return the parts as text without the options that definitions keep as they were written."""
+    return re.sub(r"options=\((?:\([^()]*\),? ?)*\)", "options=()", str(value))
+
+
+def test_no_option_is_listed_twice_with_the_same_value() -> None:
+    seen: set[tuple[str, str, str]] = set()
+    for rule in option_table.rules():
+        for value in rule.values:
+            key = rule.statement, rule.option, value
+            assert key not in seen, key
+            seen.add(key)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE INDEX n ON t (a) WITH (NOSUCH = ON)",
+        "CREATE LOGIN n WITH PASSWORD = 'p', NOSUCH = ON",
+        "CREATE USER n WITH NOSUCH = x",
+        "CREATE TABLE n (a int) WITH (NOSUCH = 1)",
+    ],
+)
+def test_an_option_that_does_not_exist_is_an_error(base: World, statement: str) -> None:
+    assert run(base, statement)[0].numbers == [155]
+
+
+@pytest.mark.parametrize(
+    ("statement", "number"),
+    [
+        ("CREATE INDEX n ON t (a) WITH (FILLFACTOR = 101)", 129),
+        ("CREATE INDEX n ON t (a) WITH (IGNORE_DUP_KEY = ON)", 1916),
+        ("CREATE INDEX n ON t (a) WITH (DROP_EXISTING = ON)", 7999),
+        ("CREATE TABLE n (a int, b AS GETDATE() PERSISTED)", 4936),
+        ("CREATE LOGIN n WITH PASSWORD = 'p', CHECK_POLICY = OFF, CHECK_EXPIRATION = ON", 15122),
+        (r"CREATE DATABASE n ON (NAME = n, FILENAME = 'Q:\n.mdf')", 5133),
+        (r"CREATE DATABASE n ON (NAME = n, FILENAME = 'D:\n.mdf', SIZE = 1MB)", 1803),
+    ],
+)
+def test_an_option_with_a_wrong_value_raises_the_error_of_the_server(
+    base: World, statement: str, number: int
+) -> None:
+    assert run(base, statement)[0].numbers[:1] == [number]
+
+
+def test_a_filtered_unique_index_checks_only_rows_within_its_filter(base: World) -> None:
+    world = base.fork()
+    ask(world, SERVER, "CREATE UNIQUE INDEX u ON t (b) WHERE b IS NOT NULL", 1)
+    assert ask(world, SERVER, "INSERT t VALUES (1, NULL), (2, NULL), (3, 1)", 1).numbers == []
+    assert 2601 in ask(world, SERVER, "INSERT t VALUES (4, 1)", 1).numbers
+    shown = ask(world, SERVER, "SELECT has_filter, filter_definition FROM sys.indexes WHERE name = 'u'", 1)
+    assert shown.grids == [[[True, "(b IS NOT NULL)"]]] or shown.grids == [[[1, "(b IS NOT NULL)"]]]
+
+
+def test_create_database_places_its_files_and_sizes_the_log(base: World) -> None:
+    world = base.fork()
+    text = r"""CREATE DATABASE n ON PRIMARY (NAME = n_data, FILENAME = 'D:\x\n.mdf', SIZE = 40MB, FILEGROWTH = 10%),
+        (NAME = n2, FILENAME = 'D:\x\n2.ndf', SIZE = 8MB, MAXSIZE = 1GB)"""
+    assert ask(world, SERVER, text, 2).numbers == []
+    rows = ask(
+        world, SERVER, "SELECT name, physical_name, size, is_percent_growth FROM n.sys.database_files", 2
+    )
+    assert [row[:3] for row in rows.grids[0]] == [
+        ["n_data", r"D:\x\n.mdf", 5120], ["n_log", rows.grids[0][1][1], 1536], ["n2", r"D:\x\n2.ndf", 1024],
+    ]  # fmt: skip
+    assert rows.grids[0][0][3]
+
+
+def test_a_static_configuration_option_waits_for_the_next_start(base: World) -> None:
+    world = base.fork()
+    ask(world, SERVER, "EXEC sp_configure 'fill factor (%)', 80; RECONFIGURE", 1)
+    query = "SELECT value, value_in_use FROM sys.configurations WHERE name = 'fill factor (%)'"
+    assert ask(world, SERVER, query, 1).grids == [[[80, 0]]]
+    do(world, f"restart-service {SERVER}")
+    run_on(world, 60)
+    assert ask(world, f"{SERVER}#2", query, 1).grids == [[[80, 80]]]
+
+
+BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
+
+
+def test_what_a_backup_keeps_of_its_options_is_in_msdb(base: World) -> None:
+    world = base.fork()
+    options = "NAME = N'full', DESCRIPTION = 'before', CHECKSUM, COMPRESSION, STATS = 25, RETAINDAYS = 2"
+    said = ask(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
+    assert [line for line in said if "percent" in line] == [
+        f"{n} percent processed." for n in (25, 50, 75, 100)
+    ]
+    assert "file 'Plain_log' on file 1." in said[-2]
+    again = ask(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
+    assert again[0].endswith("file 'Plain' on file 2.")
+    assert again[-1].startswith("BACKUP DATABASE WITH DIFFERENTIAL successfully processed")
+    query = """SELECT name, description, has_backup_checksums, DATEDIFF(day, backup_start_date, expiration_date),
+        CASE WHEN compressed_backup_size < backup_size THEN 1 ELSE 0 END FROM msdb.dbo.backupset
+        WHERE database_name = 'Plain' AND backup_set_id > 1
+        ORDER BY backup_set_id DESC"""
+    rows = ask(world, SERVER, query, 2).grids[0]
+    assert [[row[0], row[1], int(row[2]), *row[3:]] for row in rows[:2]] == [
+        [None, None, 0, None, 0], ["full", "before", 1, 2, 1],
+    ]  # fmt: skip
+    assert ask(world, SERVER, f"{BACKED_UP} WITH INIT", 5).numbers == [4030, 3013]
+    assert 3014 in ask(world, SERVER, f"{BACKED_UP} WITH INIT, SKIP", 60).numbers
+
+
+def test_restore_history_tells_of_replace_and_stopat(base: World) -> None:
+    world = base.fork()
+    ask(world, SERVER, BACKED_UP, 60)
+    restore = r"RESTORE DATABASE Plain FROM DISK = 'D:\x.bak' WITH "
+    assert ask(world, SERVER, f"{restore} REPLACE, CHECKSUM", 5).numbers == [3187, 3013]
+    said = ask(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
+    assert [line for line in said if "percent" in line] == ["50 percent processed.", "100 percent processed."]
+    rows = ask(world, SERVER, "SELECT replace, stop_at FROM msdb.dbo.restorehistory", 2).grids[0]
+    assert [(bool(replaced), str(stop)[:10]) for replaced, stop in rows] == [(True, "2099-01-01")]
+
+
+@pytest.mark.parametrize("setting", ["backup compression default", "backup checksum default"])
+def test_a_default_of_backups_changes_the_next_backup(base: World, setting: str) -> None:
+    world = base.fork()
+    ask(world, SERVER, f"EXEC sp_configure '{setting}', 1; RECONFIGURE", 1)
+    ask(world, SERVER, BACKED_UP, 60)
+    rows = ask(
+        world,
+        SERVER,
+        """SELECT TOP 1 has_backup_checksums FROM msdb.dbo.backupset WHERE database_name = 'Plain'
+        ORDER BY backup_set_id DESC""",
+        2,
+    ).grids[0]
+    assert [bool(row[0]) for row in rows] == [True]  # a compressed backup has checksums, too
+
+
+def test_sid_of_another_login_is_refused(base: World) -> None:
+    assert run(base, "CREATE LOGIN n WITH PASSWORD = 'p', SID = 0xA0")[0].numbers == [15433]
