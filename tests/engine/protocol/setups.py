@@ -50,11 +50,11 @@ def finish(world: World, server: str, outcome: statements.Outcome) -> list[Messa
     return outcome
 
 
-def full(world: World, server: str = P, path: str = FULL, **options: bool) -> list[Message]:
+def full(world: World, server: str = P, path: str = FULL, **options: Any) -> list[Message]:
     return finish(world, server, backup.backup_database(world, server, DB, path, **options))
 
 
-def log(world: World, server: str = P, path: str = TRN, **options: bool) -> list[Message]:
+def log(world: World, server: str = P, path: str = TRN, **options: Any) -> list[Message]:
     return finish(world, server, backup.backup_log(world, server, DB, path, **options))
 
 

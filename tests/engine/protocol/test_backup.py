@@ -221,7 +221,7 @@ Case = tuple[Callable[[World], object], Callable[[World], object], int]
 
 
 def take(
-    what: str, server: str = P, database: str = DB, path: str = FULL, **options: bool
+    what: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
 ) -> Callable[[World], object]:
     function = backup.backup_database if what == "DATABASE" else backup.backup_log
     return lambda world: function(world, server, database, path, **options)
