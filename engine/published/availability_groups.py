@@ -17,13 +17,8 @@ from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, MBPS, NODES, group_world
 from engine.published.lab import play
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of, steady
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, number, statement
 
-AG: Final = (
-    "SQLCAT guide, Comparing I/O characteristics in AlwaysOn Availability Groups and Database Mirroring"
-)
-TRACE: Final = "ERRORLOGs of a planned failover in a public lab of three nodes, SQL Server 2022"
-"""Source of the planned failover: one run, with times in whole seconds."""
 SETTLE_S: Final = 250.0
 MEASURED_S: Final = 300.0
 
@@ -153,105 +148,28 @@ def isolated_s() -> float:
 
 def rows() -> list[FigureRow]:
     group, mirroring = measure_group(), measure_mirroring()
-    C = FigureClass.CALIBRATED
     minutes = MEASURED_S / 60.0
     return [
-        build_number_row(
-            "AG.writes",
-            f"{AG}, figure 1",
-            "availability group, secondary: data writes, mean",
-            "MB/s",
-            63.0,
-            group.writes_mb_per_s,
-            C,
-        ),
-        build_number_row(
-            "AG.burst",
-            f"{AG}, figure 1",
-            "availability group, secondary: data writes at checkpoints",
-            "MB/s",
-            500.0,
-            group.writes_most_mb_per_s,
-            C,
-        ),
-        build_number_row(
-            "AG.mirror.writes",
-            f"{AG}, figure 1",
-            "mirroring, mirror: data writes, mean",
-            "MB/s",
-            205.0,
-            mirroring.writes_mb_per_s,
-            C,
-        ),
-        build_statement_row(
-            "AG.minute",
-            f"{AG}, figure 1",
-            "availability group, secondary: bursts",
-            "every minute",
-            group.bursts == minutes,
-            f"{group.bursts} in {minutes:.0f} minutes",
-        ),
-        build_statement_row(
+        number("AG.writes", group.writes_mb_per_s),
+        number("AG.burst", group.writes_most_mb_per_s),
+        number("AG.mirror.writes", mirroring.writes_mb_per_s),
+        statement("AG.minute", group.bursts == minutes, f"{group.bursts} in {minutes:.0f} minutes"),
+        statement(
             "AG.continuous",
-            f"{AG}, figure 1",
-            "mirroring, mirror: data writes",
-            "continuously",
             mirroring.writes_least_mb_per_s > 0.9 * mirroring.writes_most_mb_per_s,
             f"{mirroring.writes_least_mb_per_s:.0f} to {mirroring.writes_most_mb_per_s:.0f} MB/s",
         ),
-        build_statement_row(
+        statement(
             "AG.primary",
-            f"{AG}, figure 1",
-            "checkpoints of primary and principal",
-            "a very similar pattern in both technologies",
             abs(group.primary_writes_mb_per_s / mirroring.primary_writes_mb_per_s - 1) < 0.1
             and abs(group.primary_most_mb_per_s / mirroring.primary_most_mb_per_s - 1) < 0.1,
             f"mean {group.primary_writes_mb_per_s:.0f} and {mirroring.primary_writes_mb_per_s:.0f}, most "
             f"{group.primary_most_mb_per_s:.0f} and "
             f"{mirroring.primary_most_mb_per_s:.0f} MB/s",
         ),
-        build_number_row(
-            "AG.requests",
-            f"{AG}, figure 3",
-            "availability group: batch requests",
-            "1/s",
-            5000.0,
-            group.requests_per_s,
-            C,
-        ),
-        build_number_row(
-            "AG.mirror.requests",
-            f"{AG}, figure 3",
-            "mirroring: batch requests",
-            "1/s",
-            4000.0,
-            mirroring.requests_per_s,
-            C,
-        ),
-        build_number_row(
-            "AG.planned",
-            TRACE,
-            "planned failover of small databases: old primary RESOLVING to new primary PRIMARY_NORMAL",
-            "s",
-            7.0,
-            planned_s(),
-            FigureClass.SHARED,
-        ),
-        build_number_row(
-            "AG.session",
-            "[DOC: ALTER AVAILABILITY GROUP], SESSION_TIMEOUT",
-            "silent synchronous secondary: commits wait until the session timeout",
-            "s",
-            10.0,
-            commits_pause_s(),
-            FigureClass.PREDICTED,
-        ),
-        build_statement_row(
-            "AG.lease",
-            "[DOC: lease timeout]",
-            "primary without a way to any node",
-            "RESOLVING within half of the lease of 20 s",
-            isolated_s() <= 10.0,
-            f"after {isolated_s():.1f} s",
-        ),
+        number("AG.requests", group.requests_per_s),
+        number("AG.mirror.requests", mirroring.requests_per_s),
+        number("AG.planned", planned_s()),
+        number("AG.session", commits_pause_s()),
+        statement("AG.lease", isolated_s() <= 10.0, f"after {isolated_s():.1f} s"),
     ]

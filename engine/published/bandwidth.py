@@ -9,9 +9,7 @@ from engine.flow import Flow, Operation, SafetyMode, Workload, add_pair
 from engine.flow import kernel as k
 from engine.flow.sites import IDLE, SHAREPOINT
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
-
-BW: Final = "Mirroring and Bandwidth (blog, 2007)"
+from engine.published.rows import FigureRow, number, statement
 
 DOCUMENT_MB: Final = 49.0
 """Documented."""
@@ -54,26 +52,10 @@ def rows() -> list[FigureRow]:
     slow, _ = measure(SafetyMode.FULL, 10.0)
     upload_min = DOCUMENT_MB / slow
     return [
-        build_number_row("BW.none", BW, "no mirroring", "MB/min", 380.0, none, FigureClass.CALIBRATED),
-        build_number_row("BW.1000", BW, "FULL over 1000 Mbps", "MB/min", 345.0, fast, FigureClass.CALIBRATED),
-        build_number_row("BW.100", BW, "FULL over 100 Mbps", "MB/min", 345.0, medium, FigureClass.PREDICTED),
-        build_statement_row(
-            "BW.100.link",
-            BW,
-            "FULL over 100 Mbps: the link",
-            "nearly completely utilized",
-            used > 0.85,
-            f"{100 * used:.0f} %",
-        ),
-        build_statement_row(
-            "BW.10", BW, "FULL over 10 Mbps", "bad", slow < 0.25 * fast, f"{slow:.0f} MB/min"
-        ),
-        build_statement_row(
-            "BW.10.upload",
-            BW,
-            "FULL over 10 Mbps: one upload",
-            "sometimes not finished in 5 minutes",
-            upload_min > 5.0,
-            f"{upload_min:.1f} minutes",
-        ),
+        number("BW.none", none),
+        number("BW.1000", fast),
+        number("BW.100", medium),
+        statement("BW.100.link", used > 0.85, f"{100 * used:.0f} %"),
+        statement("BW.10", slow < 0.25 * fast, f"{slow:.0f} MB/min"),
+        statement("BW.10.upload", upload_min > 5.0, f"{upload_min:.1f} minutes"),
     ]

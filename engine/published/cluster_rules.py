@@ -18,7 +18,7 @@ from engine.published.clusters import (
     has_running_partition,
 )
 from engine.published.lab import play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, build_statement_row, number, statement
 
 QUORUM: Final = "[DOC: failover clustering quorum]"
 THRESHOLDS: Final = "[DOC: cluster network thresholds]"
@@ -171,65 +171,17 @@ def _special() -> list[FigureRow]:
         play(world, f"5 stop-cluster {name}\n", 40.0)
         graceful.append(has_running_partition(world))
     return [
-        build_number_row(
-            "CLU.lastman",
-            f"{QUORUM}, dynamic quorum behavior",
-            "dynamic quorum: least nodes that go on alone",
-            "nodes",
-            1.0,
-            _last_nodes("2016"),
-            FigureClass.INPUT,
+        number("CLU.lastman", _last_nodes("2016")),
+        number("CLU.static", _last_nodes("2008 R2")),
+        number("CLU.static.2016", _last_nodes("2016", dynamic=False)),
+        statement(
+            "CLU.half", not has_running_partition(half), "up" if has_running_partition(half) else "down"
         ),
-        build_number_row(
-            "CLU.static",
-            "[DOC: WSFC quorum], node majority",
-            "five nodes, static majority: nodes that must be left",
-            "nodes",
-            3.0,
-            _last_nodes("2008 R2"),
-            FigureClass.INPUT,
+        statement(
+            "CLU.lower", pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"
         ),
-        build_number_row(
-            "CLU.static.2016",
-            "[DOC: WSFC quorum], node majority",
-            "the same with dynamic quorum off in 2016",
-            "nodes",
-            3.0,
-            _last_nodes("2016", dynamic=False),
-            FigureClass.INPUT,
-        ),
-        build_statement_row(
-            "CLU.half",
-            "[DOC: WSFC quorum], node majority",
-            "four nodes, static majority, two fail",
-            "half of the votes is no majority",
-            not has_running_partition(half),
-            "up" if has_running_partition(half) else "down",
-        ),
-        build_statement_row(
-            "CLU.lower",
-            "[DOC: failover clustering quorum], tie breaker",
-            "LowerQuorumPriorityNodeID names NODE_2 of four nodes",
-            "its vote is taken first",
-            pinned == {"NODE_1", "NODE_3", "NODE_4"},
-            f"votes: {', '.join(sorted(pinned))}",
-        ),
-        build_statement_row(
-            "CLU.weight",
-            "[DOC: WSFC quorum], NodeWeight",
-            "NodeWeight 0 on NODE_3 of three nodes",
-            "it has no vote, whichever nodes are there",
-            "NODE_3" not in weightless,
-            f"votes: {', '.join(sorted(weightless))}",
-        ),
-        build_statement_row(
-            "CLU.graceful",
-            f"{QUORUM}, two nodes without a witness",
-            "two nodes without a witness, one is stopped in good order",
-            "the vote is transferred, and the cluster survives",
-            all(graceful),
-            f"in {graceful.count(True)} of {len(graceful)} ways",
-        ),
+        statement("CLU.weight", "NODE_3" not in weightless, f"votes: {', '.join(sorted(weightless))}"),
+        statement("CLU.graceful", all(graceful), f"in {graceful.count(True)} of {len(graceful)} ways"),
     ]
 
 
@@ -260,43 +212,12 @@ def _forced() -> list[FigureRow]:
     play(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined = len([node for node in prevented.nodes.values() if node.partition])
     return [
-        build_statement_row(
-            "CLU.forced.waits",
-            FORCED,
-            "one of three nodes is left",
-            "the cluster stays down until it is forced",
-            waits,
-            "it stays down" if waits else "it goes on",
-        ),
-        build_statement_row(
-            "CLU.forced.alone",
-            FORCED,
-            "the cluster service is started with forced quorum",
-            "the node forms the cluster without a majority",
-            alone,
-            "FORCED_QUORUM" if alone else "no quorum",
-        ),
-        build_statement_row(
-            "CLU.forced.normal",
-            FORCED,
-            "a majority of nodes is back after forced quorum",
-            "the cluster returns to normal quorum by itself",
-            normal,
-            "NORMAL_QUORUM" if normal else "forced",
-        ),
-        build_statement_row(
-            "CLU.forced.split",
-            FORCED,
-            "quorum forced on a node while the majority runs elsewhere unseen",
-            "split brain: two clusters",
-            islands == 2,
-            f"{islands} sets of nodes with quorum",
-        ),
-        build_statement_row(
+        statement("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
+        statement("CLU.forced.alone", alone, "FORCED_QUORUM" if alone else "no quorum"),
+        statement("CLU.forced.normal", normal, "NORMAL_QUORUM" if normal else "forced"),
+        statement("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),
+        statement(
             "CLU.prevent",
-            "[DOC: Start-ClusterNode], PreventQuorum",
-            "two of three nodes are started with PreventQuorum",
-            "they form no cluster, and join a forced one",
             held and joined == 3,
             f"{'none' if held else 'one'} formed; {joined} nodes in the forced one",
         ),
@@ -347,9 +268,7 @@ def _partition_in_time() -> list[FigureRow]:
     disk = _stale("Physical Disk", "2008 R2")
     newest = max(store.tag for store in disk.clusters[CLUSTER].stores)
     ok = has_running_partition(disk) and disk.nodes["NODE_2"].config.epoch >= newest
-    found.append(build_statement_row("CLU.time.disk", PARTITION_IN_TIME, "Physical Disk, Windows 2008 R2: the same",
-                           "it takes the newer database from the disk and starts", ok,
-                           "it started with the newer database" if ok else "it did not"))  # fmt: skip
+    found.append(statement("CLU.time.disk", ok, "it started with the newer database" if ok else "it did not"))
     return found
 
 

@@ -9,12 +9,10 @@ from engine.flow import Pair, SafetyMode
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, build_statement_row, number, statement
 
 COMP: Final = "SQLCAT guide, Database Mirroring Log Compression Improves Throughput"
-ASYNC: Final = "SQLCAT guide, Asynchronous Database Mirroring with Log Compression"
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
-SAVED_PERCENT: Final = 73.0
 QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
 
@@ -53,39 +51,16 @@ def _synchronous() -> list[FigureRow]:
     factors = [*cpu, *mirror_cpu]
     return [
         *found,
-        build_statement_row(
+        statement(
             "COMP.gain",
-            f"{COMP}, figure 2",
-            "FULL: gain by bandwidth",
-            "usually higher for lower bandwidths",
             all(later >= earlier - 0.5 for earlier, later in pairwise(gains)),
             f"{shown} % at 1000 / 100 / 50 / 20 / 10 Mbps",
         ),
-        build_number_row(
-            "COMP.ratio",
-            f"{COMP}, figure 3",
-            "bytes saved by compression",
-            "%",
-            SAVED_PERCENT,
-            100 * (1 - STOCK_EXCHANGE.compression_ratio),
-            FigureClass.INPUT,
+        number("COMP.ratio", 100 * (1 - STOCK_EXCHANGE.compression_ratio)),
+        statement(
+            "COMP.cpu.up", min(factors) > 1.02, f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}"
         ),
-        build_statement_row(
-            "COMP.cpu.up",
-            f"{COMP}, figure 4",
-            "FULL: CPU with compression on both servers at every bandwidth",
-            "goes up significantly",
-            min(factors) > 1.02,
-            f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
-        ),
-        build_statement_row(
-            "COMP.cpu.twice",
-            f"{COMP}, figure 4",
-            "FULL: the most that CPU grows by",
-            "sometimes by as much as twice",
-            1.6 <= max(factors) <= 2.2,
-            f"x{max(factors):.2f}",
-        ),
+        statement("COMP.cpu.twice", 1.6 <= max(factors) <= 2.2, f"x{max(factors):.2f}"),
     ]
 
 
@@ -105,39 +80,19 @@ def _asynchronous() -> list[FigureRow]:
     smaller = all(b <= a + 1.0 for a, b in zip(raw_growth, packed_growth, strict=True))
     drain = [_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
     return [
-        build_statement_row(
+        statement(
             "COMP.async.queue",
-            f"{ASYNC}, figure 1",
-            "OFF: send queue with compression",
-            "smaller",
             smaller and packed_growth[2] < 0.1 * raw_growth[2],
             " / ".join(f"{a:.0f} to {b:.0f}" for a, b in zip(raw_growth, packed_growth, strict=True))
             + " KB/s",
         ),
-        build_statement_row(
-            "COMP.async.tps",
-            f"{ASYNC}, overview",
-            "OFF: throughput with compression",
-            "no significant impact",
-            max(changes) < 0.01,
-            f"at most {100 * max(changes):.2f} % apart",
-        ),
-        build_statement_row(
+        statement("COMP.async.tps", max(changes) < 0.01, f"at most {100 * max(changes):.2f} % apart"),
+        statement(
             "COMP.async.cpu",
-            f"{ASYNC}, figure 3",
-            "OFF: CPU with compression",
-            "slightly more",
             min(cpu) > 1.0 and max(cpu) < 1.25 and min(mirror_cpu) > 1.0 and max(mirror_cpu) < 1.5,
             f"principal {_factors(cpu)}, mirror {_factors(mirror_cpu)}",
         ),
-        build_statement_row(
-            "COMP.async.drain",
-            f"{ASYNC}, figure 4",
-            "time to send a queue of 2 GB over 10 Mbps",
-            "drastically shorter",
-            drain[1] < 0.4 * drain[0],
-            f"{drain[0]:.0f} to {drain[1]:.0f} s",
-        ),
+        statement("COMP.async.drain", drain[1] < 0.4 * drain[0], f"{drain[0]:.0f} to {drain[1]:.0f} s"),
     ]
 
 
@@ -152,30 +107,17 @@ def _rule() -> list[FigureRow]:
     off = wire_ratio(0.27, 2005)
     raw, tried = (measured(_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
     return [
-        build_statement_row(
+        statement(
             "COMP.rule",
-            f"{ASYNC}, compression ratio",
-            "a message that compresses by less than 12.5 %",
-            "is sent uncompressed",
             kept == 1.0 and used == 0.87,
             f"12 % saved: {kept:g}, 13 % saved: {used:g} wire bytes a byte",
         ),
-        build_statement_row(
+        statement(
             "COMP.rule.cpu",
-            f"{ASYNC}, cost",
-            "CPU when compression saves less than 12.5 %",
-            "the principal incurs the overhead, the mirror does not",
             tried.cpu_percent > raw.cpu_percent + 0.5
             and abs(tried.mirror_cpu_percent / raw.mirror_cpu_percent - 1) < 0.01,
             f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f} %, "
             f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f} %",
         ),
-        build_statement_row(
-            "COMP.2005",
-            COMP,
-            "without compression",
-            "SQL Server 2005 behaviour",
-            off == 1.0,
-            f"2005 sends {off:g} wire bytes a byte",
-        ),
+        statement("COMP.2005", off == 1.0, f"2005 sends {off:g} wire bytes a byte"),
     ]

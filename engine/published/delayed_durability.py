@@ -9,9 +9,8 @@ from typing import Final
 from engine.flow import SafetyMode, run
 from engine.flow.sites import DELAYED, LOG_ROWS
 from engine.published.measure import means, measured, setup_of, steady
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, number, statement
 
-DD: Final = "Delayed durability and impact on mirroring (blog, 2014)"
 ROWS: Final = 250_000.0
 FAILOVER_AFTER_S: Final = 30.0
 FAR_RTT_MS: Final = 100.0
@@ -53,66 +52,25 @@ def rows() -> list[FigureRow]:
     difference_s = off_full.all_rows_s - off_delayed.all_rows_s
     every_s = _burst_interval_s()
     return [
-        build_number_row(
-            "DD.full",
-            DD,
-            "high safety, full durability: rows in 30 s",
-            "",
-            98_850,
-            full.rows_in_30_s,
-            FigureClass.CALIBRATED,
-        ),
-        build_number_row(
-            "DD.delayed",
-            DD,
-            "high safety, delayed durability: rows in 30 s",
-            "",
-            165_757,
-            delayed.rows_in_30_s,
-            FigureClass.CALIBRATED,
-        ),
-        build_number_row(
-            "DD.delay",
-            DD,
-            "high safety: transaction delay, delayed against full",
-            "times",
-            3.0,
-            times,
-            FigureClass.CALIBRATED,
-            note="three times worse",
-        ),
-        build_statement_row(
+        number("DD.full", full.rows_in_30_s),
+        number("DD.delayed", delayed.rows_in_30_s),
+        number("DD.delay", times),
+        statement(
             "DD.queue",
-            DD,
-            "high safety: log queue with delayed durability",
-            "bigger",
             delayed.unsent_kb > full.unsent_kb,
             f"{full.unsent_kb:.1f} to {delayed.unsent_kb:.1f} KB unsent",
         ),
-        build_statement_row(
+        statement(
             "DD.off",
-            DD,
-            "high performance: execution time, full against delayed",
-            "a difference of 4 to 10 seconds tops",
             abs(difference_s) <= 10.0,
             f"{off_full.all_rows_s:.1f} against {off_delayed.all_rows_s:.1f} s",
         ),
-        build_statement_row(
+        statement(
             "DD.latency",
-            DD,
-            "high safety on a high latency network (the author expects)",
-            "around the same or worse",
             far_gain < 1.1 < near_gain,
             f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
         ),
-        build_statement_row(
-            "DD.batches",
-            DD,
-            "high safety, delayed durability: spikes of the log queue",
-            "spread evenly every 20 seconds or so",
-            15.0 <= every_s <= 25.0,
-            f"a block each {every_s:.3f} s",
-        ),
+        statement("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
     ]
 
 

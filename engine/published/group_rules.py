@@ -24,7 +24,14 @@ from engine.published.clusters import (
     start,
 )
 from engine.published.lab import play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import (
+    FigureClass,
+    FigureRow,
+    build_number_row,
+    build_statement_row,
+    number,
+    statement,
+)
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0
@@ -66,42 +73,12 @@ def _noticed_s(fault: str, setup_lines: str = "") -> float | None:
 
 def _detection() -> list[FigureRow]:
     found = [
-        build_number_row(
-            "GRP.health",
-            f"{ALTER}, HEALTH_CHECK_TIMEOUT",
-            "SQL Server that answers nothing, with a long lease, is noticed after",
-            "s",
-            30.0,
-            _noticed_s("hang", LONG_LEASE) or 0.0,
-            FigureClass.INPUT,
+        number("GRP.health", _noticed_s("hang", LONG_LEASE) or 0.0),
+        number("GRP.health.60", _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0),
+        number(
+            "GRP.health.level1", _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0
         ),
-        build_number_row(
-            "GRP.health.60",
-            f"{ALTER}, HEALTH_CHECK_TIMEOUT",
-            "the same with HEALTH_CHECK_TIMEOUT = 60000",
-            "s",
-            60.0,
-            _noticed_s("hang", LONG_LEASE + _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0,
-            FigureClass.INPUT,
-        ),
-        build_number_row(
-            "GRP.health.level1",
-            f"{LEASE}, failure condition levels",
-            "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout",
-            "s",
-            50.0,
-            _noticed_s("hang", LONG_LEASE + _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0,
-            FigureClass.INPUT,
-        ),
-        build_number_row(
-            "GRP.lease",
-            LEASE,
-            "SQL Server that is frozen loses its lease after half of LeaseTimeout",
-            "s",
-            10.0,
-            _noticed_s("hang") or 0.0,
-            FigureClass.INPUT,
-        ),
+        number("GRP.lease", _noticed_s("hang") or 0.0),
     ]
     for level in (1, 2, 3, 4, 5):
         took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
@@ -127,16 +104,7 @@ def _detection() -> list[FigureRow]:
             "levels are 1 to 5",
         ),
     ]
-    found.append(
-        build_statement_row(
-            "GRP.level.1",
-            f"{ALTER}, FAILURE_CONDITION_LEVEL",
-            "level 1: the SQL Server service is down",
-            "is a failure",
-            down_s is not None,
-            f"noticed after {down_s} s",
-        )
-    )
+    found.append(statement("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
     world = group_world(AUTO)
     for id, place, option, error, published in refused:
         told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
@@ -202,8 +170,7 @@ def _timeouts() -> list[FigureRow]:
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
     told = say_sql(group_world(AUTO), NODES[0], modify)
     found.append(
-        build_statement_row("GRP.session.min", f"{ALTER}, SESSION_TIMEOUT", "SESSION_TIMEOUT = 4", "5 s is the least",
-                  35214 in told, f"errors {told}")
+        statement("GRP.session.min", 35214 in told, f"errors {told}")
     )  # fmt: skip
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _handover(windows)
@@ -268,16 +235,7 @@ def _failover_sets() -> list[FigureRow]:
             )
     world = group_world(("auto", "async"), witness=True)
     play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
-    found.append(
-        build_statement_row(
-            "GRP.set.forced",
-            MODES,
-            "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS",
-            "it takes over",
-            primary(world) == "NODE_2",
-            f"primary: {primary(world)}",
-        )
-    )
+    found.append(statement("GRP.set.forced", primary(world) == "NODE_2", f"primary: {primary(world)}"))
     return found
 
 
@@ -302,43 +260,12 @@ def _admission() -> list[FigureRow]:
     play(forced, "90 power-on NODE_2\n", 200.0)
     kept = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
-        build_statement_row(
-            "GRP.ready.suspended",
-            "[DOC: failover modes], conditions required for an automatic failover",
-            "a database was suspended on the automatic target, the primary is lost",
-            "no automatic failover",
-            stays,
-            "nothing is primary" if stays else "another took over",
-        ),
-        build_statement_row(
-            "GRP.ready.former",
-            "[DOC: failover modes]",
-            "the former primary comes back",
-            "it is primary again without a command",
-            back == "NODE_1",
-            f"primary: {back}",
-        ),
-        build_statement_row(
-            "GRP.forced.waits",
-            "[DOC: forced failover]",
-            "forced quorum on the former primary's node",
-            "no replica is primary until a failover is forced",
-            waits,
-            f"primary: {again} after it was forced",
-        ),
-        build_statement_row(
-            "GRP.forced.planned",
-            "[DOC: Database Engine events and errors], 41125",
-            "FAILOVER with forced quorum",
-            "refused",
-            41125 in told,
-            f"errors {told}",
-        ),
-        build_statement_row(
+        statement("GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"),
+        statement("GRP.ready.former", back == "NODE_1", f"primary: {back}"),
+        statement("GRP.forced.waits", waits, f"primary: {again} after it was forced"),
+        statement("GRP.forced.planned", 41125 in told, f"errors {told}"),
+        statement(
             "GRP.forced.suspended",
-            "[DOC: forced failover]",
-            "other copies after a forced failover",
-            "suspended until they are resumed",
             kept is not None,
             f"suspended from {kept.name}" if kept is not None else "not suspended",
         ),
@@ -499,13 +426,14 @@ def _required() -> list[FigureRow]:
                   f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
     return [
         *found,
-        build_statement_row("GRP.required.zero", source, "the option is set to 0 while commits wait", "they go on",
-                  _waits_s(world, 5.0) < 1.0, "commits go on" if _waits_s(world, 1.0) < 1.0 else "they wait"),
-        build_statement_row("GRP.required.most", source, "more than there are synchronous secondaries", "refused",
-                  35248 in told, f"errors {told}"),
-        build_statement_row("GRP.required.2016", source, "SQL Server 2016", "the option came with 2017", 102 in old,
-                  f"errors {old}"),
-    ]  # fmt: skip
+        statement(
+            "GRP.required.zero",
+            _waits_s(world, 5.0) < 1.0,
+            "commits go on" if _waits_s(world, 1.0) < 1.0 else "they wait",
+        ),
+        statement("GRP.required.most", 35248 in told, f"errors {told}"),
+        statement("GRP.required.2016", 102 in old, f"errors {old}"),
+    ]
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
@@ -566,18 +494,12 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
 
 
 def _listener() -> list[FigureRow]:
-    source = "[DOC: availability group listeners]"
     ours = AvailabilityListener(name="AGL").record_ttl_s
     at_once = _reconnected_s(True, 300, True)
     return [
-        build_number_row("GRP.listener.ttl", f"{source}, HostRecordTTL",
-               "RegisterAllProvidersIP 0, default TTL: a client of the other subnet comes back after at most", "s",
-               1200.0, _reconnected_s(False, ours, False), FigureClass.PREDICTED),
-        build_number_row("GRP.listener.300", f"{source}, HostRecordTTL", "the same with HostRecordTTL 300", "s", 300.0,
-               _reconnected_s(False, 300, False), FigureClass.PREDICTED),
-        build_statement_row("GRP.listener.all", f"{source}, MultiSubnetFailover",
-                  "RegisterAllProvidersIP 1 and MultiSubnetFailover=True", "clients come back at once",
-                  at_once < 20.0, f"{at_once - FIVE:.1f} s after FAILOVER"),
+        number("GRP.listener.ttl", _reconnected_s(False, ours, False)),
+        number("GRP.listener.300", _reconnected_s(False, 300, False)),
+        statement("GRP.listener.all", at_once < 20.0, f"{at_once - FIVE:.1f} s after FAILOVER"),
     ]  # fmt: skip
 
 
@@ -668,14 +590,7 @@ def _arithmetic() -> list[FigureRow]:
             lost_s,
             FigureClass.PREDICTED,
         ),
-        build_statement_row(
-            "GRP.rpo.ready",
-            "[DOC: performance of groups], estimating potential data loss",
-            "is_failover_ready = 1, the primary is lost under load",
-            "no data loss",
-            synchronous == 0,
-            f"{synchronous} commits lost",
-        ),
+        statement("GRP.rpo.ready", synchronous == 0, f"{synchronous} commits lost"),
     ]
     for fault, least_s, most_s, what in bands:
         took_s = _unavailable_s(fault)

@@ -8,12 +8,9 @@ from typing import Final
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
 from engine.published.lab import play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
 from engine.published.table6 import FAILOVER_S
 
-GUIDE: Final = "SQLCAT guide, Six Failover Clustering Benefits Realized from Migrating to SQL Server 2008"
-ADDING: Final = "SQLCAT guide, Impact of Adding a Node to a Windows Cluster on the Possible Owners property"
-POLICY: Final = "[DOC: failover policy of instances]"
 FOUR: Final = NODES[:4]
 AT_S: Final = 5.0
 MIRRORING_S: Final = FAILOVER_S["power-off"][2]
@@ -44,11 +41,9 @@ def _restarts() -> FigureRow:
     play(world, "5 stop-service FCI\n", 60.0)
     first = _host(world)
     play(world, "60 stop-service FCI\n", 120.0)
-    return build_statement_row(
-        "FCI.restart", f"{POLICY}, responding to failures", "the SQL Server service ends, and ends again",
-        "restarted on its node first, then moved", (first, _host(world)) == ("NODE_1", "NODE_2"),
-        f"on {first}, then on {_host(world)}",
-    )  # fmt: skip
+    return statement(
+        "FCI.restart", (first, _host(world)) == ("NODE_1", "NODE_2"), f"on {first}, then on {_host(world)}"
+    )
 
 
 def _threshold(nodes: int) -> FigureRow:
@@ -80,39 +75,10 @@ def _owners() -> list[FigureRow]:
     play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
-        build_statement_row(
-            "FCI.owners.joined",
-            ADDING,
-            "a node joins the cluster: resources of the instance that it may own",
-            "all but the disks",
-            without == {"Physical Disk"},
-            f"all but {', '.join(sorted(without))}",
-        ),
-        build_statement_row(
-            "FCI.owners.none",
-            "[DOC: failover cluster instances]",
-            "the only possible owner is lost",
-            "the instance comes online nowhere",
-            stays,
-            "online nowhere" if stays else f"online on {_host(narrow)}",
-        ),
-        build_statement_row(
-            "FCI.patch.passive",
-            GUIDE,
-            "a service pack on the passive node",
-            "no interruption",
-            passive_s == 0.0,
-            f"{passive_s:g} s",
-        ),
-        build_number_row(
-            "FCI.patch.whole",
-            GUIDE,
-            "service pack on the passive node, move, service pack on the other: down",
-            "s",
-            15.0,
-            whole_s,
-            FigureClass.CALIBRATED,
-        ),
+        statement("FCI.owners.joined", without == {"Physical Disk"}, f"all but {', '.join(sorted(without))}"),
+        statement("FCI.owners.none", stays, "online nowhere" if stays else f"online on {_host(narrow)}"),
+        statement("FCI.patch.passive", passive_s == 0.0, f"{passive_s:g} s"),
+        number("FCI.patch.whole", whole_s),
     ]
 
 
@@ -120,48 +86,16 @@ def _quorum() -> FigureRow:
     world = instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
     stopped = not world.instances["FCI"].running
-    return build_statement_row("FCI.quorum", f"{POLICY}, responding to failures", "quorum of the cluster is lost",
-                     "the instance is brought offline", stopped, "offline" if stopped else "it runs on")  # fmt: skip
+    return statement("FCI.quorum", stopped, "offline" if stopped else "it runs on")  # fmt: skip
 
 
 def rows() -> list[FigureRow]:
     crash_s = _outage_s("power-off NODE_1")
     return [
-        build_number_row(
-            "FCI.move",
-            GUIDE,
-            "an idle instance is moved: outage",
-            "s",
-            15.0,
-            _outage_s("move-role FCI NODE_2"),
-            FigureClass.CALIBRATED,
-        ),
-        build_statement_row(
-            "FCI.crash",
-            "[DOC: mirroring and clustering], automatic failover",
-            "the node loses its power: outage",
-            "mirroring would fail over before the cluster is done",
-            crash_s > MIRRORING_S,
-            f"{crash_s:.1f} s",
-        ),
-        build_number_row(
-            "FCI.health",
-            "[DOC: ALTER SERVER CONFIGURATION], HealthCheckTimeout",
-            "SQL Server that answers nothing is noticed after",
-            "s",
-            60.0,
-            _noticed_s("hang FCI"),
-            FigureClass.INPUT,
-        ),
-        build_number_row(
-            "FCI.looksalive",
-            f"{POLICY}, state of the service",
-            "a service that ends is noticed after at most",
-            "s",
-            5.0,
-            _noticed_s("stop-service FCI"),
-            FigureClass.INPUT,
-        ),
+        number("FCI.move", _outage_s("move-role FCI NODE_2")),
+        statement("FCI.crash", crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
+        number("FCI.health", _noticed_s("hang FCI")),
+        number("FCI.looksalive", _noticed_s("stop-service FCI")),
         _restarts(),
         _threshold(2),
         _threshold(3),

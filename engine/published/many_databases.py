@@ -12,7 +12,7 @@ from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import INSERTS, THREE_PAR
 from engine.published.measure import run_s, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureClass, FigureRow, build_number_row, statement
 
 MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
@@ -99,11 +99,8 @@ def rows() -> list[FigureRow]:
             found.append(build_number_row(id, MANY, text, unit, value, our, kind, cpu="cpu" in name))
     each = [measure(databases).requests_per_s / databases for databases in PUBLISHED]
     found.append(
-        build_statement_row(
+        statement(
             "MANY.linear",
-            MANY,
-            "throughput by number of databases",
-            "scales linearly",
             min(each) > 0.88 * max(each),
             " / ".join(f"{rate:.0f}" for rate in each) + " requests/s for each database",
         )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
+from importlib import resources
 from typing import Final
 
 
@@ -100,6 +103,35 @@ def build_statement_row(
     """Return the row of a paper's statement, with our result in figures."""
     verdict = "pass" if holds else "fail"
     return FigureRow(id, "", source, claim, published, ours, "", FigureClass.STATEMENT, verdict)
+
+
+@cache
+def _figures() -> dict[str, dict[str, str]]:
+    """Read the papers' figures and statements of fixed text, by the identifiers of their rows."""
+    text = resources.files("engine.published").joinpath("figures.tsv").read_text(encoding="utf-8")
+    return {
+        row["id"]: row for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    }
+
+
+def number(id: str, ours: float, band: tuple[float, float] | None = None) -> FigureRow:
+    """Return the row of a figure in figures.tsv with our value."""
+    of = _figures()[id]
+    kind, published, cpu, note = (
+        FigureClass(of["class"]),
+        float(of["published"]),
+        bool(of["cpu"]),
+        of["note"] or None,
+    )
+    return build_number_row(
+        id, of["source"], of["what"], of["unit"], published, ours, kind, cpu=cpu, band=band, note=note
+    )
+
+
+def statement(id: str, holds: bool, ours: str) -> FigureRow:
+    """Return the row of a statement in figures.tsv, with our result in figures."""
+    of = _figures()[id]
+    return build_statement_row(id, of["source"], of["what"], of["published"], holds, ours)
 
 
 def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:

@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab, play
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row, statement
 from engine.published.table6 import FAILOVER_S
 from engine.published.whitepaper_load import WP
 
@@ -119,19 +119,9 @@ def _table_6() -> list[FigureRow]:
         slower.append(medians[1] / medians[0])
     return [
         *found,
-        build_statement_row(
-            "T6.load",
-            f"{WP}, table 6",
-            "every type of failure under load",
-            "takes longer than without",
-            min(slower) > 1.0,
-            " / ".join(f"x{ratio:.2f}" for ratio in slower),
-        ),
-        build_statement_row(
+        statement("T6.load", min(slower) > 1.0, " / ".join(f"x{ratio:.2f}" for ratio in slower)),
+        statement(
             "T6.manual",
-            f"{WP}, text to table 6",
-            "manual failover against automatic",
-            "takes longer",
             _band(failovers("manual", True).failover_s)[1]
             > max(_band(failovers(cause, True).failover_s)[1] for cause in DO if cause != "manual"),
             "the longest of six, with load and without",
@@ -189,22 +179,12 @@ def _figure_5() -> list[FigureRow]:
     seconds = [(tick - failover.failed_tick) / TICKS_PER_S for tick in steps if tick is not None]
     detected = (failover.detected_tick - failover.failed_tick) / TICKS_PER_S
     return [
-        build_statement_row(
+        statement(
             "F5.order",
-            f"{WP}, figure 5",
-            "failure, detection, redo, decision, new role, undo",
-            "in this order",
             len(seconds) == len(steps) and seconds == sorted(seconds),
             " / ".join(f"{at:.2f}" for at in seconds) + " s",
         ),
-        build_statement_row(
-            "F5.detection",
-            f"{WP}, Failover considerations",
-            "hard failures are detected",
-            "in around 1 second",
-            0.5 <= detected <= 1.5,
-            f"{detected:.2f} s",
-        ),
+        statement("F5.detection", 0.5 <= detected <= 1.5, f"{detected:.2f} s"),
     ]
 
 
@@ -249,16 +229,7 @@ def _table_4() -> list[FigureRow]:
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
     forced = serving.is_serving(world, (MIRROR, "Sales"))
-    found.append(
-        build_statement_row(
-            "T4.forced",
-            f"{WP}, table 4",
-            "safety OFF: forced service after loss of the principal",
-            "supported",
-            forced,
-            "the mirror serves" if forced else "nobody serves",
-        )
-    )
+    found.append(statement("T4.forced", forced, "the mirror serves" if forced else "nobody serves"))
     return found
 
 
@@ -271,32 +242,19 @@ def _losses() -> list[FigureRow]:
     play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
     here = (PRINCIPAL, "Sales")
     return [
-        build_statement_row(
+        statement(
             "loss.mirror",
-            f"{WP}, Loss of the mirror",
-            "loss of the mirror",
-            "the principal continues, exposed; the state is DISCONNECTED",
             serving.is_serving(mirror, here) and _mirroring_state(mirror) == "DISCONNECTED",
             _state(mirror),
         ),
-        build_statement_row(
+        statement(
             "loss.witness",
-            f"{WP}, Loss of the witness",
-            "loss of the witness",
-            "mirroring continues without interruption, without automatic failover",
             serving.is_serving(witness, here)
             and _mirroring_state(witness) == "SYNCHRONIZED"
             and not serving.is_serving(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
-        build_statement_row(
-            "loss.both",
-            f"{WP}, Loss of the mirror and the witness",
-            "loss of the mirror, then the witness",
-            "the principal is isolated and can't service the clients",
-            not serving.is_serving(both, here),
-            _state(both),
-        ),
+        statement("loss.both", not serving.is_serving(both, here), _state(both)),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureClass, FigureRow, build_number_row, number, statement
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
 
@@ -137,7 +137,6 @@ def _tables_2_and_3() -> list[FigureRow]:
 
 def _text() -> list[FigureRow]:
     """Return rows for statements of the text about these tables."""
-    source = f"{WP}, Transaction Safety Levels"
     w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in COLUMNS}
     w2 = {mode: measured(setup_of(WORKLOAD2, mode)) for mode in COLUMNS}
     loss = {
@@ -147,65 +146,25 @@ def _text() -> list[FigureRow]:
     factor = WORKLOAD2.transactions_per_business_transaction
     w1_loss = 100 * (1 - w1[SafetyMode.FULL].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s)
     return [
-        build_statement_row(
+        statement(
             "text.OFF.W1",
-            source,
-            "Workload1: safety OFF has no impact",
-            "no impact on throughput and response time",
             abs(w1[SafetyMode.OFF].transactions_per_s / w1[SafetyMode.NONE].transactions_per_s - 1) < 0.005
             and abs(w1[SafetyMode.OFF].response_s - w1[SafetyMode.NONE].response_s) < 0.005,
             f"{w1[SafetyMode.OFF].transactions_per_s:.1f} against {w1[SafetyMode.NONE].transactions_per_s:.1f} per s, "
             f"{w1[SafetyMode.OFF].response_s:.4f} against {w1[SafetyMode.NONE].response_s:.4f} s",
         ),
-        build_statement_row(
-            "text.FULL.W1",
-            source,
-            "Workload1: safety FULL costs little throughput",
-            "a slight reduction",
-            0 < w1_loss < 3,
-            f"{w1_loss:.1f} % fewer transactions",
-        ),
-        build_statement_row(
-            "text.OFF.W2",
-            source,
-            "Workload2: safety OFF",
-            "a 2 % reduction in throughput",
-            abs(loss[SafetyMode.OFF] - 2.0) <= 0.5,
-            f"{loss[SafetyMode.OFF]:.1f} %",
-        ),
-        build_number_row(
-            "text.FULL.W2.loss",
-            source,
-            "Workload2, FULL: throughput lost",
-            "%",
-            26.5,
-            loss[SafetyMode.FULL],
-            C,
-            note="the text says approximately 25 %; 215 and 158 make 26.5 %",
-        ),
-        build_number_row(
-            "text.FULL.W2.response",
-            source,
-            "Workload2, FULL: added to the response",
-            "s",
-            2.4,
-            slower[SafetyMode.FULL] * factor,
-            S,
-        ),
-        build_statement_row(
+        statement("text.FULL.W1", 0 < w1_loss < 3, f"{w1_loss:.1f} % fewer transactions"),
+        statement("text.OFF.W2", abs(loss[SafetyMode.OFF] - 2.0) <= 0.5, f"{loss[SafetyMode.OFF]:.1f} %"),
+        number("text.FULL.W2.loss", loss[SafetyMode.FULL]),
+        number("text.FULL.W2.response", slower[SafetyMode.FULL] * factor),
+        statement(
             "text.mirror.writes",
-            source,
-            "the mirror writes far more data pages than the principal",
-            "many more writes to the data disks",
             w1[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w1[SafetyMode.FULL].writes_kb_per_s
             and w2[SafetyMode.FULL].mirror_writes_kb_per_s > 3 * w2[SafetyMode.FULL].writes_kb_per_s,
             f"{w1[SafetyMode.FULL].mirror_writes_kb_per_s:.0f} against {w1[SafetyMode.FULL].writes_kb_per_s:.0f} KB/s",
         ),
-        build_statement_row(
+        statement(
             "text.connections",
-            source,
-            "many connections lose less throughput to FULL than few",
-            "less difference in throughput",
             w1_loss < loss[SafetyMode.FULL],
             f"{w1_loss:.1f} % with 1,000 connections, {loss[SafetyMode.FULL]:.1f} % with 20",
         ),

@@ -11,7 +11,7 @@ from typing import Final
 from engine.flow import SafetyMode, Workload
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, build_statement_row, number, statement
 from engine.published.whitepaper_load import WP
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -98,40 +98,24 @@ def _full_by_rtt() -> list[FigureRow]:
     longer_20_ms = 1000 * (w1[20.0].response_s - w1[0.2].response_s)
     far = [w1[rtt] for rtt in (50.0, 100.0, 200.0)]
     return [
-        build_statement_row(
+        statement(
             "F8.below20",
-            f"{WP}, figure 8",
-            "Workload1 FULL below 20 ms: throughput and response",
-            "very minimal change",
             loss_20 < 2.0 and longer_20_ms < 30.0,
             f"at 20 ms {loss_20:.1f} % fewer transactions, {longer_20_ms:.0f} ms longer",
         ),
-        build_statement_row(
+        statement(
             "F8.above20",
-            f"{WP}, figure 8",
-            "Workload1 FULL above 20 ms",
-            "performance starts degrading",
             far[2].transactions_per_s < 0.95 * w1[20.0].transactions_per_s
             and w1[20.0].response_s < far[0].response_s < far[1].response_s < far[2].response_s,
             f"50/100/200 ms: {_list([m.transactions_per_s for m in far])} per s, "
             f"{_list([m.response_s for m in far], 2)} s",
         ),
-        build_statement_row(
+        statement(
             "F9.tps",
-            f"{WP}, figure 9",
-            "Workload2 FULL: throughput with growing round trip",
-            "steadily degrades",
             all(later < earlier for earlier, later in pairwise(tps)),
             f"{_list(tps)} per s at {_list(list(RTTS_MS), 1)} ms",
         ),
-        build_statement_row(
-            "F9.cpu",
-            f"{WP}, figure 9",
-            "Workload2 FULL: CPU with growing round trip",
-            "steadily degrades",
-            all(later < earlier for earlier, later in pairwise(cpu)),
-            f"{_list(cpu, 1)} %",
-        ),
+        statement("F9.cpu", all(later < earlier for earlier, later in pairwise(cpu)), f"{_list(cpu, 1)} %"),
     ]
 
 
@@ -146,59 +130,22 @@ def _off_by_rtt() -> list[FigureRow]:
     growth2 = {rtt: queue_growth(setup_of(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)}
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
-        build_statement_row(
-            "F10.same",
-            f"{WP}, figure 10",
-            "Workload1 OFF up to 100 ms: throughput",
-            "remains the same",
-            max(near) - min(near) < 0.005 * max(near),
-            f"{_list(near, 1)} per s",
-        ),
-        build_statement_row(
-            "F10.marginal",
-            f"{WP}, figure 10",
-            "Workload1 OFF above 100 ms: throughput",
-            "degrades only marginally",
-            0.0 <= round(loss, 2) < 2.0,
-            f"{loss:.2f} % fewer transactions",
-        ),
-        build_statement_row(
-            "F10.response",
-            f"{WP}, figure 10",
-            "Workload1 OFF: response time",
-            "remains the same throughout",
-            max(responses) - min(responses) < 0.005,
-            f"{_list(responses, 3)} s",
-        ),
-        build_statement_row(
+        statement("F10.same", max(near) - min(near) < 0.005 * max(near), f"{_list(near, 1)} per s"),
+        statement("F10.marginal", 0.0 <= round(loss, 2) < 2.0, f"{loss:.2f} % fewer transactions"),
+        statement("F10.response", max(responses) - min(responses) < 0.005, f"{_list(responses, 3)} s"),
+        statement(
             "F11.low",
-            f"{WP}, figure 11 and text",
-            "Workload1 OFF up to 50 ms: send queue",
-            "remains low",
             max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < LITTLE_KB_PER_S,
             f"grows {growth[50.0]:.1f} KB/s at 50 ms",
         ),
-        build_statement_row(
+        statement(
             "F11.builds",
-            f"{WP}, figure 11",
-            "Workload1 OFF at 100 ms: send queue",
-            "builds up increasingly at 100 ms or more",
             LITTLE_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
             f"grows {_list([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
         ),
-        build_statement_row(
-            "F12.tps",
-            f"{WP}, figure 12",
-            "Workload2 OFF: throughput with growing round trip",
-            "remains unaffected",
-            max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps),
-            f"{_list(w2_tps, 1)} per s",
-        ),
-        build_statement_row(
+        statement("F12.tps", max(w2_tps) - min(w2_tps) < 0.01 * max(w2_tps), f"{_list(w2_tps, 1)} per s"),
+        statement(
             "F12.queue",
-            f"{WP}, figure 12",
-            "Workload2 OFF: send queue",
-            "builds up for round trips as low as 2 ms",
             growth2[0.2] < LITTLE_KB_PER_S < growth2[2.0],
             f"grows {growth2[0.2]:.0f} KB/s on the LAN, {growth2[2.0]:.0f} at 2 ms",
         ),
@@ -215,57 +162,30 @@ def _by_bandwidth() -> list[FigureRow]:
     first_kb, first = queue_growth(setup_of(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
     log = measured(setup_of(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
     return [
-        build_statement_row(
+        statement(
             "F13.good",
-            f"{WP}, figure 13",
-            "Workload1 FULL at 10 Mbps and more",
-            "good throughput and response time",
             min(m.transactions_per_s for m in good) > 0.98 * good[0].transactions_per_s
             and max(m.response_s for m in good) < 1.1 * good[0].response_s,
             f"1000/100/10 Mbps: {_list([m.transactions_per_s for m in good], 1)} per s, "
             f"{_list([m.response_s for m in good], 3)} s",
         ),
-        build_statement_row(
+        statement(
             "F13.bad",
-            f"{WP}, figure 13",
-            "Workload1 FULL below 10 Mbps",
-            "degrade drastically; a sudden downgrade at 1 Mbps",
             full[1.0].transactions_per_s < 0.3 * good[0].transactions_per_s
             and full[5.0].transactions_per_s < 0.9 * good[0].transactions_per_s,
             f"5/1 Mbps: {full[5.0].transactions_per_s:.0f} / {full[1.0].transactions_per_s:.0f} per s, "
             f"{full[5.0].response_s:.1f} / {full[1.0].response_s:.1f} s",
         ),
-        build_statement_row(
-            "F14.tps",
-            f"{WP}, figure 14",
-            "Workload1 OFF from 1 Gbps to 56 kbps: throughput",
-            "remains the same",
-            max(off_tps) - min(off_tps) < 0.005 * max(off_tps),
-            f"{_list(off_tps, 1)} per s",
+        statement(
+            "F14.tps", max(off_tps) - min(off_tps) < 0.005 * max(off_tps), f"{_list(off_tps, 1)} per s"
         ),
-        build_statement_row(
-            "F14.response",
-            f"{WP}, figure 14",
-            "Workload1 OFF below 100 Mbps: response time",
-            "increases only marginally",
-            -0.1 < rise_ms < 10.0,
-            f"{rise_ms:.2f} ms longer at 56 kbps than at 1 Gbps",
+        statement(
+            "F14.response", -0.1 < rise_ms < 10.0, f"{rise_ms:.2f} ms longer at 56 kbps than at 1 Gbps"
         ),
-        build_statement_row(
+        statement(
             "F15.queue",
-            f"{WP}, figure 15",
-            "Workload1 OFF at 1 Mbps: send queue",
-            "builds up indefinitely",
             queue_kb > 5 * first_kb and abs(growth / first - 1) < 0.05,
             f"{growth:.0f} KB/s, {queue_kb / 1024**2:.1f} GB after an hour",
         ),
-        build_number_row(
-            "text.mbps",
-            f"{WP}, text to figure 13",
-            "720 KB/s of log on the wire",
-            "Mbps",
-            5.6,
-            log * 8 / 1024,
-            FigureClass.INPUT,
-        ),
+        number("text.mbps", log * 8 / 1024),
     ]

@@ -9,7 +9,7 @@ from engine.flow import Crossing, Flow, SafetyMode, add_pair, run
 from engine.flow.operations import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
-from engine.published.rows import FigureClass, FigureRow, build_number_row, build_statement_row
+from engine.published.rows import FigureRow, build_statement_row, number, statement
 from engine.published.whitepaper_load import WP
 
 MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
@@ -69,34 +69,15 @@ def _indexes() -> list[FigureRow]:
 
 def _rebuild() -> list[FigureRow]:
     online = operation_run(index_build(1.0, True, online=True), SafetyMode.OFF, WORKLOAD1)
-    source = f"{WP}, figure 3"
     return [
-        build_statement_row(
+        statement(
             "F3.builds",
-            source,
-            "ONLINE rebuild, OFF: send and redo queue",
-            "build up constantly throughout the rebuild",
             online.send_queue_kb > GB_KB and online.redo_queue_kb > GB_KB,
             f"{online.send_queue_kb / GB_KB:.1f} and {online.redo_queue_kb / GB_KB:.1f} GB "
             f"after {online.took_s:.0f} s",
         ),
-        build_number_row(
-            "F3.drain",
-            source,
-            "send queue drains after the rebuild",
-            "s",
-            220.0,
-            online.send_drain_s,
-            FigureClass.CALIBRATED,
-        ),
-        build_statement_row(
-            "F3.redo",
-            source,
-            "redo queue after the rebuild",
-            "takes much longer to subside",
-            online.redo_drain_s > 1.5 * online.send_drain_s,
-            f"{online.redo_drain_s:.0f} s",
-        ),
+        number("F3.drain", online.send_drain_s),
+        statement("F3.redo", online.redo_drain_s > 1.5 * online.send_drain_s, f"{online.redo_drain_s:.0f} s"),
     ]
 
 
@@ -122,11 +103,8 @@ def _bulk() -> list[FigureRow]:
         )
     penalty = [hours[batch, SafetyMode.FULL] / hours[batch, SafetyMode.NONE] for batch in BATCHES]
     found.append(
-        build_statement_row(
+        statement(
             "F4.full",
-            source,
-            "bulk insert: what FULL costs at batch 100 against larger ones",
-            "more pronounced at 100",
             penalty[0] > penalty[1] > penalty[2] >= 1.0,
             " / ".join(f"x{factor:.2f}" for factor in penalty),
         )
@@ -135,7 +113,6 @@ def _bulk() -> list[FigureRow]:
 
 
 def _suspended() -> list[FigureRow]:
-    source = f"{WP}, Suspending and resuming"
     suspended = setup_of(WORKLOAD1, SafetyMode.FULL, sending=False)
     flow = steady(suspended)
     before_kb = flow.stream_reading(0).send_queue_kb
@@ -144,32 +121,13 @@ def _suspended() -> list[FigureRow]:
     alone = measured(setup_of(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _fill_log_disk()
     return [
-        build_statement_row(
+        statement(
             "suspend.rate",
-            source,
-            "suspended: the principal's work",
-            "log records keep accumulating at the principal",
             abs(kept.transactions_per_s / alone.transactions_per_s - 1) < 0.005 and queue > 40_000,
             f"{kept.transactions_per_s:.0f} transactions/s, {queue:.0f} KB unsent after a minute",
         ),
-        build_number_row(
-            "suspend.40GB",
-            source,
-            "bulk loads fill a log disk of 40 GB",
-            "h",
-            2.1,
-            hours,
-            FigureClass.CALIBRATED,
-            note="published as slightly over two hours",
-        ),
-        build_statement_row(
-            "suspend.halt",
-            source,
-            "the log disk is full",
-            "the database comes to a halt",
-            halted,
-            "no transaction commits" if halted else "transactions go on",
-        ),
+        number("suspend.40GB", hours),
+        statement("suspend.halt", halted, "no transaction commits" if halted else "transactions go on"),
     ]
 
 
